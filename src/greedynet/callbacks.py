@@ -1,0 +1,51 @@
+"""scikit-learn 1.9's callbacks where they exist; without them the same names do nothing."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+    SUPPORTED = True
+except ImportError:  # scikit-learn 1.8
+    SUPPORTED = False
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's mixin."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "neuron_tasks", "with_callbacks"]
+
+NeuronTask = Callable[[Callable[[], dict[str, Any]]], bool]
+
+
+@contextmanager
+def neuron_tasks(estimator: Any, X: Any, y: Any, max_neurons: int) -> Iterator[NeuronTask | None]:
+    """Tell the callbacks of a fit of at most `max_neurons` tasks, one per neuron.
+
+    Yields a function to be called after each neuron with a function that returns the fitted
+    attributes so far; it returns True if a callback asks to stop. Yields None where the estimator
+    has no callbacks.
+    """
+    if not (SUPPORTED and hasattr(estimator, "_skl_callbacks")):
+        yield None
+        return
+    context = estimator._init_callback_context(max_subtasks=max_neurons)
+    context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+
+    def neuron(attributes: Callable[[], dict[str, Any]]) -> bool:
+        task = context.subcontext(task_name="neuron")
+        task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        return bool(
+            task.call_on_fit_task_end(
+                estimator=estimator, X=X, y=y, reconstruction_attributes=attributes
+            )
+        )
+
+    yield neuron
+    context.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})

@@ -1,0 +1,134 @@
+"""Rows: validated arrays in canonical order, inputs and outputs scaled, and the way back.
+
+A fit sees a sample weight of two and a row written twice as the same thing, and the order of the
+rows as nothing at all, because both are taken out here: rows of weight zero are dropped, equal rows
+are merged and their weights added, and the rest is sorted. This is done up to `CANONICAL_ROWS`
+rows, where it costs nothing; larger data keep their order.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+CANONICAL_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Data as the algorithm takes it.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, d)
+        Inputs, float64 or float32.
+    Y : ndarray of shape (n_rows, n_outputs)
+        Outputs, float64.
+    weights : ndarray of shape (n_rows,) or None
+        Positive sample weights with mean 1; None if all are equal.
+    """
+
+    X: NDArray[np.floating]
+    Y: Float64
+    weights: Float64 | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def row_scale(self) -> Float64 | None:
+        """Square roots of the weights, by which rows are multiplied."""
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    def weighted(self, values: Float64) -> Float64:
+        """Rows of `values` times the square roots of the weights."""
+        return values if self.weights is None else values * np.sqrt(self.weights)[:, None]
+
+    def take(self, chosen: NDArray[np.intp]) -> "Rows":
+        """Return the chosen rows."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return Rows(self.X[chosen], self.Y[chosen], weights)
+
+    def canonical(self) -> "Rows":
+        """Without rows of weight zero; equal rows merged and sorted, unless there are very many."""
+        rows = self
+        if rows.weights is not None and not rows.weights.all():
+            rows = rows.take(np.flatnonzero(rows.weights))
+        if len(rows) <= CANONICAL_ROWS:
+            rows = rows._merged()
+        return rows._mean_one()
+
+    def _merged(self) -> "Rows":
+        order = np.lexsort(np.column_stack([self.X, self.Y]).T[::-1])
+        X, Y = self.X[order], self.Y[order]
+        weights = np.ones(len(X)) if self.weights is None else self.weights[order]
+        new = np.ones(len(X), dtype=bool)
+        new[1:] = (X[1:] != X[:-1]).any(axis=1) | (Y[1:] != Y[:-1]).any(axis=1)
+        starts = np.flatnonzero(new)
+        return Rows(X[starts], Y[starts], np.add.reduceat(weights, starts))
+
+    def _mean_one(self) -> "Rows":
+        if self.weights is None or (self.weights == self.weights[0]).all():
+            return replace(self, weights=None)
+        # First by the largest: the sum of huge weights must not overflow.
+        weights = self.weights / self.weights.max()
+        return replace(self, weights=weights / weights.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class InputScaling:
+    """An affine map of each input, `x -> (x - center) / half_width`."""
+
+    center: Float64
+    half_width: Float64
+
+    @staticmethod
+    def identity(n_features: int) -> "InputScaling":
+        """Leave the inputs as they are."""
+        return InputScaling(np.zeros(n_features), np.ones(n_features))
+
+    @staticmethod
+    def to_cube(X: NDArray[np.floating]) -> "InputScaling":
+        """Map the range of each column onto [-1, 1], the cube on which the paper works."""
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        half_width = high / 2 - low / 2
+        half_width[half_width == 0] = 1.0
+        return InputScaling(low / 2 + high / 2, half_width)
+
+    def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Scaled inputs, in the precision of `X`."""
+        scaled = (X - self.center) / self.half_width
+        return np.ascontiguousarray(scaled, dtype=X.dtype)
+
+    def fold(self, points: Float64) -> Float64:
+        """Turn weights on the scaled inputs, bias last, into weights on the inputs as they came."""
+        weights = points[:, :-1] / self.half_width
+        return np.column_stack([weights, points[:, -1] - weights @ self.center])
+
+
+@dataclass(frozen=True, eq=False)
+class OutputScaling:
+    """An affine map of each output, `y -> (y - center) / scale`, so that outputs weigh the same."""
+
+    center: Float64
+    scale: Float64
+
+    @staticmethod
+    def of(rows: Rows, centred: bool) -> "OutputScaling":
+        """Unit root mean square of each output; about its mean if the network has a constant."""
+        size = np.abs(rows.Y).max(axis=0)
+        size[size == 0] = 1.0
+        unit = rows.Y / size
+        center = np.average(unit, axis=0, weights=rows.weights)
+        if not centred:
+            center = np.zeros_like(center)
+        scale = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
+        # A constant output is zero after centring but for rounding, which must not be blown up.
+        scale[scale < 1e-14] = 1.0
+        return OutputScaling(center * size, scale * size)
+
+    def apply(self, Y: Float64) -> Float64:
+        """Scaled outputs."""
+        return np.asarray((Y - self.center) / self.scale)

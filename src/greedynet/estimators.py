@@ -1,0 +1,465 @@
+"""The scikit-learn estimator: validates, calls `construct`, stores.
+
+The algorithm is in `construct.py`; here stands only what scikit-learn's users expect around it.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from greedynet.activations import Activation, get_activation
+from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
+from greedynet.checks import check_columns, check_matrix, check_same_length
+from greedynet.construct import Plan, construct, cross_validate
+from greedynet.data import CANONICAL_ROWS, Rows
+from greedynet.dictionary import MEMORY_BUDGET
+from greedynet.errors import FewerNodesWarning
+from greedynet.network import ShallowNetwork
+from greedynet.path import SelectionPath
+from greedynet.ridgelet import THRESHOLD, check_dimension
+from greedynet.search.base import RULES, Rule
+from greedynet.sphere import RandomState
+from greedynet.stopping import Limits
+from greedynet.threads import deterministic_threads
+
+Float64 = NDArray[np.float64]
+
+MAX_NODES = 200
+LARGE_DATA_FRACTION = 0.1
+
+
+class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+    """A small ReLU network, built neuron by neuron, that chooses its own width.
+
+    The network `g(x) = sum_n c_n relu(a_n . x + b_n) + l . x + m` grows by a greedy algorithm:
+    points `(a, b)` are sampled on the sphere, the neuron that lowers the error most is taken, and
+    the outer weights are solved by least squares. The width is the one with the best validation
+    score: on a validation set if one is given, else by generalised cross-validation, or on a
+    held-out share of the rows if there are more than 10,000.
+
+    Read more in the paper *Greedy Shallow Networks* (Dereventsov, Petrosyan and Webster).
+
+    Parameters
+    ----------
+    n_nodes : int or None, default=None
+        Exactly so many hidden neurons; None to choose. The affine term counts as two.
+    max_nodes : int or None, default=None
+        At most so many hidden neurons; None for 200. The affine term counts as two.
+    tol : float, default=1e-8
+        Stop when the relative residual on the training data is this small.
+    validation_fraction : float or None, default=None
+        Share of the rows held out to choose the width by. 0 keeps every node up to `max_nodes` or
+        `tol`. None: see above.
+    cv : int or None, default=None
+        Number of folds to choose the width by, instead of held-out rows.
+    patience : int or None, default=20
+        Stop after so many neurons without a better validation score; None to go on to `max_nodes`.
+    search : {"dictionary"}, default="dictionary"
+        Where neurons come from: "dictionary" is the paper's sampled dictionary.
+    points : array-like of shape (n_points, n_features + 1) or None, default=None
+        Points on the sphere, bias last, for the inputs as they come. None to sample them for inputs
+        scaled to [-1, 1].
+    n_points : int or None, default=None
+        How many points to sample; None for the paper's 10,000 per feature, but at most 50,000 and,
+        beyond 2,000, no more than fit into `memory_budget`.
+    min_active : int or None, default=None
+        Training rows on which a neuron must be active, and not active unless it is active on all.
+        None for 1 % of the rows and at least 3, which keeps networks tame between and outside the
+        data; for 1 where `points` are given.
+    rule : {"ols", "oga"}, default="ols"
+        How neurons are ranked. "oga" is the orthogonal greedy algorithm (orthogonal matching
+        pursuit): the largest inner product with the residual. "ols" is orthogonal least squares:
+        the neuron that lowers the error most. It costs the same and gives better networks.
+    weakness : float, default=1.0
+        Below 1, the weak greedy algorithm: a neuron whose score is at least this share of the best
+        is taken as soon as it is found, without looking at the whole dictionary.
+    reduction : float, "ridgelet" or None, default=None
+        Leave out points whose collapsed ridgelet transform is below this share of its maximum, for
+        one or two features. "ridgelet" is the paper's 0.001.
+    linear_term : bool or "auto", default="auto"
+        Whether the network has an affine term `l . x + m`. "auto" gives it one unless `points` are
+        given, or the number of nodes leaves no room.
+    alpha : float, default=0.0
+        Ridge on the outer weights of the normalised neurons; 0 is least squares.
+    activation : str or Activation, default="relu"
+        What a neuron does.
+    memory_budget : int, default=4294967296
+        Bytes the dictionary may take; what does not fit is computed anew in every step.
+    random_state : int, RandomState or None, default=0
+        Seed of the sampled points and of the held-out rows. The default makes every fit repeatable.
+    n_jobs : int or None, default=None
+        Number of threads; None or -1 for all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 prints a line every ten neurons, 2 one for each neuron.
+
+    Attributes
+    ----------
+    network_ : ShallowNetwork
+        The network that was kept.
+    path_ : SelectionPath
+        Neurons, errors and seconds along the selection, with the network of the full path.
+    n_nodes_ : int
+        Number of nodes of `network_`, two of them for an affine term.
+    stop_reason_ : StopReason
+        Why growing ended and what to try.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import GreedyNetRegressor
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> y = np.abs(X[:, 0]) + 2 * X[:, 0]
+    >>> model = GreedyNetRegressor().fit(X, y)
+    >>> model.n_nodes_
+    3
+    >>> bool(model.score(X, y) > 0.9999)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
+        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "search": [StrOptions({"dictionary"})],
+        "points": ["array-like", None],
+        "n_points": [Interval(Integral, 1, None, closed="left"), None],
+        "min_active": [Interval(Integral, 1, None, closed="left"), None],
+        "rule": [StrOptions(set(RULES))],
+        "weakness": [Interval(Real, 0, 1, closed="right")],
+        "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
+        "linear_term": ["boolean", StrOptions({"auto"})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "activation": [str, HasMethods(["value", "slope"])],
+        "memory_budget": [Interval(Real, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_nodes: int | None = None,
+        *,
+        max_nodes: int | None = None,
+        tol: float = 1e-8,
+        validation_fraction: float | None = None,
+        cv: int | None = None,
+        patience: int | None = 20,
+        search: Literal["dictionary"] = "dictionary",
+        points: ArrayLike | None = None,
+        n_points: int | None = None,
+        min_active: int | None = None,
+        rule: Rule = "ols",
+        weakness: float = 1.0,
+        reduction: float | Literal["ridgelet"] | None = None,
+        linear_term: bool | Literal["auto"] = "auto",
+        alpha: float = 0.0,
+        activation: str | Activation = "relu",
+        memory_budget: int = MEMORY_BUDGET,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_nodes = n_nodes
+        self.max_nodes = max_nodes
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.cv = cv
+        self.patience = patience
+        self.search = search
+        self.points = points
+        self.n_points = n_points
+        self.min_active = min_active
+        self.rule = rule
+        self.weakness = weakness
+        self.reduction = reduction
+        self.linear_term = linear_term
+        self.alpha = alpha
+        self.activation = activation
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs. float32 inputs keep the dictionary in float32, at half the memory.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Outputs; several share one hidden layer.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows; an integer weight equals that many copies of the row.
+        X_val, y_val : array-like or None, default=None
+            Validation data to choose the width by.
+        sample_weight_val : array-like or None, default=None
+            Weights of the validation rows.
+
+        Returns
+        -------
+        self : GreedyNetRegressor
+        """
+        with _all_or_nothing(self):
+            self._validate_params()
+            rows, one_output = self._check_rows(X, y, sample_weight)
+            validation = self._check_validation(X_val, y_val, sample_weight_val, rows)
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            if validation is None and self._held_out(rows) > 0:
+                rows, validation = _split(rows, self._held_out(rows), seed)
+            rows = rows.canonical()
+            plan = self._plan(rows, validation, seed, one_output)
+            with neuron_tasks(self, X, y, plan.limits.max_neurons) as task:
+                path = self._construct(rows, plan, validation, task)
+            self._store(path)
+        return self
+
+    def predict(self, X: ArrayLike) -> Float64:
+        """Predict with the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            As `y` came.
+        """
+        check_is_fitted(self)
+        inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self.network_.predict(inputs)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what the estimator can do."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _construct(
+        self, rows: Rows, plan: Plan, validation: Rows | None, task: NeuronTask | None
+    ) -> SelectionPath:
+        def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
+            if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
+                print(f"[greedynet] {n_nodes} nodes: relative error {error:.3e}", file=sys.stderr)
+            return task is not None and task(lambda: self._attributes(network()))
+
+        with deterministic_threads(self.n_jobs) as pool:
+            scores = None
+            if self._by_folds(validation):
+                scores = cross_validate(rows, plan, self._n_folds(rows), pool=pool)
+            return construct(rows, plan, validation, scores=scores, pool=pool, on_step=on_step)
+
+    def _store(self, path: SelectionPath) -> None:
+        for name, value in self._attributes(path.network.truncate(path.best_n_nodes)).items():
+            setattr(self, name, value)
+        self.path_ = path
+        self.stop_reason_ = path.stop_reason
+        if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
+            warnings.warn(
+                f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} that `n_nodes` "
+                f"asks for. {self.stop_reason_}",
+                FewerNodesWarning,
+                stacklevel=4,
+            )
+
+    @staticmethod
+    def _attributes(network: ShallowNetwork) -> dict[str, Any]:
+        return {"network_": network, "n_nodes_": network.n_nodes}
+
+    def _check_rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, bool]:
+        inputs, outputs = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
+        )
+        weights = _check_weights(sample_weight, inputs, "sample_weight")
+        Y = np.asarray(outputs, dtype=np.float64)
+        return Rows(inputs, Y.reshape(len(Y), -1), weights), Y.ndim == 1
+
+    def _check_validation(
+        self,
+        X_val: ArrayLike | None,
+        y_val: ArrayLike | None,
+        sample_weight_val: ArrayLike | None,
+        rows: Rows,
+    ) -> Rows | None:
+        """Validation rows, or None; the user's mistakes are named after the user's arguments."""
+        if X_val is None and y_val is None and sample_weight_val is None:
+            return None
+        if X_val is None or y_val is None:
+            missing = "X_val" if X_val is None else "y_val"
+            raise ValueError(f"`X_val` and `y_val` go together: `{missing}` is missing.")
+        names = getattr(self, "feature_names_in_", None)
+        columns = getattr(X_val, "columns", None)
+        if names is not None and columns is not None and list(columns) != list(names):
+            raise ValueError(
+                f"`X_val` must have the columns of `X` in the same order, {list(names)}, got "
+                f"{list(columns)}: write X_val[X.columns]."
+            )
+        inputs, outputs = check_matrix(X_val, "X_val", rows.X.dtype), check_columns(y_val, "y_val")
+        for name, got, wanted in (
+            ("X_val", inputs.shape[1], rows.X.shape[1]),
+            ("y_val", outputs.shape[1], rows.Y.shape[1]),
+        ):
+            if got != wanted:
+                raise ValueError(
+                    f"`{name}` must have {wanted} columns, as the training data have, got {got}."
+                )
+        check_same_length(X_val=inputs, y_val=outputs)
+        weights = _check_weights(sample_weight_val, inputs, "sample_weight_val")
+        return Rows(inputs, outputs, weights).canonical()
+
+    def _by_folds(self, validation: Rows | None) -> bool:
+        return self.cv is not None and validation is None and self.n_nodes is None
+
+    def _n_folds(self, rows: Rows) -> int:
+        if self.cv is not None and self.cv > len(rows):
+            raise ValueError(
+                f"`cv` must be at most the number of distinct rows, {len(rows)}, got {self.cv}."
+            )
+        return int(self.cv or 0)
+
+    def _held_out(self, rows: Rows) -> float:
+        """Share of the rows to hold out; 0 for none."""
+        if self.cv is not None and self.validation_fraction is not None:
+            raise ValueError(
+                "`cv` and `validation_fraction` are two ways to choose the width: give one of "
+                f"them, got cv={self.cv} and validation_fraction={self.validation_fraction}."
+            )
+        if self.n_nodes is not None or self.cv is not None:
+            return 0.0
+        if self.validation_fraction is not None:
+            return float(self.validation_fraction)
+        return LARGE_DATA_FRACTION if len(rows) > CANONICAL_ROWS else 0.0
+
+    def _plan(self, rows: Rows, validation: Rows | None, seed: int, single_output: bool) -> Plan:
+        n_features = rows.X.shape[1]
+        if self.reduction is not None:
+            check_dimension(n_features)
+        limits, linear_term = self._limits()
+        return Plan(
+            limits=limits,
+            points=self._check_points(n_features),
+            n_points=self.n_points,
+            min_active=self.min_active,
+            rule=self.rule,
+            weakness=float(self.weakness),
+            reduction=THRESHOLD if self.reduction == "ridgelet" else self.reduction,
+            linear_term=linear_term,
+            alpha=float(self.alpha),
+            gcv=validation is None and self.validation_fraction is None and self.n_nodes is None,
+            activation=get_activation(self.activation),
+            memory_budget=int(self.memory_budget),
+            random_state=seed,
+            single_output=single_output,
+        )
+
+    def _limits(self) -> tuple[Limits, bool]:
+        """When to stop, and whether there is an affine term: it takes two nodes."""
+        exact = self.n_nodes is not None
+        nodes = self.n_nodes or self.max_nodes or MAX_NODES
+        if exact and self.max_nodes is not None and self.max_nodes < nodes:
+            raise ValueError(
+                f"`n_nodes` must be at most `max_nodes`, got n_nodes={self.n_nodes} and "
+                f"max_nodes={self.max_nodes}: give one of them."
+            )
+        linear_term = self.linear_term
+        if linear_term == "auto":
+            linear_term = self.points is None and nodes > 2
+        if linear_term and nodes < 2:
+            name = "n_nodes" if exact else "max_nodes"
+            raise ValueError(
+                f"`{name}` must be at least 2 with an affine term, which takes two nodes, got "
+                f"{nodes}: write `linear_term=False`."
+            )
+        neurons = nodes - 2 if linear_term else nodes
+        # A number asked for is reached whatever the error; only rounding stops it.
+        tol = 0.0 if exact else float(self.tol)
+        patience = None if exact else self.patience
+        return Limits(neurons, tol, patience, exact), bool(linear_term)
+
+    def _check_points(self, n_features: int) -> Float64 | None:
+        if self.points is None:
+            return None
+        points = check_matrix(self.points, "points")
+        if points.shape[1] != n_features + 1:
+            raise ValueError(
+                f"`points` must have {n_features + 1} columns, the {n_features} weights and the "
+                f"bias last, got {points.shape[1]}."
+            )
+        return points
+
+
+def _check_weights(
+    sample_weight: ArrayLike | None, X: NDArray[np.floating], name: str
+) -> Float64 | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if (weights < 0).any() or not weights.any():
+        what = "negative values" if (weights < 0).any() else "zeros only"
+        raise ValueError(
+            f"`{name}` must be non-negative with at least one positive weight, got {what}."
+        )
+    return weights
+
+
+def _split(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Training and held-out rows, drawn from the canonical ones."""
+    rows = rows.canonical()
+    n_val = int(np.ceil(fraction * len(rows)))
+    if len(rows) - n_val < 1:
+        raise ValueError(
+            f"`validation_fraction`={fraction} leaves no row of {len(rows)} to train on: lower it, "
+            "or leave it out to choose the width without held-out rows."
+        )
+    train, held = train_test_split(np.arange(len(rows)), test_size=n_val, random_state=seed)
+    return rows.take(np.sort(train)), rows.take(np.sort(held))
+
+
+@contextmanager
+def _all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the fitted attributes as they were if the fit fails or is interrupted."""
+
+    def fitted() -> dict[str, Any]:
+        return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
+
+    before = fitted()
+    try:
+        yield
+    except BaseException:
+        for name in fitted():
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,103 @@
+"""A growing orthonormal factor: append a column, project the target, solve for any width.
+
+For columns `F = [f_1 ... f_k]` in the order of their arrival it keeps
+
+    F = Q R,    z = Q' y,    r = y - Q z,
+
+so that the least-squares weights of the first `k` columns are `R_k^{-1} z_k` for every `k` at once.
+It knows nothing of neurons or of greed.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+# A column whose part outside the span is below this share of its length is taken as dependent.
+# It bounds the weights: those of unit columns stay below |y| / DEPENDENT for each column in turn.
+DEPENDENT = 1e-5
+
+
+class Factor:
+    """Orthonormal factor of the columns appended so far, with the target's projections.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows, n_outputs)
+        What the columns are to approximate.
+    capacity : int
+        Columns to make room for at first; it grows when more come.
+
+    Attributes
+    ----------
+    residual : ndarray of shape (n_rows, n_outputs)
+        The target minus its projection onto the columns.
+    """
+
+    def __init__(self, target: Float64, capacity: int = 32) -> None:
+        n_rows, n_outputs = target.shape
+        self.residual = np.array(target, dtype=np.float64)
+        self._capacity = max(1, capacity)
+        self._Q = np.empty((n_rows, self._capacity), order="F")
+        self._R = np.zeros((self._capacity, self._capacity))
+        self._z = np.zeros((self._capacity, n_outputs))
+        self.size = 0
+
+    @property
+    def Q(self) -> Float64:
+        """Orthonormal columns, `(n_rows, size)`."""
+        return self._Q[:, : self.size]
+
+    @property
+    def R(self) -> Float64:
+        """Upper triangle, `(size, size)`."""
+        return self._R[: self.size, : self.size]
+
+    @property
+    def z(self) -> Float64:
+        """Projections of the target, `(size, n_outputs)`."""
+        return self._z[: self.size]
+
+    @property
+    def residual_norm(self) -> float:
+        """Euclidean (Frobenius) norm of the residual."""
+        return float(np.linalg.norm(self.residual))
+
+    def append(self, column: Float64) -> bool:
+        """Append a column; False, and no change, if it depends on those already there.
+
+        Gram-Schmidt runs twice, which keeps `Q` orthonormal to rounding however close the column
+        lies to the span.
+        """
+        if self.size == self._capacity:
+            self._grow()
+        Q, k = self.Q, self.size
+        length = float(np.linalg.norm(column))
+        h = Q.T @ column
+        q = column - Q @ h
+        again = Q.T @ q
+        q -= Q @ again
+        h += again
+        rho = float(np.linalg.norm(q))
+        if not rho > DEPENDENT * length:
+            return False
+        q /= rho
+        self._Q[:, k] = q
+        self._R[:k, k] = h
+        self._R[k, k] = rho
+        # Against the residual, not the target: what is projected is what is subtracted.
+        gain = q @ self.residual
+        self._z[k] = gain
+        self.residual -= np.outer(q, gain)
+        self.size = k + 1
+        return True
+
+    def _grow(self) -> None:
+        old, self._capacity = self._capacity, 2 * self._capacity
+        Q = np.empty((len(self._Q), self._capacity), order="F")
+        Q[:, :old] = self._Q
+        R = np.zeros((self._capacity, self._capacity))
+        R[:old, :old] = self._R
+        z = np.zeros((self._capacity, self._z.shape[1]))
+        z[:old] = self._z
+        self._Q, self._R, self._z = Q, R, z

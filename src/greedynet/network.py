@@ -1,0 +1,265 @@
+"""`ShallowNetwork`: a network of one hidden layer as frozen arrays.
+
+g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from greedynet.activations import Activation, ReLU
+from greedynet.checks import check_matrix
+from greedynet.outer import outer_weights
+
+Float64 = NDArray[np.float64]
+
+_PREDICT_ELEMENTS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """What it takes to solve for the outer weights at every width of a path.
+
+    Attributes
+    ----------
+    R : ndarray of shape (k, k)
+        Upper triangle of all columns, the affine ones first, then the neurons in their order.
+    z : ndarray of shape (k, n_outputs)
+        Projections of the scaled outputs.
+    norms : ndarray of shape (n_neurons,)
+        Norms by which the neurons' columns were divided.
+    affine : ndarray of shape (d + 1, n_affine)
+        Weights of the affine columns as functions of the inputs, constant last.
+    center, scale : ndarray of shape (n_outputs,)
+        The outputs were scaled as `(y - center) / scale`.
+    alpha : float
+        Ridge on the neurons' outer weights.
+    """
+
+    R: Float64
+    z: Float64
+    norms: Float64
+    affine: Float64
+    center: Float64
+    scale: Float64
+    alpha: float = 0.0
+
+    def solve(self, n_neurons: int) -> tuple[Float64, Float64, Float64]:
+        """Outer weights, linear weights and intercept of the first `n_neurons` neurons."""
+        n_affine = self.affine.shape[1]
+        k = n_affine + n_neurons
+        weights = outer_weights(self.R[:k, :k], self.z[:k], self.alpha, n_affine) * self.scale
+        outer = weights[n_affine:] / self.norms[:n_neurons, None]
+        affine = self.affine @ weights[:n_affine]
+        return outer, affine[:-1], affine[-1] + self.center
+
+    def cut(self, n_neurons: int) -> "Trail":
+        """Return the part of the first `n_neurons` neurons."""
+        k = self.affine.shape[1] + n_neurons
+        return replace(self, R=self.R[:k, :k], z=self.z[:k], norms=self.norms[:n_neurons])
+
+
+@dataclass(frozen=True, eq=False)
+class ShallowNetwork:
+    """A network of one hidden layer; its arrays cannot be written to.
+
+    Parameters
+    ----------
+    inner_weights : ndarray of shape (n_neurons, n_features)
+        The `a_n`, on the inputs as they come.
+    biases : ndarray of shape (n_neurons,)
+        The `b_n`.
+    outer_weights : ndarray of shape (n_neurons, n_outputs)
+        The `c_n`.
+    linear_weights : ndarray of shape (n_features, n_outputs) or None, default=None
+        The `l` of the affine term; None if the network has none.
+    intercept : ndarray of shape (n_outputs,) or None, default=None
+        The `m` of the affine term.
+    activation : Activation, default=ReLU()
+        The `sigma`.
+    single_output : bool, default=True
+        Whether `predict` returns `(n_rows,)`, which takes one output, or `(n_rows, n_outputs)`.
+    trail : Trail or None, default=None
+        What `truncate` solves with; networks that were trained on have none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import ShallowNetwork
+    >>> hat = ShallowNetwork(
+    ...     np.ones((3, 1)), np.array([1.0, 0.0, -1.0]), np.array([[1], [-2], [1]])
+    ... )
+    >>> hat.predict([[-2.0], [-0.5], [0.0], [2.0]])
+    array([0. , 0.5, 1. , 0. ])
+    """
+
+    inner_weights: Float64
+    biases: Float64
+    outer_weights: Float64
+    linear_weights: Float64 | None = None
+    intercept: Float64 | None = None
+    activation: Activation = field(default_factory=ReLU)
+    single_output: bool = True
+    trail: Trail | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _frozen(value))
+        self._check_shapes()
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        # Pickle gives arrays back writable.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons, the affine term not counted."""
+        return len(self.biases)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of the plain network: the neurons, and two for an affine term."""
+        return self.n_neurons + (0 if self.linear_weights is None else 2)
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs."""
+        return self.inner_weights.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.outer_weights.shape[1]
+
+    def hidden(self, X: ArrayLike) -> Float64:
+        """Return the values of the neurons, `(n_rows, n_neurons)`."""
+        return self._hidden(self._check_X(X))
+
+    def predict(self, X: ArrayLike) -> Float64:
+        """Return the network's values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        """
+        rows = self._check_X(X)
+        y = np.zeros((len(rows), self.n_outputs))
+        step = max(1, _PREDICT_ELEMENTS // max(1, self.n_neurons))
+        for start in range(0, len(rows), step):
+            block = slice(start, start + step)
+            y[block] = self._hidden(rows[block]) @ self.outer_weights
+        if self.linear_weights is not None:
+            y += rows @ self.linear_weights
+        if self.intercept is not None:
+            y += self.intercept
+        return y[:, 0] if self.single_output else y
+
+    def truncate(self, n_nodes: int) -> "ShallowNetwork":
+        """Return the network of the first `n_nodes` nodes of the path, outer weights solved anew.
+
+        Equal to the network a fit with that many nodes gives; no data are needed.
+
+        Parameters
+        ----------
+        n_nodes : int
+            At most the present number; an affine term counts as two nodes.
+
+        Returns
+        -------
+        network : ShallowNetwork
+        """
+        fixed = self.n_nodes - self.n_neurons
+        if not fixed <= n_nodes <= self.n_nodes:
+            raise ValueError(
+                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the nodes this network "
+                f"has, got {n_nodes}; to get more, fit with a larger `max_nodes`."
+            )
+        if n_nodes == self.n_nodes:
+            return self
+        if self.trail is None:
+            raise ValueError(
+                "This network has no selection path to truncate along: its weights were given or "
+                "trained. Truncate the network of the fit instead, before training."
+            )
+        n = int(n_nodes) - fixed
+        outer, linear, intercept = self.trail.solve(n)
+        return replace(
+            self,
+            inner_weights=self.inner_weights[:n],
+            biases=self.biases[:n],
+            outer_weights=outer,
+            linear_weights=None if self.linear_weights is None else linear,
+            intercept=None if self.intercept is None else intercept,
+            trail=self.trail.cut(n),
+        )
+
+    def describe(self) -> str:
+        """Say in a few lines what the network is and what its largest neurons are."""
+        affine = "" if self.linear_weights is None else " and an affine term"
+        lines = [
+            f"{self.n_neurons} {self.activation.name} neurons{affine} ({self.n_nodes} nodes): "
+            f"{self.n_features} inputs -> {self.n_outputs} outputs, "
+            f"{self.n_parameters} parameters"
+        ]
+        size = np.linalg.norm(self.outer_weights, axis=1)
+        size = size * np.linalg.norm(self.inner_weights, axis=1) ** self.activation.degree
+        for n in np.argsort(-size, kind="stable")[:10]:
+            a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
+            more = " ..." if self.n_features > 8 else ""
+            c = " ".join(f"{w:+.3g}" for w in self.outer_weights[n][:4])
+            lines.append(f"  neuron {n:3d}: a = [{a}{more}]  b = {self.biases[n]:+.3g}  c = [{c}]")
+        if self.n_neurons > 10:
+            lines.append(f"  ... and {self.n_neurons - 10} more with smaller weights")
+        return "\n".join(lines)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of weights, biases included."""
+        present = (getattr(self, name) for name in _ARRAYS)
+        return sum(array.size for array in present if array is not None)
+
+    def _hidden(self, X: Float64) -> Float64:
+        z = X @ self.inner_weights.T + self.biases
+        return np.asarray(self.activation.value(z, out=z))
+
+    def _check_X(self, X: ArrayLike) -> Float64:
+        rows = check_matrix(X, "X")
+        if rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"`X` must have {self.n_features} columns, as the network has inputs, got "
+                f"{rows.shape[1]}."
+            )
+        return rows
+
+    def _check_shapes(self) -> None:
+        n, d = self.inner_weights.shape
+        t = self.outer_weights.shape[1]
+        wanted = dict(zip(_ARRAYS, [(n, d), (n,), (n, t), (d, t), (t,)], strict=True))
+        for name, shape in wanted.items():
+            value = getattr(self, name)
+            if value is not None and value.shape != shape:
+                raise ValueError(
+                    f"`{name}` must have the shape {shape} to go with {n} neurons, {d} inputs and "
+                    f"{t} outputs, got {value.shape}."
+                )
+        if self.single_output and t != 1:
+            raise ValueError(
+                f"`single_output=True` goes with one output, got {t}: write `single_output=False`."
+            )
+
+
+_ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+
+
+def _frozen(array: ArrayLike) -> Float64:
+    frozen = np.array(array, dtype=np.float64, order="C")
+    frozen.flags.writeable = False
+    return frozen

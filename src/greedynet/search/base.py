@@ -1,0 +1,88 @@
+"""What the greedy loop asks of a search, and the scores by which atoms are ranked."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.dictionary import Dictionary
+from greedynet.factor import Factor
+
+Float64 = NDArray[np.float64]
+Rule = Literal["ols", "oga"]
+
+RULES: tuple[Rule, ...] = ("ols", "oga")
+
+# Atoms with a smaller squared part outside the span are not offered: the factor would refuse them.
+SPANNED = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A neuron a search proposes.
+
+    Attributes
+    ----------
+    point : ndarray of shape (d + 1,)
+        Inner weights, bias last.
+    norm : float
+        Norm of the neuron on the training rows: the column is the neuron divided by it.
+    column : ndarray of shape (n_rows,)
+        The normalised neuron on the training rows, sample weights included.
+    index : int
+        Position among the sampled points.
+    """
+
+    point: Float64
+    norm: float
+    column: Float64
+    index: int
+
+
+class Search(Protocol):
+    """Finds the next neuron; is told what became of it."""
+
+    def propose(self, factor: Factor) -> Candidate | None:
+        """Return the best next neuron for the factor's residual; None if there is none."""
+        ...
+
+    def accept(self, factor: Factor) -> None:
+        """Take note that the proposed neuron is now the factor's last column."""
+        ...
+
+    def reject(self) -> None:
+        """Take note that the proposed neuron depends on the columns; it must not come again."""
+        ...
+
+
+def scores(correlations: Float64, outside: Float64, rule: Rule) -> Float64:
+    """Squared score of every atom; several outputs count by the norm of their correlations.
+
+        OGA:  || <r, g> ||^2          OLS:  || <r, g> ||^2 / || (I - QQ') g ||^2
+
+    Parameters
+    ----------
+    correlations : ndarray of shape (n_atoms, n_outputs)
+        `<r, g_j>` for each output.
+    outside : ndarray of shape (n_atoms,)
+        `|| (I - QQ') g_j ||^2`, what of each atom lies outside the span.
+    rule : {"ols", "oga"}
+        Which score.
+    """
+    squares = np.einsum("ij,ij->i", correlations, correlations)
+    free = outside > SPANNED
+    if rule == "ols":
+        np.divide(squares, outside, out=squares, where=free)
+    squares[~free] = -1.0
+    return squares
+
+
+def candidate(dictionary: Dictionary, atom: int) -> Candidate:
+    """Return an atom of the dictionary as a candidate."""
+    return Candidate(
+        point=dictionary.points[atom],
+        norm=float(dictionary.norms[atom]),
+        column=dictionary.columns(np.array([atom]))[:, 0],
+        index=int(dictionary.labels[atom]),
+    )

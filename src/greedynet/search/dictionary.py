@@ -1,0 +1,80 @@
+"""The paper's search: the best atom of a fixed dictionary, one product per step (GSN 3)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.dictionary import Dictionary
+from greedynet.factor import Factor
+from greedynet.search.base import Candidate, Rule, candidate, scores
+
+Float64 = NDArray[np.float64]
+
+# How far the residual may fall before rounding in the running correlations would show.
+REFRESH_FALL = 1e-3
+REFRESH_STEPS = 64
+
+
+class DictionarySearch:
+    """Best atom by OGA or OLS, kept up to date by one product with the dictionary per step.
+
+    With `c = D' r` and `p_j = || (I - QQ') g_j ||^2`, a new orthonormal column `q` with
+    projections `z = q' y` changes them to
+
+        a = D' q,    c <- c - a z',    p <- p - a^2.
+
+    Rounding in `c` adds up relative to the target while the residual shrinks, so `c` is computed
+    afresh when the residual has fallen a thousandfold and every 64 steps.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The atoms.
+    rule : {"ols", "oga"}, default="ols"
+        "oga" takes the largest inner product with the residual (Section 2.1 of the paper); "ols"
+        the largest one after projection and renormalisation, the atom that lowers the error most.
+    """
+
+    def __init__(self, dictionary: Dictionary, rule: Rule = "ols") -> None:
+        self.dictionary = dictionary
+        self.rule = rule
+        self._correlations: Float64 | None = None
+        self._outside = np.ones(len(dictionary))
+        self._seen = 0
+        self._since_refresh = 0
+        self._fresh_norm = 0.0
+        self._best = -1
+
+    def propose(self, factor: Factor) -> Candidate | None:
+        """Return the atom with the best score, the first of equals."""
+        if len(self.dictionary) == 0:
+            return None
+        score = scores(self._update(factor), self._outside, self.rule)
+        self._best = int(np.argmax(score))
+        if not score[self._best] > 0:
+            return None
+        return candidate(self.dictionary, self._best)
+
+    def accept(self, factor: Factor) -> None:
+        """Forget the atom just used; the next proposal brings the rest up to date."""
+        self._outside[self._best] = 0.0
+
+    def reject(self) -> None:
+        """Forget the atom just proposed."""
+        self._outside[self._best] = 0.0
+
+    def _update(self, factor: Factor) -> Float64:
+        """Bring outside norms and correlations up to date; return the correlations."""
+        new = factor.size - self._seen
+        if new:
+            products = self.dictionary.correlate(factor.Q[:, self._seen :])
+            self._outside -= np.einsum("ij,ij->i", products, products)
+            if self._correlations is not None:
+                self._correlations -= products @ factor.z[self._seen :]
+            self._seen = factor.size
+            self._since_refresh += new
+        norm = factor.residual_norm
+        stale = self._since_refresh >= REFRESH_STEPS or norm < REFRESH_FALL * self._fresh_norm
+        if self._correlations is None or stale:
+            self._correlations = self.dictionary.correlate(factor.residual)
+            self._since_refresh, self._fresh_norm = 0, norm
+        return self._correlations

@@ -1,0 +1,64 @@
+"""Threads over blocks of work, with the same result whatever their number.
+
+BLAS splits a product differently for each number of threads, and the split changes the last bits.
+So inside `deterministic_threads` BLAS runs on one thread, and the parallel work is a pool over
+blocks whose borders depend on the data alone.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads `n_jobs` stands for.
+
+    None means every core this process may use, or fewer where OMP_NUM_THREADS says so (joblib sets
+    it in its workers, so that a grid search on all cores does not start cores x cores threads).
+    Negative numbers count from the last core, as in joblib: -1 is all of them.
+    """
+    cores: int = joblib.cpu_count()
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    if n_jobs == 0:
+        raise ValueError("`n_jobs` must not be 0; write 1 for one thread or -1 for all cores.")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+class Pool:
+    """A map over blocks, on one thread or several; results in the order of the blocks."""
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
+        self._executor = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def map(self, function: Callable[[S], T], blocks: Iterable[S]) -> list[T]:
+        """Return `[function(b) for b in blocks]`."""
+        if self._executor is None:
+            return [function(block) for block in blocks]
+        return list(self._executor.map(function, blocks))
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def deterministic_threads(n_jobs: int | None) -> Iterator[Pool]:
+    """Keep BLAS on one thread and lend a pool of `n_jobs` threads; both end with the block."""
+    pool = Pool(count_threads(n_jobs))
+    try:
+        with threadpool_limits(limits=1, user_api="blas"):
+            yield pool
+    finally:
+        pool.close()

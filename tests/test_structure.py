@@ -1,0 +1,368 @@
+"""The shape of the source tree: what may import what, and habits that every file keeps.
+
+Each check is a function of a folder that returns its findings, one line each. The first tests run
+the checks on this repository; the last ones plant every violation in a small package and demand
+that the check finds it, and that it keeps quiet about the lawful neighbour.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "greedynet"
+TESTS = ROOT / "tests"
+
+# A module may import modules of strictly lower layers, and its own folder.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "checks", "callbacks"),
+    ("activations", "sphere", "threads", "factor", "outer", "data", "ridgelet"),
+    ("dictionary", "affine", "network", "stopping"),
+    ("search", "path"),
+    ("greedy", "frame"),
+    ("construct",),
+    ("estimators",),
+    ("train", "export", "plots", "report", "paper", "dask"),
+    ("cli",),
+)
+LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
+
+# Folders of interchangeable modules: folder -> the members that the others may import.
+FAMILIES: dict[str, frozenset[str]] = {"search": frozenset({"base"})}
+
+HEAVY = (
+    "torch",
+    "jax",
+    "optax",
+    "onnx",
+    "onnxruntime",
+    "skl2onnx",
+    "keras",
+    "dask",
+    "distributed",
+    "matplotlib",
+    "pandas",
+    "lightgbm",
+)
+
+
+# Reading the sources
+
+
+def parsed(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
+    """Yield every Python file below `folder` with its syntax tree."""
+    for path in sorted(folder.rglob("*.py")):
+        yield path, ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def module_name(path: Path, package: Path) -> tuple[str, ...]:
+    """Name a file as a module: `search/base.py` is `("search", "base")`, `__init__` drops out."""
+    parts = path.relative_to(package).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported_modules(path: Path, tree: ast.Module, package: Path) -> Iterator[tuple[int, tuple]]:
+    """Yield line and module of every import of the package's own modules, wherever it stands."""
+    here = path.parent.relative_to(package).parts
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top, *rest = alias.name.split(".")
+                if top == package.name:
+                    yield node.lineno, tuple(rest)
+        elif isinstance(node, ast.ImportFrom):
+            named = tuple(node.module.split(".")) if node.module else ()
+            if node.level:
+                source = here[: len(here) - (node.level - 1)] + named
+            elif named[0] == package.name:
+                source = named[1:]
+            else:
+                continue
+            for alias in node.names:
+                target = package.joinpath(*source, alias.name)
+                is_module = target.is_dir() or target.with_suffix(".py").is_file()
+                yield node.lineno, (*source, alias.name) if is_module else source
+
+
+# The checks
+
+
+def upward_imports(package: Path) -> list[str]:
+    """Find imports that point up or sideways, and modules that the table does not know."""
+    findings = []
+    for path, tree in parsed(package):
+        module = module_name(path, package)
+        if not module:
+            continue  # the package's own __init__ may import anything
+        if module[0] not in LAYER_OF:
+            findings.append(f"{path}: `{module[0]}` has no layer: add it to LAYERS in {__file__}")
+            continue
+        for line, target in imported_modules(path, tree, package):
+            reason = forbidden_arrow(module, target)
+            if reason:
+                findings.append(f"{path}:{line}: {reason}")
+    return findings
+
+
+def forbidden_arrow(module: tuple[str, ...], target: tuple[str, ...]) -> str | None:
+    """Say why `module` may not import `target`, or None where it may."""
+    arrow = f"`{'.'.join(module)}` imports `{'.'.join(target) or '__init__'}`"
+    if not target:
+        return f"{arrow}: the package itself stands above all its modules"
+    if target[0] not in LAYER_OF:
+        return f"{arrow}, which has no layer: add it to LAYERS in {__file__}"
+    if target[0] != module[0]:
+        lower, upper = LAYER_OF[target[0]], LAYER_OF[module[0]]
+        return None if lower < upper else f"{arrow}: layer {upper} may not import layer {lower}"
+    shared = FAMILIES.get(module[0])
+    if shared is None or len(module) == 1 or target[1:2] == module[1:2]:
+        return None  # no family, the family's own __init__, or one member's own folder
+    if module[1] not in shared and len(target) > 1 and target[1] in shared:
+        return None
+    return f"{arrow}: members of `{module[0]}` may import only {sorted(shared)} of their folder"
+
+
+def heavy_imports(package: Path) -> list[str]:
+    """Find the heavy libraries that importing the package loads into a fresh interpreter.
+
+    scikit-learn 1.9 itself loads pandas where it is installed. To see only our own doing, pandas is
+    hidden: scikit-learn then does without, and an import of ours fails.
+    """
+    code = (
+        f"import sys; sys.modules['pandas'] = None; import {package.name}; "
+        f"print(*[name for name in {HEAVY!r} if sys.modules.get(name)])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(package.parent)},
+        capture_output=True,
+        text=True,
+    )
+    return run.stderr.splitlines()[-1:] if run.returncode else run.stdout.split()
+
+
+def tuple_messages(folder: Path) -> list[str]:
+    """Find `raise SomeError("text", value)`, which shows the user a tuple."""
+    return [
+        f"{path}:{node.lineno}: `{ast.unparse(node)}` passes a value beside its message"
+        for path, tree in parsed(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Call)
+        and ast.unparse(node.exc.func).rpartition(".")[2].lstrip("_")[:1].isupper()
+        and len(node.exc.args) > 1
+    ]
+
+
+def missing_docstrings(folder: Path) -> list[str]:
+    """Find modules that do not say what they are."""
+    return [f"{path}: no module docstring" for path, tree in parsed(folder) if not docstring(tree)]
+
+
+def docstring(tree: ast.Module) -> str:
+    return (ast.get_docstring(tree) or "").strip()
+
+
+def machine_paths(root: Path) -> list[str]:
+    """Find the absolute path of the folder around the repository, in any file git would keep."""
+    git = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listed = subprocess.run(git, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs git and a git checkout")
+    # The folder itself where its parent is the file system's root, which is part of every path.
+    around = root if root.parent == Path(root.anchor) else root.parent
+    absolute = re.compile(rf"(?<![\w.~-]){re.escape(str(around))}(?![\w-])")
+    findings = []
+    for name in sorted(set(filter(None, listed.split("\0")))):
+        path = root / name
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        except UnicodeDecodeError:
+            continue  # not a text file
+        findings += [
+            f"{path}:{number}: a path of this machine"
+            for number, line in enumerate(lines, 1)
+            if absolute.search(line)
+        ]
+    return findings
+
+
+def unmatched_expectations(folder: Path) -> list[str]:
+    """Find `pytest.raises` and `pytest.warns` that would accept any message."""
+    return [
+        f"{path}:{node.lineno}: `{ast.unparse(node)}` has no match="
+        for path, tree in parsed(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"pytest.raises", "pytest.warns", "raises", "warns"}
+        and "match" not in {keyword.arg for keyword in node.keywords}
+    ]
+
+
+# The checks on this repository
+
+
+@pytest.mark.parametrize(
+    ("check", "folder"),
+    [
+        (upward_imports, PACKAGE),
+        (heavy_imports, PACKAGE),
+        (tuple_messages, PACKAGE),
+        (missing_docstrings, PACKAGE),
+        (machine_paths, ROOT),
+        (unmatched_expectations, TESTS),
+    ],
+)
+def test_repository(check: Callable[[Path], list[str]], folder: Path):
+    assert any(folder.rglob("*.py")), f"nothing to check in {folder}"
+    findings = check(folder)
+    assert not findings, "\n".join(findings)
+
+
+# The checks on planted files
+
+
+def plant(folder: Path, files: dict[str, str]) -> Path:
+    """Write the files below `folder`, with the folders and `__init__.py` files they need."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "__init__.py").touch()
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("importer", "text", "finding"),
+    [
+        ("greedy", "from greedynet.estimators import X", "may not import layer"),
+        ("greedy", "import greedynet.estimators", "may not import layer"),
+        ("greedy", "from greedynet import estimators", "may not import layer"),
+        ("greedy", "from .estimators import X", "may not import layer"),
+        ("greedy", "from . import sphere, estimators", "may not import layer"),
+        ("greedy", "from . import plots", "may not import layer"),
+        ("greedy", "def f():\n    from .estimators import X", "greedy.py:2: `greedy` imports"),
+        ("greedy", "if TYPE_CHECKING:\n    import greedynet.cli", "may not import layer"),
+        ("search/base", "from ..greedy import X", "may not import layer"),
+        ("search/__init__", "from ..greedy import X", "may not import layer"),
+        ("search/__init__", "from .. import greedy", "may not import layer"),
+        ("network", "from .search.base import X", "may not import layer"),
+        ("train/adam", "from ..plots import X", "may not import layer"),
+        ("search/continuous", "from .dictionary import X", "may import only ['base']"),
+        ("search/continuous", "from . import dictionary", "may import only ['base']"),
+        ("search/continuous", "from . import X", "may import only ['base']"),
+        ("search/continuous", "from greedynet.search.dictionary import X", "only ['base']"),
+        ("search/base", "from .dictionary import X", "may import only ['base']"),
+        ("greedy", "from greedynet import __version__", "stands above all its modules"),
+        ("greedy", "import greedynet", "stands above all its modules"),
+        ("greedy", "from .novelty import X", "`novelty`, which has no layer: add it to LAYERS"),
+        ("novelty", "", "`novelty` has no layer: add it to LAYERS"),
+        ("novelty/leaf", "", "`novelty` has no layer: add it to LAYERS"),
+    ],
+)
+def test_upward_import_is_found(tmp_path: Path, importer: str, text: str, finding: str):
+    names = ("estimators", "cli", "greedy", "sphere", "plots/lines", "search/dictionary")
+    package = plant(tmp_path / "greedynet", {f"{name}.py": "" for name in names})
+    plant(package, {f"{importer}.py": text})
+    findings = upward_imports(package)
+    assert findings
+    assert all(finding in found for found in findings)
+
+
+@pytest.mark.parametrize(
+    ("importer", "text"),
+    [
+        ("__init__", "from .cli import X\nfrom greedynet import estimators"),
+        ("greedy", "from .sphere import X\nfrom . import sphere\nimport greedynet.errors"),
+        ("greedy", "from greedynet.search.dictionary import X\nfrom .search import Y"),
+        (
+            "greedy",
+            "import greedynetwork.cli\nfrom greedynetwork.cli import X\nfrom numpy import cli",
+        ),
+        ("search/dictionary", "from .base import X\nfrom . import base"),
+        ("search/dictionary", "from ..dictionary import X\nfrom .. import dictionary"),
+        ("search/__init__", "from .dictionary import X\nfrom . import base"),
+        ("dask/estimators", "import dask\nfrom dask import array\nfrom ..estimators import X"),
+        ("plots/lines", "from .style import X\nfrom . import style"),
+    ],
+)
+def test_downward_import_is_lawful(tmp_path: Path, importer: str, text: str):
+    names = ("sphere", "dictionary", "estimators", "search/base", "search/scan", "plots/style")
+    package = plant(tmp_path / "greedynet", {f"{name}.py": "" for name in names})
+    plant(package, {f"{importer}.py": text})
+    assert upward_imports(package) == []
+
+
+def test_every_layer_is_named_once():
+    assert len(LAYER_OF) == sum(len(names) for names in LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import torch", ["torch"]),
+        ("from .edge import f\nf()", ["torch", "dask"]),
+        ("from .edge import f", ["torch"]),
+        ("import pandas", ["ModuleNotFoundError: import of pandas halted; None in sys.modules"]),
+        ("import json, sklearn", []),
+    ],
+)
+def test_heavy_import_is_found(tmp_path: Path, text: str, expected: list[str]):
+    plant(tmp_path / "torch", {"nn.py": ""})
+    plant(tmp_path / "dask", {"array.py": ""})
+    edge = "import torch.nn\ndef f():\n    import dask"
+    package = plant(tmp_path / "greedynet", {"__init__.py": text, "edge.py": edge})
+    assert heavy_imports(package) == expected
+
+
+@pytest.mark.parametrize(
+    ("check", "bad", "good"),
+    [
+        (tuple_messages, 'raise ValueError("no", x)', 'raise ValueError(f"no {x}")'),
+        (tuple_messages, 'raise errors._Bad("no", x) from e', 'raise errors.Bad("no", got=x)'),
+        (tuple_messages, 'def f():\n    raise E(f"{x}", x)', 'raise missing_extra("torch", x)'),
+        (missing_docstrings, "x = 1", '"""What it is."""'),
+        (missing_docstrings, "", '"""What it is."""\nx = 1'),
+        (missing_docstrings, '"""  """', "# A comment may come first\n'What it is.'"),
+        (unmatched_expectations, "pytest.raises(E)", 'pytest.raises(E, match="x")'),
+        (unmatched_expectations, "with pytest.warns(E) as w: f()", 'pytest.warns(E, match="x")'),
+        (unmatched_expectations, "raises(E, **options)", "mock.raises(E)"),
+        (unmatched_expectations, "warns(E)", 'warns(E, match="x")'),
+    ],
+)
+def test_bad_habit_is_found(
+    tmp_path: Path, check: Callable[[Path], list[str]], bad: str, good: str
+):
+    plant(tmp_path, {"__init__.py": '"""Planted."""', "deep/__init__.py": '"""Planted."""'})
+    plant(tmp_path, {"deep/bad.py": bad, "good.py": good})
+    (finding,) = check(tmp_path)
+    assert finding.startswith(str(tmp_path / "deep" / "bad.py"))
+
+
+def test_machine_path_is_found(tmp_path: Path):
+    root = tmp_path / "repository"
+    subprocess.run(["git", "init", "--quiet", str(root)], check=True)
+    bad = {
+        "kept.md": f"see {root}/data",
+        "new.toml": f'"file://{tmp_path}"',
+        "a b.txt": f"{root}\n",
+    }
+    good = {
+        "ignored.txt": str(root),
+        "url.md": f"https://example.org{tmp_path}/page",
+        "relative.md": f".{tmp_path}/page",
+        "longer.md": f"{tmp_path}er/page",
+        ".gitignore": "ignored.txt\n__init__.py",
+    }
+    plant(root, bad | good)
+    (root / "picture.png").write_bytes(b"\xff\xfe" + str(root).encode())
+    subprocess.run(["git", "-C", str(root), "add", "kept.md", "url.md"], check=True)
+    found = {Path(finding.split(":")[0]).name for finding in machine_paths(root)}
+    assert found == set(bad)
