@@ -5,12 +5,11 @@
 Steps GSN 1 to GSN 4 of the paper. `Plan` says how; `construct` does it.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 from greedynet.activations import Activation, ReLU
 from greedynet.data import Rows
@@ -94,7 +93,7 @@ def construct(
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)
     if plan.weakness < 1.0:
-        kept = kept[grouped(points[kept])]
+        kept = kept[grouped(points[kept], len(rows))]
     dictionary = Dictionary(
         points[kept],
         rows.X,
@@ -123,7 +122,7 @@ def construct(
     growth = grow(
         _search(dictionary, plan),
         Growth(frame.factor(rows), n_affine=frame.affine.columns.shape[1]),
-        plan.limits,
+        _limits(plan, scores),
         judge,
         alpha=plan.alpha,
         evaluate=lambda found: _on_other_rows(found, X_val, plan.activation),
@@ -132,13 +131,13 @@ def construct(
     return _path(growth, network(growth), validated=validation is not None or scores is not None)
 
 
-def cross_validate(rows: Rows, plan: Plan, n_folds: int, *, pool: Pool | None = None) -> Float64:
+def cross_validate(
+    folds: Iterable[tuple[Rows, Rows]], plan: Plan, *, pool: Pool | None = None
+) -> Float64:
     """Mean validation error of each width over folds, up to the shortest of their paths."""
-    folds = KFold(n_folds, shuffle=True, random_state=plan.random_state)
-    curves = []
-    for train, test in folds.split(rows.X):
-        path = construct(rows.take(train), plan, rows.take(test), pool=pool)
-        curves.append(np.array(path.scores))
+    curves = [
+        np.array(construct(train, plan, held_out, pool=pool).scores) for train, held_out in folds
+    ]
     shortest = min(len(curve) for curve in curves)
     return np.asarray(np.mean([curve[:shortest] for curve in curves], axis=0))
 
@@ -194,6 +193,14 @@ def _judge(
     if plan.gcv:
         return GCV(n_rows, frame.affine.columns.shape[1], neuron_cost(len(frame.inputs.center)))
     return None
+
+
+def _limits(plan: Plan, scores: Float64 | None) -> Limits:
+    """Where the scores are known, grow as far as they reach."""
+    if scores is None:
+        return plan.limits
+    reach = min(plan.limits.max_neurons, len(scores) - 1)
+    return replace(plan.limits, max_neurons=reach, patience=None)
 
 
 def _on_other_rows(

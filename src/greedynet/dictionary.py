@@ -74,7 +74,7 @@ class Dictionary:
     ) -> None:
         self.activation = activation if activation is not None else ReLU()
         self.dtype = np.dtype(dtype)
-        self._pool = pool if pool is not None else Pool(1)
+        self.pool = pool if pool is not None else Pool(1)
         self._X = np.asarray(X, dtype=np.float64)
         self._row_scale = row_scale
         self._rows_t = self._with_ones(self._X).T.astype(self.dtype)
@@ -117,7 +117,7 @@ class Dictionary:
         def fill(block: slice) -> None:
             products[block] = self.atoms(block) @ right
 
-        self._pool.map(fill, self._blocks(len(self)))
+        self.pool.map(fill, self._blocks(len(self)))
         return products
 
     def atoms(self, block: slice) -> Array:
@@ -150,16 +150,16 @@ class Dictionary:
         atom_bytes = max(1, self.n_rows) * self.dtype.itemsize
         self._budget = memory_budget
         room = memory_budget - self._rows_t.nbytes - 5 * 8 * n_points
-        work = self._pool.n_threads * atom_bytes
+        work = self.pool.n_threads * atom_bytes
         if room < work:
             raise ValueError(
                 f"`memory_budget` must hold the data and one atom of {self.n_rows} rows for each "
-                f"of {self._pool.n_threads} threads, at least {memory_budget - room + work} bytes, "
+                f"of {self.pool.n_threads} threads, at least {memory_budget - room + work} bytes, "
                 f"got {memory_budget}; allow more memory, fewer points or fewer rows."
             )
         share = min(BLOCK_BYTES, room // 64)
         self._block_length = max(1, share // atom_bytes)
-        self._room = room - self._pool.n_threads * self._block_length * atom_bytes
+        self._room = room - self.pool.n_threads * self._block_length * atom_bytes
 
     def _blocks(self, n: int) -> list[slice]:
         step = self._block_length
@@ -183,7 +183,7 @@ class Dictionary:
             norms[block] = np.sqrt(np.einsum("ij,ij->i", atoms, atoms, dtype=np.float64))
             active[block] = np.count_nonzero(atoms, axis=1)
 
-        self._pool.map(fill, self._blocks(len(points)))
+        self.pool.map(fill, self._blocks(len(points)))
         return norms, active
 
     def _hold(self) -> None:
@@ -196,5 +196,5 @@ class Dictionary:
             if room < 0:
                 break
             chosen.append(block)
-        for block, atoms in zip(chosen, self._pool.map(self.atoms, chosen), strict=True):
+        for block, atoms in zip(chosen, self.pool.map(self.atoms, chosen), strict=True):
             self._held[block.start] = atoms

@@ -5,7 +5,7 @@ The algorithm is in `construct.py`; here stands only what scikit-learn's users e
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import BaseCrossValidator, KFold, check_cv, train_test_split
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from greedynet.activations import Activation, get_activation
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
 from greedynet.checks import check_columns, check_matrix, check_same_length
-from greedynet.construct import Plan, construct, cross_validate
+from greedynet.construct import OnStep, Plan, construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.errors import FewerNodesWarning
@@ -61,8 +61,9 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
     validation_fraction : float or None, default=None
         Share of the rows held out to choose the width by. 0 keeps every node up to `max_nodes` or
         `tol`. None: see above.
-    cv : int or None, default=None
-        Number of folds to choose the width by, instead of held-out rows.
+    cv : int, splitter, iterable or None, default=None
+        Folds to choose the width by, instead of held-out rows: their number, a scikit-learn
+        splitter, or pairs of training and test positions. Goes before `validation_fraction`.
     patience : int or None, default=20
         Stop after so many neurons without a better validation score; None to go on to `max_nodes`.
     search : {"dictionary"}, default="dictionary"
@@ -136,7 +137,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
-        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions({"dictionary"})],
         "points": ["array-like", None],
@@ -161,7 +162,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         max_nodes: int | None = None,
         tol: float = 1e-8,
         validation_fraction: float | None = None,
-        cv: int | None = None,
+        cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
         search: Literal["dictionary"] = "dictionary",
         points: ArrayLike | None = None,
@@ -234,12 +235,18 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             rows, one_output = self._check_rows(X, y, sample_weight)
             validation = self._check_validation(X_val, y_val, sample_weight_val, rows)
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            folds = self._folds(rows, seed) if validation is None else []
             if validation is None and self._held_out(rows) > 0:
                 rows, validation = _split(rows, self._held_out(rows), seed)
             rows = rows.canonical()
             plan = self._plan(rows, validation, seed, one_output)
-            with neuron_tasks(self, X, y, plan.limits.max_neurons) as task:
-                path = self._construct(rows, plan, validation, task)
+            with (
+                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
+                deterministic_threads(self.n_jobs) as pool,
+            ):
+                scores = cross_validate(folds, plan, pool=pool) if folds else None
+                step = self._on_step(task)
+                path = construct(rows, plan, validation, scores=scores, pool=pool, on_step=step)
             self._store(path)
         return self
 
@@ -266,19 +273,13 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _construct(
-        self, rows: Rows, plan: Plan, validation: Rows | None, task: NeuronTask | None
-    ) -> SelectionPath:
+    def _on_step(self, task: NeuronTask | None) -> OnStep:
         def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
             if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
                 print(f"[greedynet] {n_nodes} nodes: relative error {error:.3e}", file=sys.stderr)
             return task is not None and task(lambda: self._attributes(network()))
 
-        with deterministic_threads(self.n_jobs) as pool:
-            scores = None
-            if self._by_folds(validation):
-                scores = cross_validate(rows, plan, self._n_folds(rows), pool=pool)
-            return construct(rows, plan, validation, scores=scores, pool=pool, on_step=on_step)
+        return on_step
 
     def _store(self, path: SelectionPath) -> None:
         for name, value in self._attributes(path.network.truncate(path.best_n_nodes)).items():
@@ -340,23 +341,26 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         weights = _check_weights(sample_weight_val, inputs, "sample_weight_val")
         return Rows(inputs, outputs, weights).canonical()
 
-    def _by_folds(self, validation: Rows | None) -> bool:
-        return self.cv is not None and validation is None and self.n_nodes is None
-
-    def _n_folds(self, rows: Rows) -> int:
-        if self.cv is not None and self.cv > len(rows):
-            raise ValueError(
-                f"`cv` must be at most the number of distinct rows, {len(rows)}, got {self.cv}."
-            )
-        return int(self.cv or 0)
+    def _folds(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+        """Folds to choose the width by; none unless `cv` is given."""
+        if self.cv is None or self.n_nodes is not None:
+            return []
+        splitter = self.cv
+        if isinstance(splitter, Integral):
+            # Positions are our own, so they may be those of the canonical rows.
+            rows = rows.canonical()
+            n_folds = int(splitter)
+            if n_folds > len(rows):
+                raise ValueError(
+                    f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
+                    f"n_samples={len(rows)}."
+                )
+            splitter = KFold(n_folds, shuffle=True, random_state=seed)
+        splits = check_cv(splitter).split(rows.X, rows.Y)
+        return [(rows.take(a).canonical(), rows.take(b).canonical()) for a, b in splits]
 
     def _held_out(self, rows: Rows) -> float:
         """Share of the rows to hold out; 0 for none."""
-        if self.cv is not None and self.validation_fraction is not None:
-            raise ValueError(
-                "`cv` and `validation_fraction` are two ways to choose the width: give one of "
-                f"them, got cv={self.cv} and validation_fraction={self.validation_fraction}."
-            )
         if self.n_nodes is not None or self.cv is not None:
             return 0.0
         if self.validation_fraction is not None:
@@ -378,7 +382,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             reduction=THRESHOLD if self.reduction == "ridgelet" else self.reduction,
             linear_term=linear_term,
             alpha=float(self.alpha),
-            gcv=validation is None and self.validation_fraction is None and self.n_nodes is None,
+            gcv=self.validation_fraction is None and self.n_nodes is None,
             activation=get_activation(self.activation),
             memory_budget=int(self.memory_budget),
             random_state=seed,
@@ -441,8 +445,8 @@ def _split(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
     n_val = int(np.ceil(fraction * len(rows)))
     if len(rows) - n_val < 1:
         raise ValueError(
-            f"`validation_fraction`={fraction} leaves no row of {len(rows)} to train on: lower it, "
-            "or leave it out to choose the width without held-out rows."
+            f"`validation_fraction`={fraction} leaves no row to train on, got "
+            f"n_samples={len(rows)}: leave it out to choose the width without held-out rows."
         )
     train, held = train_test_split(np.arange(len(rows)), test_size=n_val, random_state=seed)
     return rows.take(np.sort(train)), rows.take(np.sort(held))
