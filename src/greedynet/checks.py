@@ -9,7 +9,8 @@ Float64 = NDArray[np.float64]
 
 def check_matrix(values: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> Float64:
     """Return a finite two-dimensional array, or say what is wrong with the argument `name`."""
-    return np.asarray(check_array(values, dtype=dtype, input_name=name, estimator=f"`{name}`"))
+    # In one memory order, or products would differ in the last bits between a frame and its array.
+    return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
 
 
 def check_columns(values: ArrayLike, name: str) -> Float64:

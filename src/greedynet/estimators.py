@@ -247,7 +247,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
                 scores = cross_validate(folds, plan, pool=pool) if folds else None
                 step = self._on_step(task)
                 path = construct(rows, plan, validation, scores=scores, pool=pool, on_step=step)
-            self._store(path)
+                self._store(path)
         return self
 
     def predict(self, X: ArrayLike) -> Float64:

@@ -96,12 +96,11 @@ class WeakSearch:
 
     def _measure(self) -> Float64:
         """Distance of every atom from its leader: `|| h - g ||^2 = 2 - 2 <h, g>`."""
-        products = [
-            self.dictionary.atoms(group) @ leader
-            for group, leader in zip(self._groups, self._leaders, strict=True)
-        ]
+        products = np.empty(len(self.dictionary))
+        for group, leader in zip(self._groups, self._leaders, strict=True):
+            products[group] = self.dictionary.atoms(group) @ leader
         # Rounding of unit vectors enters under the root: allow for it.
-        return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * np.concatenate(products)) + 1e-12)
+        return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * products) + 1e-12)
 
     def _bounds(self, factor: Factor) -> Float64:
         """Upper bounds of the scores (not squared) in each group."""

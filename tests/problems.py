@@ -1,0 +1,66 @@
+"""Small problems with known answers, shared by the tests, and naive twins of fast code."""
+
+import numpy as np
+
+from greedynet.sphere import gaussian, sample_sphere
+
+
+def relative_error(found, wanted):
+    return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
+
+
+def planted(n_rows=200, n_features=3, n_neurons=4, n_points=120, n_outputs=1, seed=0):
+    """Rows, points and outputs of a network whose neurons are among the points."""
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(-1, 1, (n_rows, n_features))
+    points = sample_sphere(n_features, n_points, random_state=rng)
+    active = np.maximum(points[:, :-1] @ X.T + points[:, -1:], 0).astype(bool).mean(axis=1)
+    usable = np.flatnonzero((active > 0.25) & (active < 0.75))
+    chosen = rng.choice(usable, n_neurons, replace=False)
+    hidden = np.maximum(X @ points[chosen, :-1].T + points[chosen, -1], 0)
+    weights = rng.choice([-1.0, 1.0], (n_neurons, n_outputs)) * rng.uniform(1, 2, n_outputs)
+    Y = hidden @ weights
+    return X, (Y[:, 0] if n_outputs == 1 else Y), points, chosen
+
+
+def noisy(n_rows=120, n_features=2, noise=0.1, seed=0):
+    """Rows of a smooth function with noise."""
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(-1, 1, (n_rows, n_features))
+    y = np.sin(3 * X[:, 0]) + np.cos(2 * X.sum(axis=1)) + noise * rng.randn(n_rows)
+    return X, y
+
+
+def some_points(n_features, n_points=200, seed=1):
+    return gaussian(n_points, n_features, random_state=seed)
+
+
+def atoms_of(points, X, row_scale=None):
+    """The dictionary written out: normalised columns and their norms."""
+    columns = np.maximum(X @ points[:, :-1].T + points[:, -1], 0)
+    if row_scale is not None:
+        columns = columns * row_scale[:, None]
+    norms = np.linalg.norm(columns, axis=0)
+    return columns / np.where(norms > 0, norms, 1), norms
+
+
+def naive_gains(D, Y, chosen, rule):
+    """Score of every atom after the chosen ones, by definition: all projections anew."""
+    Y = Y.reshape(len(Y), -1)
+    span = D[:, chosen]
+    residual = Y - span @ np.linalg.lstsq(span, Y, rcond=None)[0]
+    rest = D - span @ np.linalg.lstsq(span, D, rcond=None)[0]
+    size = np.linalg.norm(rest, axis=0)
+    gains = np.linalg.norm(residual.T @ D, axis=0)
+    if rule == "ols":
+        gains = gains / np.where(size > 1e-5, size, 1)
+    return np.where(size > 1e-5, gains, 0)
+
+
+def follows_the_rule(D, Y, chosen, rule):
+    """Whether each choice is the naive best given those before it, up to rounding."""
+    for k, atom in enumerate(chosen):
+        gains = naive_gains(D, Y, chosen[:k], rule)
+        if gains[atom] < gains.max() * (1 - 1e-7):
+            return False
+    return True

@@ -1,0 +1,116 @@
+"""ShallowNetwork: what it computes, frozen, truncated along the path, described."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from greedynet import GreedyNetRegressor, ShallowNetwork
+from problems import noisy
+
+
+@pytest.fixture
+def network():
+    rng = np.random.RandomState(0)
+    return ShallowNetwork(
+        rng.randn(5, 3),
+        rng.randn(5),
+        rng.randn(5, 2),
+        linear_weights=rng.randn(3, 2),
+        intercept=rng.randn(2),
+        single_output=False,
+    )
+
+
+def test_prediction_by_the_formula(network):
+    X = np.random.RandomState(1).randn(7, 3)
+    wanted = np.zeros((7, 2))
+    for a, b, c in zip(network.inner_weights, network.biases, network.outer_weights, strict=True):
+        wanted += np.maximum(X @ a + b, 0)[:, None] * c
+    wanted += X @ network.linear_weights + network.intercept
+    np.testing.assert_allclose(network.predict(X), wanted, atol=1e-13)
+    hidden = np.maximum(X @ network.inner_weights.T + network.biases, 0)
+    np.testing.assert_allclose(network.hidden(X), hidden, atol=1e-14)
+
+
+def test_prediction_by_blocks(network, monkeypatch):
+    X = np.random.RandomState(1).randn(50, 3)
+    whole = network.predict(X)
+    monkeypatch.setattr("greedynet.network._PREDICT_ELEMENTS", 20)
+    np.testing.assert_allclose(network.predict(X), whole, atol=1e-14)
+
+
+def test_counts(network):
+    assert (network.n_neurons, network.n_nodes) == (5, 7)
+    assert (network.n_features, network.n_outputs) == (3, 2)
+    assert network.n_parameters == 15 + 5 + 10 + 6 + 2
+
+
+@pytest.mark.parametrize("name", ["inner_weights", "biases", "outer_weights", "intercept"])
+def test_arrays_are_frozen_also_after_pickling(network, name):
+    for held in (network, pickle.loads(pickle.dumps(network))):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(held, name)[0] = 1.0
+    with pytest.raises(AttributeError, match="cannot assign"):
+        network.biases = np.zeros(5)
+
+
+def test_arrays_are_copies():
+    weights = np.ones((2, 1))
+    network = ShallowNetwork(weights, np.zeros(2), np.ones((2, 1)))
+    weights[:] = 7
+    assert network.inner_weights.max() == 1
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+@pytest.mark.parametrize("linear_term", [True, False])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_truncation_equals_a_fit_of_that_width(alpha, linear_term, n_outputs):
+    X, y = noisy()
+    Y = np.column_stack([y, y**2])[:, :n_outputs]
+    settings = {"alpha": alpha, "linear_term": linear_term, "n_points": 500}
+    long = GreedyNetRegressor(14, **settings).fit(X, Y)
+    for width in (2, 3, 9):
+        short = GreedyNetRegressor(width, **settings).fit(X, Y).network_
+        cut = long.network_.truncate(width)
+        np.testing.assert_allclose(cut.predict(X), short.predict(X), atol=1e-10)
+        np.testing.assert_array_equal(cut.inner_weights, short.inner_weights)
+        np.testing.assert_allclose(cut.outer_weights, short.outer_weights, atol=1e-8)
+        again = long.network_.truncate(11).truncate(width)
+        np.testing.assert_array_equal(again.predict(X), cut.predict(X))
+
+
+def test_truncation_needs_a_path(network):
+    with pytest.raises(ValueError, match="no selection path to truncate along"):
+        network.truncate(4)
+    with pytest.raises(ValueError, match=r"`n_nodes` must be between 2 and 7.*got 8"):
+        network.truncate(8)
+
+
+def test_description_names_the_largest_neurons():
+    X, y = noisy(n_features=3)
+    network = GreedyNetRegressor(12, linear_term=False, n_points=200).fit(X, y).network_
+    text = network.describe()
+    assert text.startswith("12 relu neurons (12 nodes): 3 inputs -> 1 outputs, 60 parameters")
+    assert text.count("neuron ") == 10
+    assert "and 2 more" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"biases": np.zeros(3)}, r"`biases` must have the shape \(2,\).*got \(3,\)"),
+        ({"outer_weights": np.zeros((2, 2))}, "`single_output=True` goes with one output, got 2"),
+        ({"intercept": np.zeros(4)}, r"`intercept` must have the shape \(1,\)"),
+    ],
+)
+def test_shapes_must_fit(change, message):
+    arrays = {"inner_weights": np.ones((2, 3)), "biases": np.zeros(2)}
+    arrays |= {"outer_weights": np.ones((2, 1))} | change
+    with pytest.raises(ValueError, match=message):
+        ShallowNetwork(**arrays)
+
+
+def test_prediction_of_other_columns(network):
+    with pytest.raises(ValueError, match="`X` must have 3 columns, as the network has inputs"):
+        network.predict(np.zeros((2, 4)))

@@ -1,0 +1,93 @@
+"""The paper's numbers: errors at the published widths, honest widths, the reduced dictionary."""
+
+import numpy as np
+import pytest
+
+from greedynet import GreedyNetRegressor
+from greedynet.paper import load_example
+from problems import relative_error
+
+# Nodes, error with rule ols (and how far near-ties may move it), error with rule oga, honest width.
+EXPECTED = {
+    1: (23, 1.02e-02, 0.05, 1.579e-02, 29),
+    2: (40, 2.61e-02, 0.02, 3.964e-02, 40),
+    3: (50, 4.250e-02, 0.005, 1.080e-01, 58),
+    4: (84, 4.255e-02, 0.005, 1.482e-01, 100),
+    5: (109, 3.201e-01, 0.005, 8.767e-01, 188),
+}
+NUMBERS = [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)]
+
+
+def error_of(example, **parameters):
+    model = GreedyNetRegressor(points=example.sphere, linear_term=False, **parameters)
+    model.fit(example.X_train, example.y_train)
+    return relative_error(model.predict(example.X_test), example.y_test)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_ols_at_the_published_width(number):
+    nodes, error, tolerance, _, _ = EXPECTED[number]
+    example = load_example(number)
+    assert example.published.n_nodes == nodes
+    assert error_of(example, n_nodes=nodes, rule="ols") == pytest.approx(error, rel=tolerance)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_oga_at_the_published_width(number):
+    nodes, _, _, error, _ = EXPECTED[number]
+    found = error_of(load_example(number), n_nodes=nodes, rule="oga")
+    assert found == pytest.approx(error, rel=0.005)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_validated_width(number):
+    example = load_example(number)
+    model = GreedyNetRegressor(points=example.sphere, max_nodes=example.published.max_nodes)
+    model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
+    assert model.n_nodes_ == EXPECTED[number][-1]
+    assert model.path_.validation_errors.argmin() == model.n_nodes_
+    found = relative_error(model.predict(example.X_val), example.y_val)
+    assert found == pytest.approx(model.path_.validation_errors.min(), rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_reduced_dictionary_is_as_good_as_the_full_one(number):
+    example = load_example(number)
+    nodes = example.published.n_nodes
+    full = error_of(example, n_nodes=nodes)
+    reduced = error_of(example, n_nodes=nodes, reduction="ridgelet")
+    assert reduced == pytest.approx(full, rel=0.02)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_data_are_those_of_the_protocol(number):
+    example = load_example(number)
+    d = example.X_train.shape[1]
+    n_train, n_val, n_test = {
+        1: (50, 15, 1000),
+        2: (100, 20, 1000),
+        3: (256, 50, 10_000),
+        4: (1024, 200, 10_000),
+        5: (4000, 400, 10_000),
+    }[number]
+    assert example.X_train.shape == (n_train, d)
+    assert example.X_val.shape == (n_val, d)
+    assert example.X_test.shape == (n_test, d)
+    assert example.sphere.shape == (10_000 * d, d + 1)
+    for X, y in ((example.X_train, example.y_train), (example.X_val, example.y_val)):
+        np.testing.assert_array_equal(y, example.target(X))
+        assert np.abs(X).max() <= 1
+    assert (np.diff(example.X_val[:, 0]) >= 0).all()
+
+
+def test_the_stream_is_drawn_in_the_order_of_the_protocol():
+    stream = np.random.RandomState(0)
+    train, val, test = (
+        np.column_stack([stream.uniform(-1, 1, n) for _ in range(4)]) for n in (4000, 400, 10_000)
+    )
+    sphere = stream.randn(40_000, 5)
+    example = load_example(5)
+    for drawn, given in ((train, example.X_train), (val, example.X_val), (test, example.X_test)):
+        np.testing.assert_array_equal(drawn[np.argsort(drawn[:, 0])], given)
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    np.testing.assert_array_equal(sphere[np.argsort(sphere[:, 0])], example.sphere)

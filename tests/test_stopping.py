@@ -1,0 +1,168 @@
+"""Every end has its reason; the width kept is the one with the best score."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
+from greedynet.factor import Factor
+from greedynet.stopping import GCV, Limits, Validation, neuron_cost
+from problems import noisy, planted, relative_error
+
+
+def small(**parameters):
+    return GreedyNetRegressor(**{"n_points": 400, **parameters})
+
+
+def test_number_of_nodes():
+    model = small(n_nodes=7).fit(*noisy())
+    assert model.stop_reason_ is StopReason.N_NODES
+    assert model.n_nodes_ == model.network_.n_nodes == 7
+
+
+def test_tolerance_on_the_relative_residual():
+    X, y = noisy()
+    model = small(tol=0.3, validation_fraction=0).fit(X, y)
+    assert model.stop_reason_ is StopReason.TOLERANCE
+    errors = model.path_.training_errors
+    assert errors[-1] <= 0.3 < errors[-2]
+    centred = relative_error(model.predict(X) - y.mean(), y - y.mean())
+    assert centred == pytest.approx(errors[-1], rel=1e-9)
+
+
+def test_maximum():
+    model = small(max_nodes=9, validation_fraction=0).fit(*noisy())
+    assert model.stop_reason_ is StopReason.MAX_NODES
+    assert model.n_nodes_ == 9
+
+
+def test_exact():
+    X, y, points, chosen = planted()
+    model = GreedyNetRegressor(points=points, validation_fraction=0, tol=0).fit(X, y)
+    assert model.stop_reason_ is StopReason.EXACT
+    assert set(chosen) <= set(model.path_.indices)
+    new = np.random.RandomState(5).uniform(-1, 1, (50, 3))
+    hidden = np.maximum(new @ points[chosen, :-1].T + points[chosen, -1], 0)
+    training = np.maximum(X @ points[chosen, :-1].T + points[chosen, -1], 0)
+    weights = np.linalg.lstsq(training, y, rcond=None)[0]
+    np.testing.assert_allclose(model.predict(new), hidden @ weights, atol=1e-8)
+
+
+def test_exhausted():
+    X, y = noisy(n_rows=100)
+    with pytest.warns(FewerNodesWarning, match="has 3 nodes, not the 10 that `n_nodes` asks for"):
+        model = GreedyNetRegressor(10, points=np.eye(3)).fit(X, y)
+    assert model.stop_reason_ is StopReason.EXHAUSTED
+
+
+def test_validation_set_decides_the_width():
+    X, y = noisy(noise=0.5)
+    X_val, y_val = noisy(seed=1, noise=0.5)
+    model = small(patience=5).fit(X, y, X_val=X_val, y_val=y_val)
+    path = model.path_
+    assert model.stop_reason_ is StopReason.VALIDATED
+    best = int(np.argmin(path.validation_errors))
+    assert len(path) == best + 5
+    assert model.n_nodes_ == path.n_nodes[best]
+    for i in (0, best, len(path)):
+        network = path.network.truncate(int(path.n_nodes[i]))
+        centred = relative_error(network.predict(X_val) - y.mean(), y_val - y.mean())
+        assert centred == pytest.approx(path.validation_errors[i], rel=1e-9)
+
+
+def test_validation_weights():
+    X, y = noisy(noise=0.5)
+    X_val, y_val = noisy(n_rows=40, seed=1, noise=0.5)
+    weights = np.random.RandomState(0).randint(0, 4, 40)
+    weighted = small().fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weights)
+    repeat = np.repeat(np.arange(40), weights)
+    repeated = small().fit(X, y, X_val=X_val[repeat], y_val=y_val[repeat])
+    np.testing.assert_array_equal(
+        weighted.path_.validation_errors, repeated.path_.validation_errors
+    )
+
+
+def test_held_out_rows_are_not_trained_on():
+    X, y = noisy(n_rows=200)
+    model = small(validation_fraction=0.25).fit(X, y)
+    assert model.path_.validation_errors is not None
+    assert model.path_.network.trail.R.shape[0] == len(model.path_) + 3
+    far = small(validation_fraction=0.25, random_state=1).fit(X, y)
+    assert not np.array_equal(far.path_.training_errors[:3], model.path_.training_errors[:3])
+
+
+def test_folds():
+    X, y = noisy(noise=0.5)
+    model = small(cv=4).fit(X, y)
+    path = model.path_
+    assert model.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]
+    splitter = small(cv=KFold(4, shuffle=True, random_state=0)).fit(X, y)
+    given = small(cv=list(KFold(4, shuffle=True, random_state=0).split(X))).fit(X, y)
+    np.testing.assert_array_equal(splitter.predict(X), given.predict(X))
+    # The mean over folds, by hand.
+    curves = []
+    for train, test in KFold(4, shuffle=True, random_state=0).split(X):
+        fold = small().fit(X[train], y[train], X_val=X[test], y_val=y[test])
+        curves.append(fold.path_.validation_errors)
+    shortest = min(map(len, curves))
+    mean = np.mean([curve[:shortest] for curve in curves], axis=0)
+    reached = len(splitter.path_) + 1
+    np.testing.assert_allclose(splitter.path_.validation_errors, mean[:reached], rtol=1e-12)
+
+
+def test_gcv_by_its_formula():
+    X, y = noisy()
+    model = small(linear_term=True).fit(X, y)
+    path, n = model.path_, len(X)
+    assert path.validation_errors is None
+    spent = 3 + neuron_cost(2) * np.arange(len(path) + 1)
+    wanted = path.training_errors**2 / (1 - spent / n) ** 2
+    np.testing.assert_allclose(path.scores / path.scores[0], wanted / wanted[0], rtol=1e-9)
+    assert model.n_nodes_ == path.n_nodes[np.argmin(path.scores)]
+
+
+def test_gcv_is_infinite_where_nothing_is_left():
+    factor = Factor(np.ones((4, 1)))
+    judge = GCV(4, 0, 2.0)
+    factor.append(np.eye(4)[0])
+    assert np.isfinite(judge.score(factor, np.eye(4)[0], np.ones((1, 1)), 1.0))
+    factor.append(np.eye(4)[1])
+    assert np.isinf(judge.score(factor, np.eye(4)[1], np.ones((2, 1)), 1.0))
+
+
+def test_noise_is_not_fitted():
+    rng = np.random.RandomState(0)
+    X = rng.uniform(-1, 1, (300, 3))
+    model = small().fit(X, rng.randn(300))
+    assert model.n_nodes_ <= 8
+
+
+def test_large_data_hold_out_a_share():
+    X, y = noisy(n_rows=10_001, n_features=1)
+    model = small(max_nodes=8).fit(X, y)
+    assert model.path_.validation_errors is not None
+    assert small(max_nodes=8).fit(X[:10_000], y[:10_000]).path_.validation_errors is None
+
+
+def test_limits_in_their_order():
+    assert Limits(5, tol=0.1).reached([0.05], []) is StopReason.TOLERANCE
+    assert Limits(1).reached([1.0, 0.5], []) is StopReason.MAX_NODES
+    assert Limits(1, exact=True).reached([1.0, 0.5], []) is StopReason.N_NODES
+    assert Limits(9, patience=2).reached([1.0] * 4, [3, 1, 2, 2]) is StopReason.VALIDATED
+    assert Limits(9, patience=3).reached([1.0] * 4, [3, 1, 2, 2]) is None
+
+
+def test_reasons_say_what_to_try():
+    for reason in StopReason:
+        assert str(reason) == reason.value
+        assert str(reason).endswith(".")
+
+
+def test_validation_grows_its_room():
+    judge = Validation(np.empty((3, 0)), np.ones((3, 1)))
+    factor = Factor(np.ones((200, 1)))
+    for k in range(100):
+        factor.append(np.eye(200)[k])
+        column = np.full(3, 0.01)
+        found = judge.score(factor, column, np.ones((k + 1, 1)), 0.0)
+        assert found == pytest.approx(abs(1 - 0.01 * (k + 1)), abs=1e-12)
