@@ -64,6 +64,11 @@ def get_activation(activation: str | Activation) -> Activation:
                 f"`degree`, `value` and `slope`, got {activation!r}."
             )
         return ACTIVATIONS[activation]
+    if isinstance(activation, type):
+        raise TypeError(
+            f"`activation` must be an object, got the class {activation.__name__}: write "
+            f"{activation.__name__}()."
+        )
     if not isinstance(activation, Activation):
         raise TypeError(
             f"`activation` must be a name such as 'relu' or an object with `name`, `degree`, "

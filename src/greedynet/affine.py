@@ -9,8 +9,9 @@ from greedynet.data import Rows
 
 Float64 = NDArray[np.float64]
 
-# Principal components shorter than this share of the longest are rounding.
-_RANK = 1e-9
+# Principal components shorter than this share of the longest are rounding, or as good as: two
+# columns that say the same to six digits would get huge weights of opposite sign.
+_RANK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +47,13 @@ class AffineTerm:
         """All affine functions of the inputs."""
         X = rows.X.astype(np.float64)
         mean = np.average(X, axis=0, weights=rows.weights)
-        U, sizes, Vt = np.linalg.svd(rows.weighted(X - mean), full_matrices=False)
-        floor = _RANK * max(1.0, sizes[0])
-        rank = int(np.sum(sizes > floor))
+        width = np.abs(X - mean).max(axis=0)
+        width[width == 0] = 1.0
+        U, sizes, Vt = np.linalg.svd(rows.weighted((X - mean) / width), full_matrices=False)
+        rank = int(np.sum(sizes > _RANK * max(1.0, sizes[0])))
         ones = rows.weighted(np.ones((len(rows), 1)))
         length = np.linalg.norm(ones)
-        linear = Vt[:rank].T / sizes[:rank]
+        linear = Vt[:rank].T / sizes[:rank] / width[:, None]
         to_weights = np.zeros((X.shape[1] + 1, rank + 1))
         to_weights[-1, 0] = 1.0 / length
         to_weights[:-1, 1:] = linear

@@ -1,5 +1,10 @@
 """Checks of arrays: scikit-learn's, named after the argument and typed."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_array
@@ -10,19 +15,61 @@ Float64 = NDArray[np.float64]
 def check_matrix(values: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> Float64:
     """Return a finite two-dimensional array, or say what is wrong with the argument `name`."""
     # In one memory order, or products would differ in the last bits between a frame and its array.
-    return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
+    with named(name):
+        return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
 
 
 def check_columns(values: ArrayLike, name: str) -> Float64:
     """Return finite values as columns: `(n,)` becomes `(n, 1)`, `(n, t)` stays."""
-    array = np.asarray(check_array(values, dtype=np.float64, ensure_2d=False, input_name=name))
-    return array.reshape(len(array), -1)
+    with named(name):
+        checked = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+        if checked.ndim == 0 or 0 in checked.shape:
+            raise ValueError(f"`{name}` must have rows and columns, got shape {checked.shape}.")
+    return np.asarray(checked.reshape(len(checked), -1))
 
 
-def check_same_length(**arrays: NDArray[np.floating]) -> None:
+def check_same_length(**arrays: NDArray[np.generic]) -> None:
     """Demand that all arrays have the same number of rows."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         names = " and ".join(f"`{name}`" for name in lengths)
         counts = " and ".join(str(length) for length in lengths.values())
         raise ValueError(f"{names} must have the same number of rows, got {counts}.")
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Make errors of checks within say which argument they are about, if they do not."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if re.search(rf"\b{name}\b", text):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"`{name}`: {text}") from error
+
+
+def check_count(value: object, name: str, least: int = 1) -> int:
+    """Return a whole number of at least `least`, or say what is wrong with the argument `name`."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def is_number(value: object) -> bool:
+    """Whether the value is one real number."""
+    return isinstance(value, Real)
+
+
+def is_whole(value: object) -> bool:
+    """Whether the value is one whole number."""
+    return isinstance(value, Integral)
+
+
+def safe_norm(values: Float64) -> float:
+    """Euclidean norm without overflow: of values up to the largest number there is."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return largest
+    return largest * float(np.linalg.norm(values / largest))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from greedynet.activations import Activation, ReLU
 from greedynet.data import Rows
 from greedynet.dictionary import MEMORY_BUDGET, Dictionary
+from greedynet.factor import DEPENDENT
 from greedynet.frame import Frame
 from greedynet.greedy import Growth, grow
 from greedynet.network import ShallowNetwork
@@ -23,7 +24,7 @@ from greedynet.search import Candidate, DictionarySearch, Search, WeakSearch
 from greedynet.search.base import Rule
 from greedynet.search.weak import grouped
 from greedynet.sphere import POINTS_PER_DIMENSION, RandomState, sample_sphere
-from greedynet.stopping import GCV, Given, Judge, Limits, Validation, neuron_cost
+from greedynet.stopping import GCV, Given, Judge, Limits, StopReason, Validation, neuron_cost
 from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
@@ -31,6 +32,8 @@ OnStep = Callable[[Callable[[], ShallowNetwork], float, int], bool]
 
 MAX_POINTS = 50_000
 MIN_POINTS = 2_000
+DEPENDENT_SAMPLED = 3e-3
+MIN_ROWS_GCV = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,25 +124,28 @@ def construct(
 
     growth = grow(
         _search(dictionary, plan),
-        Growth(frame.factor(rows), n_affine=frame.affine.columns.shape[1]),
+        Growth(frame.factor(rows, _dependent(plan)), n_affine=frame.affine.columns.shape[1]),
         _limits(plan, scores),
         judge,
         alpha=plan.alpha,
         evaluate=lambda found: _on_other_rows(found, X_val, plan.activation),
         on_step=step,
     )
-    return _path(growth, network(growth), validated=validation is not None or scores is not None)
+    validated = validation is not None or scores is not None
+    return _path(growth, network(growth), plan, validated=validated)
 
 
 def cross_validate(
     folds: Iterable[tuple[Rows, Rows]], plan: Plan, *, pool: Pool | None = None
 ) -> Float64:
-    """Mean validation error of each width over folds, up to the shortest of their paths."""
+    """Mean validation error of each width over folds."""
     curves = [
         np.array(construct(train, plan, held_out, pool=pool).scores) for train, held_out in folds
     ]
-    shortest = min(len(curve) for curve in curves)
-    return np.asarray(np.mean([curve[:shortest] for curve in curves], axis=0))
+    # A path that ended keeps its last error: it would not have grown further.
+    longest = max(len(curve) for curve in curves)
+    padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
+    return np.asarray(np.mean(padded, axis=0))
 
 
 def _points(rows: Rows, plan: Plan) -> Float64:
@@ -160,6 +166,15 @@ def _min_active(n_rows: int, plan: Plan) -> int:
     return max(1, min(max(3, n_rows // 100), n_rows // 4))
 
 
+def _dependent(plan: Plan) -> float:
+    """Share of a neuron that must be new: next to nothing where the points are given.
+
+    Among sampled points the rule "ols" likes neurons next to chosen ones, whose small difference
+    fits the noise of a few rows with huge weights.
+    """
+    return DEPENDENT if plan.points is not None else DEPENDENT_SAMPLED
+
+
 def _default_n_points(rows: Rows, plan: Plan) -> int:
     """The paper's number of points, less where the atoms would not fit into the budget."""
     fitting = plan.memory_budget // (2 * rows.X.itemsize * len(rows))
@@ -177,8 +192,8 @@ def _reduced(points: Float64, rows: Rows, plan: Plan) -> NDArray[np.intp]:
 
 def _search(dictionary: Dictionary, plan: Plan) -> Search:
     if plan.weakness < 1.0:
-        return WeakSearch(dictionary, plan.rule, plan.weakness)
-    return DictionarySearch(dictionary, plan.rule)
+        return WeakSearch(dictionary, plan.rule, plan.weakness, plan.alpha)
+    return DictionarySearch(dictionary, plan.rule, plan.alpha)
 
 
 def _judge(
@@ -190,7 +205,7 @@ def _judge(
     if validation is not None:
         scaled = frame.apply(validation)
         return Validation(frame.affine.evaluate(scaled.X), scaled.Y, scaled.row_scale)
-    if plan.gcv:
+    if plan.gcv and n_rows > MIN_ROWS_GCV:
         return GCV(n_rows, frame.affine.columns.shape[1], neuron_cost(len(frame.inputs.center)))
     return None
 
@@ -213,7 +228,17 @@ def _on_other_rows(
     return np.asarray(activation.value(z) / found.norm)
 
 
-def _path(growth: Growth, network: ShallowNetwork, *, validated: bool) -> SelectionPath:
+def _path(growth: Growth, network: ShallowNetwork, plan: Plan, *, validated: bool) -> SelectionPath:
+    n_grown = len(growth.candidates)
+    best = n_grown if plan.limits.exact else growth.best
+    reason = growth.reason
+    if reason is StopReason.MAX_NODES:
+        scored = n_grown < plan.limits.max_neurons
+    else:
+        scored = best < n_grown and reason is not StopReason.CALLBACK
+    if scored:
+        # Whatever ended the path, it was the score that decided what is kept of it.
+        reason = StopReason.VALIDATED
     widths = network.n_nodes - network.n_neurons + np.arange(network.n_neurons + 1)
     scores = np.array(growth.scores) if growth.scores else None
     return SelectionPath(
@@ -223,7 +248,7 @@ def _path(growth: Growth, network: ShallowNetwork, *, validated: bool) -> Select
         validation_errors=scores if validated else None,
         scores=scores,
         seconds=np.array(growth.seconds),
-        best_n_nodes=int(widths[growth.best]),
-        stop_reason=growth.reason,
+        best_n_nodes=int(widths[best]),
+        stop_reason=reason,
         network=network,
     )

@@ -46,6 +46,11 @@ class Rows:
         """Rows of `values` times the square roots of the weights."""
         return values if self.weights is None else values * np.sqrt(self.weights)[:, None]
 
+    @property
+    def n_weighted(self) -> int:
+        """Number of rows with a positive weight."""
+        return len(self) if self.weights is None else int(np.count_nonzero(self.weights))
+
     def take(self, chosen: NDArray[np.intp]) -> "Rows":
         """Return the chosen rows."""
         weights = None if self.weights is None else self.weights[chosen]
@@ -61,9 +66,10 @@ class Rows:
         return rows._mean_one()
 
     def _merged(self) -> "Rows":
-        order = np.lexsort(np.column_stack([self.X, self.Y]).T[::-1])
-        X, Y = self.X[order], self.Y[order]
-        weights = np.ones(len(X)) if self.weights is None else self.weights[order]
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        # By weight last: those of equal rows are then added in one order.
+        order = np.lexsort(np.column_stack([self.X, self.Y, weights]).T[::-1])
+        X, Y, weights = self.X[order], self.Y[order], weights[order]
         new = np.ones(len(X), dtype=bool)
         new[1:] = (X[1:] != X[:-1]).any(axis=1) | (Y[1:] != Y[:-1]).any(axis=1)
         starts = np.flatnonzero(new)
@@ -94,7 +100,8 @@ class InputScaling:
         """Map the range of each column onto [-1, 1], the cube on which the paper works."""
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         half_width = high / 2 - low / 2
-        half_width[half_width == 0] = 1.0
+        # A constant column says nothing: infinite width gives it the weight zero.
+        half_width[half_width == 0] = np.inf
         return InputScaling(low / 2 + high / 2, half_width)
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -106,6 +113,12 @@ class InputScaling:
         """Turn weights on the scaled inputs, bias last, into weights on the inputs as they came."""
         weights = points[:, :-1] / self.half_width
         return np.column_stack([weights, points[:, -1] - weights @ self.center])
+
+    def unfold(self, points: Float64) -> Float64:
+        """Turn weights on the inputs as they came, bias last, into weights on the scaled inputs."""
+        bias = points[:, -1] + points[:, :-1] @ self.center
+        width = np.where(np.isinf(self.half_width), 0.0, self.half_width)
+        return np.column_stack([points[:, :-1] * width, bias])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU
+from greedynet.checks import check_matrix, check_same_length
 from greedynet.threads import Pool
 
 Array = NDArray[np.floating]
@@ -75,15 +76,17 @@ class Dictionary:
         self.activation = activation if activation is not None else ReLU()
         self.dtype = np.dtype(dtype)
         self.pool = pool if pool is not None else Pool(1)
-        self._X = np.asarray(X, dtype=np.float64)
+        self._X = check_matrix(X, "X")
+        points = check_matrix(points, "points")
         self._row_scale = row_scale
+        self._check_shapes(points, labels)
         self._rows_t = self._with_ones(self._X).T.astype(self.dtype)
         self._plan(len(points), memory_budget)
-        norms, active = self._measure(np.asarray(points, dtype=np.float64))
+        norms, active = self._measure(points)
         balanced = (active == self.n_rows) | (active <= self.n_rows - min_active)
         kept = np.flatnonzero((norms >= MIN_NORM) & (active >= min_active) & balanced)
         self.labels = kept if labels is None else labels[kept]
-        self.points = np.ascontiguousarray(points[kept], dtype=np.float64)
+        self.points = points[kept]
         self.norms = norms[kept]
         self._hold()
 
@@ -140,6 +143,18 @@ class Dictionary:
         z = self._with_ones(X) @ self.points[atoms].T
         values: Float64 = self.activation.value(z, out=z) / self.norms[atoms]
         return values
+
+    def _check_shapes(self, points: Float64, labels: NDArray[np.intp] | None) -> None:
+        n_features = self._X.shape[1]
+        if points.shape[1] != n_features + 1:
+            raise ValueError(
+                f"`points` must have {n_features + 1} columns, the weights of {n_features} "
+                f"features and the bias last, got {points.shape[1]}."
+            )
+        if self._row_scale is not None:
+            check_same_length(X=self._X, row_scale=self._row_scale)
+        if labels is not None:
+            check_same_length(points=points, labels=labels)
 
     @staticmethod
     def _with_ones(X: Array) -> Float64:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 Float64 = NDArray[np.float64]
 
-# A column whose part outside the span is below this share of its length is taken as dependent.
-# It bounds the weights: those of unit columns stay below |y| / DEPENDENT for each column in turn.
 DEPENDENT = 1e-5
 
 
@@ -25,8 +23,11 @@ class Factor:
     ----------
     target : ndarray of shape (n_rows, n_outputs)
         What the columns are to approximate.
-    capacity : int
+    capacity : int, default=32
         Columns to make room for at first; it grows when more come.
+    dependent : float, default=1e-5
+        A column whose part outside the span is below this share of its length is refused. It
+        bounds the weights: a unit column enters with a weight of at most `|y| / dependent`.
 
     Attributes
     ----------
@@ -34,8 +35,9 @@ class Factor:
         The target minus its projection onto the columns.
     """
 
-    def __init__(self, target: Float64, capacity: int = 32) -> None:
+    def __init__(self, target: Float64, capacity: int = 32, dependent: float = DEPENDENT) -> None:
         n_rows, n_outputs = target.shape
+        self.dependent = dependent
         self.residual = np.array(target, dtype=np.float64)
         self._capacity = max(1, capacity)
         self._Q = np.empty((n_rows, self._capacity), order="F")
@@ -79,7 +81,7 @@ class Factor:
         q -= Q @ again
         h += again
         rho = float(np.linalg.norm(q))
-        if not rho > DEPENDENT * length:
+        if not rho > self.dependent * length:
             return False
         q /= rho
         self._Q[:, k] = q

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import Delaunay, QhullError
 
-from greedynet.checks import check_columns, check_matrix, check_same_length
+from greedynet.checks import check_columns, check_matrix, check_same_length, is_number
 
 Float64 = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class CollapsedTransform:
 
     def keep(self, threshold: float = THRESHOLD) -> NDArray[np.bool_]:
         """Where `|CR f|` exceeds `threshold` times its maximum: the reduced dictionary."""
-        if not 0 <= threshold < 1:
+        if not is_number(threshold) or not 0 <= threshold < 1:
             raise ValueError(
                 f"`threshold` must be at least 0 and below 1 (a share of the maximum), got "
                 f"{threshold}; the paper uses 0.001."
@@ -155,7 +155,10 @@ def ridgelet_transform(
     transform : RidgeletTransform
     """
     phi, rows, f = _check(points, X, y)
-    r = check_columns(radii, "radii")[:, 0]
+    r = check_columns(radii, "radii")
+    if r.shape[1] != 1 or r.min() <= 0:
+        raise ValueError("`radii` must be one row of positive numbers, got others.")
+    r = r[:, 0]
     if f.shape[1] != 1:
         raise ValueError(
             f"`y` must have one output, got {f.shape[1]}: transform one column at a time."
@@ -194,8 +197,8 @@ def collapsed_ridgelet_transform(
     weights = quadrature_weights(rows)
     if reach is None:
         reach = REACH_PER_SPACING / spacing(rows, weights)
-    if not reach > 0:
-        raise ValueError(f"`reach` must be positive or None, got {reach}.")
+    if not is_number(reach) or not 0 < reach < np.inf:
+        raise ValueError(f"`reach` must be a positive number or None, got {reach}.")
     weighted = weights[:, None] * f
     values = np.empty(len(phi))
     for block in _blocks(len(phi), len(rows)):

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from greedynet.checks import check_count
+
 RandomState = int | np.random.RandomState | None
 Points = NDArray[np.float64]
 
@@ -41,7 +43,7 @@ def circle(n_points: int, random_state: RandomState = None) -> Points:
            [ 0., -1.],
            [-1.,  0.]])
     """
-    _check_count(n_points)
+    check_count(n_points, "n_points")
     theta = np.linspace(0.0, 2.0 * np.pi, n_points, endpoint=False)
     return _turned(np.column_stack([np.sin(theta), np.cos(theta)]), random_state)
 
@@ -67,7 +69,7 @@ def golden_spiral(n_points: int, random_state: RandomState = None) -> Points:
     points : ndarray of shape (n_points, 3)
         Unit rows, bias last.
     """
-    _check_count(n_points)
+    check_count(n_points, "n_points")
     i = np.arange(n_points) + 2.0 / (1.0 + np.sqrt(5.0))
     phi = np.pi * (1.0 + np.sqrt(5.0)) * i % (2.0 * np.pi)
     # With one point the shifted index passes the south pole: hence the clip.
@@ -93,7 +95,8 @@ def gaussian(n_points: int, n_features: int, random_state: RandomState = None) -
     points : ndarray of shape (n_points, n_features + 1)
         Unit rows, bias last, sorted by the first coordinate.
     """
-    _check_count(n_points)
+    check_count(n_points, "n_points")
+    check_count(n_features, "n_features")
     vectors = check_random_state(random_state).randn(n_points, n_features + 1)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors[np.argsort(vectors[:, 0], kind="stable")]
@@ -119,6 +122,7 @@ def sample_sphere(
     points : ndarray of shape (n_points, n_features + 1)
         Unit rows, bias last.
     """
+    check_count(n_features, "n_features")
     if n_points is None:
         n_points = POINTS_PER_DIMENSION * n_features
     if n_features == 1:
@@ -135,10 +139,3 @@ def _turned(points: Points, random_state: RandomState) -> Points:
     k = points.shape[1]
     rotation, triangle = np.linalg.qr(check_random_state(random_state).randn(k, k))
     return points @ (rotation * np.sign(np.diag(triangle)))
-
-
-def _check_count(n_points: int) -> None:
-    if n_points < 1:
-        raise ValueError(
-            f"`n_points` must be at least 1, got {n_points}: pass a positive number of points."
-        )

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.checks import safe_norm
 from greedynet.factor import Factor
 
 Float64 = NDArray[np.float64]
@@ -123,7 +124,7 @@ class Validation:
     def __init__(self, affine: Float64, Y: Float64, row_scale: Float64 | None = None) -> None:
         self._row_scale = np.ones(len(Y)) if row_scale is None else row_scale
         self._Y = Y * self._row_scale[:, None]
-        self._size = float(np.linalg.norm(self._Y)) or 1.0
+        self._size = safe_norm(self._Y) or 1.0
         self._used = affine.shape[1]
         self._columns = np.empty((len(Y), max(64, 2 * self._used)), order="F")
         self._columns[:, : self._used] = affine * self._row_scale[:, None]
@@ -133,7 +134,7 @@ class Validation:
         if column is not None:
             self._append(column * self._row_scale)
         misses = self._Y - self._columns[:, : self._used] @ weights
-        return float(np.linalg.norm(misses)) / self._size
+        return safe_norm(misses) / self._size
 
     def _append(self, column: Float64) -> None:
         if self._used == self._columns.shape[1]:

@@ -6,6 +6,7 @@ blocks whose borders depend on the data alone.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -57,8 +58,36 @@ class Pool:
 def deterministic_threads(n_jobs: int | None) -> Iterator[Pool]:
     """Keep BLAS on one thread and lend a pool of `n_jobs` threads; both end with the block."""
     pool = Pool(count_threads(n_jobs))
+    _blas.hold()
     try:
-        with threadpool_limits(limits=1, user_api="blas"):
-            yield pool
+        yield pool
     finally:
+        _blas.release()
         pool.close()
+
+
+class _OneThreadForBlas:
+    """The limit on BLAS, held as long as any fit of this process needs it.
+
+    The limit is one for the whole process. Fits in several threads end in any order; the last one
+    restores what the first one found.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+
+    def hold(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._holders += 1
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limits.restore_original_limits()
+
+
+_blas = _OneThreadForBlas()

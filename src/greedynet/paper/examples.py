@@ -135,7 +135,7 @@ def load_example(number: int) -> Example:
     >>> example.X_train.shape, example.sphere.shape, example.published.n_nodes
     ((50, 1), (10000, 2), 23)
     """
-    if number not in _PROTOCOLS:
+    if number not in tuple(_PROTOCOLS):
         raise ValueError(
             f"`number` must be one of 1, 2, 3, 4, 5 (the paper has five examples), got {number!r}."
         )

@@ -14,9 +14,6 @@ Rule = Literal["ols", "oga"]
 
 RULES: tuple[Rule, ...] = ("ols", "oga")
 
-# Atoms with a smaller squared part outside the span are not offered: the factor would refuse them.
-SPANNED = 1e-10
-
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -56,10 +53,14 @@ class Search(Protocol):
         ...
 
 
-def scores(correlations: Float64, outside: Float64, rule: Rule) -> Float64:
+def scores(
+    correlations: Float64, outside: Float64, rule: Rule, factor: Factor, alpha: float = 0.0
+) -> Float64:
     """Squared score of every atom; several outputs count by the norm of their correlations.
 
-        OGA:  || <r, g> ||^2          OLS:  || <r, g> ||^2 / || (I - QQ') g ||^2
+        OGA:  || <r, g> ||^2          OLS:  || <r, g> ||^2 / (|| (I - QQ') g ||^2 + alpha)
+
+    The second is what the atom takes from the squared error, less the ridge on its weight.
 
     Parameters
     ----------
@@ -69,11 +70,15 @@ def scores(correlations: Float64, outside: Float64, rule: Rule) -> Float64:
         `|| (I - QQ') g_j ||^2`, what of each atom lies outside the span.
     rule : {"ols", "oga"}
         Which score.
+    factor : Factor
+        Atoms that it would refuse as dependent get no score.
+    alpha : float
+        Ridge on the outer weights.
     """
     squares = np.einsum("ij,ij->i", correlations, correlations)
-    free = outside > SPANNED
+    free = outside > factor.dependent**2
     if rule == "ols":
-        np.divide(squares, outside, out=squares, where=free)
+        np.divide(squares, outside + alpha, out=squares, where=free)
     squares[~free] = -1.0
     return squares
 

@@ -32,11 +32,14 @@ class DictionarySearch:
     rule : {"ols", "oga"}, default="ols"
         "oga" takes the largest inner product with the residual (Section 2.1 of the paper); "ols"
         the largest one after projection and renormalisation, the atom that lowers the error most.
+    alpha : float, default=0.0
+        Ridge on the outer weights; it enters the score of "ols".
     """
 
-    def __init__(self, dictionary: Dictionary, rule: Rule = "ols") -> None:
+    def __init__(self, dictionary: Dictionary, rule: Rule = "ols", alpha: float = 0.0) -> None:
         self.dictionary = dictionary
         self.rule = rule
+        self.alpha = alpha
         self._correlations: Float64 | None = None
         self._outside = np.ones(len(dictionary))
         self._seen = 0
@@ -48,7 +51,7 @@ class DictionarySearch:
         """Return the atom with the best score, the first of equals."""
         if len(self.dictionary) == 0:
             return None
-        score = scores(self._update(factor), self._outside, self.rule)
+        score = scores(self._update(factor), self._outside, self.rule, factor, self.alpha)
         self._best = int(np.argmax(score))
         if not score[self._best] > 0:
             return None

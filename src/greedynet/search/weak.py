@@ -41,6 +41,8 @@ class WeakSearch:
         Which score; see `DictionarySearch`.
     weakness : float, default=0.7
         The `t` of the weak algorithm, in (0, 1].
+    alpha : float, default=0.0
+        Ridge on the outer weights; it enters the score of "ols".
 
     Attributes
     ----------
@@ -48,10 +50,13 @@ class WeakSearch:
         Atoms looked at so far, leaders included, over all steps.
     """
 
-    def __init__(self, dictionary: Dictionary, rule: Rule = "ols", weakness: float = 0.7) -> None:
+    def __init__(
+        self, dictionary: Dictionary, rule: Rule = "ols", weakness: float = 0.7, alpha: float = 0.0
+    ) -> None:
         self.dictionary = dictionary
         self.rule = rule
         self.weakness = weakness
+        self.alpha = alpha
         self.n_seen = 0
         size, n = group_size(dictionary.n_rows), len(dictionary)
         self._groups = [slice(start, min(start + size, n)) for start in range(0, n, size)]
@@ -135,7 +140,7 @@ class WeakSearch:
         self._known[i] = factor.size
         self._residual_norms[i] = factor.residual_norm
         self._leader_losses[i] = 0.0
-        return scores(correlations, self._outside[group], self.rule)
+        return scores(correlations, self._outside[group], self.rule, factor, self.alpha)
 
 
 def group_size(n_rows: int) -> int:

@@ -1,0 +1,546 @@
+"""Bad input: every mistake is named after the argument it is in, and leaves nothing half-fitted."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
+
+from greedynet import (
+    GreedyNetRegressor,
+    ShallowNetwork,
+    collapsed_ridgelet_transform,
+    ridgelet_transform,
+)
+from greedynet.activations import ReLU
+from greedynet.dictionary import Dictionary
+from greedynet.factor import Factor
+from greedynet.paper import load_example
+from greedynet.sphere import circle, gaussian, golden_spiral, sample_sphere
+from problems import noisy, some_points
+
+X, y = noisy(n_rows=40)
+FRAME = pd.DataFrame(X, columns=["a", "b"])
+LINE = np.column_stack([X[:, 0], 2 * X[:, 0]])
+VALIDATION = {"X_val": X, "y_val": y}
+HONEST = {"X": X, "y": y, "sample_weight": np.ones(40), **VALIDATION}
+BAD_NUMBERS = [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
+
+
+def small(**parameters):
+    return GreedyNetRegressor(**{"n_points": 60, "max_nodes": 8, **parameters})
+
+
+def spoiled(array, value):
+    """The array with one value replaced; as objects where the value is no number."""
+    copy = np.array(array, dtype=object if isinstance(value, str) else float)
+    copy.flat[3] = value
+    return copy
+
+
+def fitted_attributes(model):
+    return [name for name in vars(model) if name.endswith("_")]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """An honest fit, which no failed one may change."""
+    return small().fit(FRAME, y)
+
+
+def refuse(fitted, error, message, data=None, **parameters):
+    """Demand the error of a new estimator, which stays new, and of a fitted one, which stays so."""
+    data = {"X": X, "y": y} | (data or {})
+    new = small(**parameters)
+    with pytest.raises(error, match=message):
+        new.fit(**data)
+    assert fitted_attributes(new) == []
+    before, wanted = dict(vars(fitted)), fitted.predict(FRAME)
+    try:
+        with pytest.raises(error, match=message):
+            fitted.set_params(**parameters).fit(**data)
+        for name in fitted_attributes(fitted):
+            assert vars(fitted)[name] is before[name]
+        np.testing.assert_array_equal(fitted.predict(FRAME), wanted)
+    finally:
+        vars(fitted).clear()
+        vars(fitted).update(before)
+
+
+# Data of a fit
+
+
+@pytest.mark.parametrize(("value", "what"), BAD_NUMBERS)
+@pytest.mark.parametrize("name", HONEST)
+def test_numbers_that_are_not_finite(fitted, name, value, what):
+    data = HONEST | {name: spoiled(HONEST[name], value)}
+    refuse(fitted, ValueError, rf"\b{name} contains {what}", data)
+
+
+@pytest.mark.parametrize("name", [name for name in HONEST])
+def test_text_for_numbers(fitted, name):
+    data = HONEST | {name: spoiled(HONEST[name], "red")}
+    refuse(fitted, ValueError, rf"\b{name}\b.*'red'", data)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({"X": X[:0], "y": y[:0]}, ValueError, r"0 sample\(s\)"),
+        ({"X": X[:, :0]}, ValueError, r"0 feature\(s\) \(shape=\(40, 0\)\)"),
+        ({"X": X[:, 0]}, ValueError, r"(?s)Expected 2D array, got 1D.*reshape\(-1, 1\)"),
+        ({"X": X[None]}, ValueError, "dim 3, while dim <= 2"),
+        ({"X": 3.0}, ValueError, "Expected 2D array, got scalar array"),
+        ({"X": X + 1j}, ValueError, "Complex data not supported"),
+        ({"X": sparse.csr_array(X)}, TypeError, r"passed for X.*dense.*'\.toarray\(\)'"),
+        ({"X": FRAME.rename(columns={"a": 0})}, TypeError, "must convert them all to strings"),
+        ({"y": None}, ValueError, "requires y to be passed, but the target y is None"),
+        ({"y": y[:-1]}, ValueError, r"inconsistent numbers of samples: \[40, 39\]"),
+        ({"y": y[:, None, None]}, ValueError, "dim 3, while dim <= 2"),
+        ({"y": np.empty((40, 0))}, ValueError, r"\by\b"),
+        ({"y": 1.0}, (TypeError, ValueError), r"\by\b"),
+        ({"y": sparse.csr_array(y[:, None])}, (TypeError, ValueError), r"\by\b.*toarray"),
+        ({"y": pd.array([1, None] * 20, dtype="Int64")}, ValueError, "y contains NaN"),
+        ({"X": FRAME.astype("Float64").mask(FRAME > 0)}, ValueError, "X contains NaN"),
+    ],
+)
+def test_wrong_inputs_and_outputs(fitted, data, error, message):
+    refuse(fitted, error, message, data)
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "sample_weight_val"])
+@pytest.mark.parametrize(
+    ("weights", "what"),
+    [
+        (np.r_[-1.0, np.ones(39)], "must be non-negative.*got negative values"),
+        (-1.0, "must be non-negative.*got negative values"),
+    ],
+)
+def test_negative_weights(fitted, name, weights, what):
+    refuse(fitted, ValueError, f"`{name}` {what}", VALIDATION | {name: weights})
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "message"),
+    [
+        (
+            "sample_weight",
+            np.ones(39),
+            r"`sample_weight` must have one weight for.*\(39,\)",
+        ),
+        (
+            "sample_weight",
+            np.ones((40, 1)),
+            r"each of the 40 rows, got the shape \(40, 1\)",
+        ),
+        ("sample_weight", np.zeros(40), "`sample_weight`.*zeros only"),
+        ("sample_weight", 0.0, "`sample_weight`.*zeros only"),
+        ("sample_weight", [], "sample_weight"),
+        ("sample_weight", np.nan, "sample_weight.*NaN"),
+        ("sample_weight_val", np.ones(39), r"sample_weight_val.*\(39,\)"),
+        ("sample_weight_val", np.zeros(40), "`sample_weight_val`.*zeros only"),
+        ("sample_weight_val", spoiled(np.ones(40), np.nan), "sample_weight_val.*NaN"),
+        ("sample_weight_val", np.nan, "sample_weight_val.*NaN"),
+    ],
+)
+def test_wrong_weights(fitted, name, weights, message):
+    refuse(fitted, ValueError, message, VALIDATION | {name: weights})
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"y_val": None}, "`X_val` and `y_val` go together: `y_val` is missing"),
+        ({"X_val": None}, "`X_val` and `y_val` go together: `X_val` is missing"),
+        ({"X_val": None, "y_val": None, "sample_weight_val": y}, "`X_val` is missing"),
+        ({"X_val": X[:, :1]}, "`X_val` must have 2 columns, as the training data have, got 1"),
+        ({"y_val": np.c_[y, y]}, "`y_val` must have 1 columns, as the training data have, got 2"),
+        ({"y": np.c_[y, y]}, "`y_val` must have 2 columns, as the training data have, got 1"),
+        ({"X_val": X[:5]}, "`X_val` and `y_val` must have the same number of rows, got 5 and 40"),
+        (
+            {"X": FRAME, "X_val": FRAME[["b", "a"]]},
+            r"`X_val` must have the columns of `X` in the same order, \['a', 'b'\], got "
+            r"\['b', 'a'\]: write X_val\[X.columns\]",
+        ),
+        ({"X": FRAME, "X_val": FRAME.rename(columns={"a": "c"})}, r"`X_val`.*got \['c', 'b'\]"),
+        ({"X_val": X[:0], "y_val": y[:0]}, "X_val"),
+        ({"X_val": X[:, 0]}, "X_val"),
+        ({"y_val": y[:, None, None]}, "y_val"),
+    ],
+)
+def test_wrong_validation_data(fitted, data, message):
+    refuse(fitted, ValueError, message, {"X": X, "y": y} | VALIDATION | data)
+
+
+def test_sparse_validation_data(fitted):
+    data = VALIDATION | {"X_val": sparse.csr_array(X)}
+    refuse(fitted, TypeError, r"passed for X_val.*'\.toarray\(\)'", data)
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "values"),
+    [
+        ("n_nodes", r"an int in the range \[1, inf\) or None", [0, -1, 2.5, "3"]),
+        ("max_nodes", r"an int in the range \[1, inf\) or None", [0, -3, 1.5]),
+        ("tol", r"a float in the range \[0.0, inf\)", [-1e-3, np.nan, np.inf, None]),
+        ("validation_fraction", r"a float in the range \[0.0, 1.0\) or None", [-0.1, 1, np.nan]),
+        ("cv", r"an int in the range \[2, inf\), an object.*'split'", [0, 1, -2, 2.5]),
+        ("patience", r"an int in the range \[1, inf\) or None", [0, -1, 1.5]),
+        ("search", "a str among {.*'dictionary'.*}", ["nope", None]),
+        ("points", "an array-like or None", ["circle", 3]),
+        ("n_points", r"an int in the range \[1, inf\) or None", [0, -5, 2.5]),
+        ("min_active", r"an int in the range \[1, inf\) or None", [0, -1, 2.5]),
+        ("rule", "a str among {.*'ols'.*}", ["omp", None]),
+        ("weakness", r"a float in the range \(0.0, 1.0\]", [0, -1, 1.1, np.nan]),
+        ("reduction", r"a float in the range \[0.0, 1.0\), a str among", [-1, 1, "radon", np.nan]),
+        ("linear_term", "an instance of 'bool'.* or a str among {'auto'}", ["yes", None, 2]),
+        ("alpha", r"a float in the range \[0.0, inf\)", [-1, np.nan, np.inf, None]),
+        ("activation", "an instance of 'str' or an object implementing", [3, None]),
+        ("memory_budget", r"a float in the range \[1.0, inf\)", [0, -1, "1GB", np.nan]),
+        ("random_state", "an int in the range", [-1, "seed", 2.5]),
+        ("n_jobs", "an instance of 'int' or None", ["all", 1.5]),
+        ("verbose", r"an int in the range \[0, inf\)", [-1, "yes"]),
+    ],
+)
+def test_parameters_out_of_range(fitted, name, expected, values):
+    for value in values:
+        message = f"'{name}' parameter of GreedyNetRegressor must be {expected}.*Got "
+        refuse(fitted, ValueError, message + re.escape(f"{value!r} instead"), **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_nodes": 9}, "`n_nodes` must be at most `max_nodes`, got n_nodes=9 and max_nodes=8"),
+        (
+            {"n_nodes": 1, "linear_term": True},
+            "`n_nodes` must be at least 2 with an affine term.*got 1: write `linear_term=False`",
+        ),
+        ({"max_nodes": 1, "linear_term": True}, "`max_nodes` must be at least 2 with an affine"),
+        ({"validation_fraction": 0.99}, "`validation_fraction`=0.99 leaves no row to train on"),
+        ({"cv": 41}, "`cv` must be at most the number of distinct rows, got cv=41 and"),
+        ({"cv": KFold(41)}, "n_splits=41 greater than the number of samples: n_samples=40"),
+        ({"cv": "three"}, "`cv`.*three"),
+        ({"activation": "tanh"}, r"`activation` must be one of \['relu'\].*got 'tanh'"),
+        ({"n_jobs": 0}, "`n_jobs` must not be 0; write 1 for one thread or -1 for all cores"),
+        ({"memory_budget": 100}, r"`memory_budget` must hold.*at least \d+ bytes, got 100; allow"),
+        ({"points": np.ones((5, 2))}, "`points` must have 3 columns.*the bias last, got 2"),
+        ({"points": np.full((5, 3), np.nan)}, "points contains NaN"),
+        ({"points": np.full((5, 3), np.inf)}, "points contains infinity"),
+        ({"points": np.ones(3)}, "points"),
+        ({"points": [[]]}, "points"),
+        ({"points": [["a", "b", "c"]]}, "points"),
+    ],
+)
+def test_parameters_that_do_not_fit_the_data(fitted, parameters, message):
+    refuse(fitted, ValueError, message, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "`cv`.*no fold"),
+        ([3, 4], "`cv`"),
+        ([(np.arange(3),)], "`cv`"),
+        ([(np.arange(50), np.arange(3))], "`cv`"),
+        ([(np.arange(0), np.arange(3))], "`cv`"),
+        ([(np.arange(3), np.arange(0))], "`cv`"),
+    ],
+)
+def test_folds_that_are_none(fitted, cv, message):
+    refuse(fitted, (ValueError, IndexError, TypeError), message, cv=cv)
+
+
+def test_a_fold_of_zero_weights(fitted):
+    weights = np.r_[np.zeros(20), np.ones(20)]
+    refuse(fitted, ValueError, "`cv`.*weight", {"sample_weight": weights}, cv=KFold(2))
+
+
+def test_folds_that_are_spent():
+    model = small(cv=KFold(3).split(X)).fit(X, y)
+    with pytest.raises(ValueError, match="`cv`"):
+        model.fit(X, y)
+
+
+class Half:
+    """Half an activation."""
+
+    value = slope = staticmethod(np.abs)
+
+
+@pytest.mark.parametrize(
+    ("activation", "message"),
+    [
+        (Half(), "`activation` must be .*`name`, `degree`, `value` and `slope`, got Half"),
+        (ReLU, r"`activation`.*write ReLU\(\)"),
+    ],
+)
+def test_activations_that_are_none(fitted, activation, message):
+    refuse(fitted, TypeError, message, activation=activation)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (np.column_stack([X, X[:, 0]]), "1 or 2 features, got 3.*Write `reduction=None`"),
+        (LINE, "span the plane, got 40 distinct points on a line: write `reduction=None`"),
+        (np.column_stack([X[:, 0], np.ones(40)]), "span the plane"),
+        (np.ones((40, 1)), "at least 2 distinct data points, got 1: write `reduction=None`"),
+    ],
+)
+def test_reduction_where_there_is_no_transform(fitted, inputs, message):
+    refuse(fitted, ValueError, message, {"X": inputs}, reduction="ridgelet")
+
+
+# A fit that is interrupted
+
+
+class Interrupt:
+    """A callback that loses patience after some neurons."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def setup(self, estimator, context): ...
+    def teardown(self, estimator, context): ...
+    def on_fit_task_begin(self, estimator, context): ...
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name == "neuron" and context.task_id == self.after:
+            raise KeyboardInterrupt("enough")
+
+
+def test_interrupt_by_a_callback(fitted):
+    before = dict(vars(fitted))
+    with pytest.raises(KeyboardInterrupt, match="enough"):
+        fitted.set_callbacks(Interrupt(2)).fit(X[:30, :1], y[:30])
+    del fitted._skl_callbacks
+    assert vars(fitted) == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, RuntimeError])
+@pytest.mark.parametrize("parameters", [{}, {"cv": 2}, {"weakness": 0.5}, {"n_jobs": 2}])
+def test_interrupt_in_the_middle_of_growing(fitted, monkeypatch, error, parameters):
+    append, calls = Factor.append, []
+
+    def limited(factor, column):
+        calls.append(column)
+        if len(calls) % 6 == 0:
+            raise error("power cut")
+        return append(factor, column)
+
+    monkeypatch.setattr(Factor, "append", limited)
+    refuse(fitted, error, "power cut", {"X": LINE[:, :1]}, **parameters)
+
+
+def test_a_fit_after_a_failed_one(fitted):
+    model = small()
+    with pytest.raises(ValueError, match="X contains NaN"):
+        model.fit(spoiled(X, np.nan), y)
+    np.testing.assert_array_equal(model.fit(FRAME, y).predict(FRAME), fitted.predict(FRAME))
+
+
+# Prediction
+
+
+def test_prediction_before_the_fit():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        small().predict(X)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "message"),
+    [
+        (X[:, :1], ValueError, "X has 1 features, .* expecting 2|`X` must have 2 columns.*got 1"),
+        (X[:0], ValueError, r"0 sample\(s\)"),
+        (X[0], ValueError, "Expected 2D array, got 1D"),
+        (sparse.csr_array(X), TypeError, r"passed for X.*'\.toarray\(\)'"),
+        ([["a", "b"]], ValueError, r"\bX\b"),
+        *[(spoiled(X, value), ValueError, f"X contains {what}") for value, what in BAD_NUMBERS],
+    ],
+)
+def test_prediction_of_bad_inputs(inputs, error, message):
+    model = small().fit(X, y)
+    for predict in (model.predict, model.network_.predict):
+        with pytest.raises(error, match=message):
+            predict(inputs)
+
+
+def test_prediction_of_other_names(fitted):
+    with pytest.raises(ValueError, match="names must be in the same order as they were in fit"):
+        fitted.predict(FRAME[["b", "a"]])
+
+
+# The network
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"biases": np.zeros((3, 1))}, r"`biases` must have the shape \(3,\).*got \(3, 1\)"),
+        ({"outer_weights": np.ones((2, 1))}, r"`outer_weights` must have the shape \(3, 1\)"),
+        ({"linear_weights": np.ones((3, 1))}, r"`linear_weights` must have the shape \(2, 1\)"),
+        ({"intercept": 1.0}, r"`intercept` must have the shape \(1,\).*got \(\)"),
+        ({"outer_weights": np.ones((3, 2))}, "got 2: write `single_output=False`"),
+        ({"inner_weights": np.ones(3)}, "`inner_weights`"),
+        ({"inner_weights": np.ones((3, 2, 1))}, "`inner_weights`"),
+        ({"inner_weights": None}, "`inner_weights`"),
+        ({"inner_weights": [["a", "b"]] * 3}, "`inner_weights`"),
+        ({"outer_weights": np.ones(3)}, "`outer_weights`"),
+        ({"inner_weights": np.full((3, 2), np.nan)}, "inner_weights"),
+        ({"biases": np.full(3, np.inf)}, "biases"),
+        ({"outer_weights": np.full((3, 1), np.nan)}, "outer_weights"),
+        ({"activation": "tanh"}, "`activation`.*'tanh'"),
+        ({"activation": None}, "`activation`"),
+    ],
+)
+def test_arrays_that_make_no_network(change, message):
+    arrays = {
+        "inner_weights": np.ones((3, 2)),
+        "biases": np.zeros(3),
+        "outer_weights": np.ones((3, 1)),
+    }
+    with pytest.raises((ValueError, TypeError, IndexError, AttributeError), match=message):
+        ShallowNetwork(**arrays | change)
+
+
+@pytest.mark.parametrize(
+    ("n_nodes", "message"),
+    [
+        (1, "`n_nodes` must be between 2 and 8.*got 1"),
+        (-1, "`n_nodes` must be between 2 and 8.*got -1"),
+        (9, "got 9; to get more, fit with a larger `max_nodes`"),
+        (3.7, "`n_nodes`.*3.7"),
+        ("3", "`n_nodes`.*'3'"),
+        (None, "`n_nodes`.*None"),
+    ],
+)
+def test_truncation_to_no_width(n_nodes, message):
+    network = small(validation_fraction=0).fit(X, y).network_
+    with pytest.raises((ValueError, TypeError), match=message):
+        network.truncate(n_nodes)
+
+
+# The ridgelet transform
+
+
+def collapse(points, inputs, outputs):
+    return collapsed_ridgelet_transform(points, inputs, outputs)
+
+
+def transform(points, inputs, outputs):
+    return ridgelet_transform(points, [0.5, 1.0], inputs, outputs)
+
+
+@pytest.mark.parametrize("function", [collapse, transform])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"points": circle(9)}, r"`points` must have one column more than `X`.*: 3, got 2"),
+        ({"points": np.full((9, 3), np.nan)}, "points contains NaN"),
+        ({"X": spoiled(X, np.nan)}, "X contains NaN"),
+        ({"X": spoiled(X, np.inf)}, "X contains infinity"),
+        ({"y": spoiled(y, np.nan)}, "y contains NaN"),
+        ({"y": y[1:]}, "`X` and `y` must have the same number of rows, got 40 and 39"),
+        ({"X": np.ones((40, 3))}, "1 or 2 features, got 3"),
+        ({"X": LINE}, "span the plane, got 40 distinct points on a line"),
+        ({"X": X[:2], "y": y[:2]}, "span the plane"),
+        ({"X": np.ones((40, 1)), "points": circle(9)}, "at least 2 distinct data points, got 1"),
+        ({"points": circle(9)[0]}, "points"),
+        ({"points": np.empty((0, 3))}, "points"),
+        ({"X": X[:, 0]}, r"\bX\b"),
+        ({"y": ["a"] * 40}, r"\by\b"),
+        ({"y": y[:, None, None]}, r"\by\b"),
+    ],
+)
+def test_bad_data_for_the_transform(function, change, message):
+    data = {"points": golden_spiral(9), "X": X, "y": y} | change
+    with pytest.raises(ValueError, match=message):
+        function(data["points"], data["X"], data["y"])
+
+
+def test_transform_of_several_outputs():
+    with pytest.raises(ValueError, match="`y` must have one output, got 2: transform one column"):
+        transform(golden_spiral(9), X, np.c_[y, y])
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [0, -1, np.nan, np.inf, "far"],
+)
+def test_bad_reach(reach):
+    with pytest.raises((ValueError, TypeError), match=f"`reach` must be .*{reach}"):
+        collapsed_ridgelet_transform(golden_spiral(9), X, y, reach=reach)
+
+
+@pytest.mark.parametrize(
+    "radii",
+    [
+        [np.nan],
+        [np.inf],
+        [],
+        1.0,
+        [-1.0],
+        ([[1.0, 2.0]]),
+    ],
+)
+def test_bad_radii(radii):
+    with pytest.raises((ValueError, TypeError), match="radii"):
+        ridgelet_transform(golden_spiral(9), radii, X, y)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1, 2, np.nan, "half", None])
+def test_bad_threshold(threshold):
+    transform = collapse(golden_spiral(9), X, y)
+    with pytest.raises((ValueError, TypeError), match=f"`threshold` must be .*{threshold}"):
+        transform.keep(threshold)
+
+
+# Points, examples, atoms
+
+
+@pytest.mark.parametrize(
+    "sample", [circle, golden_spiral, lambda n: gaussian(n, 3), lambda n: sample_sphere(4, n)]
+)
+@pytest.mark.parametrize("n_points", [0, -1, "ten", 2.5])
+def test_bad_number_of_points(sample, n_points):
+    with pytest.raises((ValueError, TypeError), match=f"`n_points` must be .*{n_points}"):
+        sample(n_points)
+
+
+@pytest.mark.parametrize("sample", [sample_sphere, lambda d: gaussian(5, d)])
+@pytest.mark.parametrize("n_features", [0, -1, -2, 2.5])
+def test_bad_number_of_features(sample, n_features):
+    with pytest.raises((ValueError, TypeError, IndexError), match="`n_features` must be"):
+        sample(n_features)
+
+
+@pytest.mark.parametrize("number", [0, 6, -1, 2.5, "1", None, [1]])
+def test_examples_that_the_paper_does_not_have(number):
+    message = r"`number` must be one of 1, 2, 3, 4, 5.*got " + re.escape(repr(number))
+    with pytest.raises((ValueError, TypeError), match=message):
+        load_example(number)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"memory_budget": 10}, r"`memory_budget` must hold the data.*at least \d+ bytes, got 10"),
+        ({"memory_budget": -1}, r"`memory_budget` must hold the data.*got -1"),
+        ({"points": circle(9)}, "`points`"),
+        ({"points": some_points(2)[0]}, "`points`"),
+        ({"row_scale": np.ones(3)}, "`row_scale`"),
+        ({"labels": np.arange(3)}, "`labels`"),
+        ({"X": np.full((40, 2), np.nan)}, "X contains NaN"),
+        ({"points": np.full((9, 3), np.nan)}, "points.*NaN"),
+    ],
+)
+def test_bad_data_for_the_dictionary(change, message):
+    with pytest.raises((ValueError, IndexError), match=message):
+        Dictionary(**{"points": some_points(2), "X": X} | change)

@@ -1,0 +1,539 @@
+"""What must hold for any data: laws on random matrices, and data at the edge of the possible."""
+
+import io
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
+from greedynet.data import CANONICAL_ROWS, Rows
+from greedynet.factor import Factor
+from greedynet.threads import deterministic_threads
+from problems import noisy, some_points
+
+MODES = [
+    {},
+    {"validation_fraction": 0},
+    {"n_nodes": 4},
+    {"linear_term": False},
+    {"rule": "oga"},
+    {"weakness": 0.5},
+    {"alpha": 1e-3},
+    {"weakness": 0.5, "rule": "oga", "alpha": 1e9, "memory_budget": 20_000},
+]
+few_nodes_are_fine = pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
+
+
+def small(**parameters):
+    return GreedyNetRegressor(**{"n_points": 60, **parameters})
+
+
+def law(**strategies):
+    """A property of fits, on the same forty examples in every run."""
+
+    def decorate(test):
+        return settings(max_examples=40, derandomize=True, deadline=None)(given(**strategies)(test))
+
+    return decorate
+
+
+@pytest.fixture(scope="module")
+def data():
+    return noisy(n_rows=40)
+
+
+# Laws on small matrices, degenerate ones among them
+
+numbers = st.integers(-3, 3).map(float) | st.builds(
+    lambda mantissa, exponent: mantissa * 10.0**exponent,
+    st.floats(-10, 10, allow_subnormal=False).filter(lambda m: m == 0 or abs(m) > 1),
+    st.integers(-50, 50),
+)
+modes = st.sampled_from(MODES)
+
+
+@st.composite
+def problems(draw, elements=numbers, max_rows=8):
+    """Inputs and outputs of any shape, one output or several."""
+    n_rows, n_features = draw(st.integers(1, max_rows)), draw(st.integers(1, 3))
+    shape = draw(st.sampled_from([(n_rows,), (n_rows, 2)]))
+    return draw(arrays(float, (n_rows, n_features), elements=elements)), draw(
+        arrays(float, shape, elements=elements)
+    )
+
+
+@few_nodes_are_fine
+@law(problem=problems(), mode=modes)
+def test_any_finite_data_can_be_fitted(problem, mode):
+    X, y = problem
+    # See `test_a_constant_column_may_be_anything`.
+    assume(np.abs(X[:, np.ptp(X, axis=0) == 0]).max(initial=0) < 1e6)
+    model = small(**mode).fit(X, y)
+    predictions = model.predict(X)
+    assert predictions.shape == y.shape
+    assert np.isfinite(predictions).all()
+    # Least squares cannot make the outputs larger than they are.
+    assert np.abs(predictions).max() <= 2 * np.sqrt(len(y)) * np.abs(y).max()
+    repr(model.path_)
+
+
+integers = st.integers(-3, 3).map(float)
+
+
+@few_nodes_are_fine
+@law(problem=problems(integers), mode=modes, seed=st.integers(0, 99))
+def test_weights_are_copies_and_order_is_nothing(problem, mode, seed):
+    X, y = problem
+    rng = np.random.RandomState(seed)
+    weights = rng.randint(0, 4, len(X))
+    weights[0] += 1
+    wanted = small(**mode).fit(X, y, weights).predict(X)
+    copies = rng.permutation(np.repeat(np.arange(len(X)), weights))
+    np.testing.assert_array_equal(small(**mode).fit(X[copies], y[copies]).predict(X), wanted)
+    order = rng.permutation(len(X))
+    model = small(**mode).fit(X[order], y[order], 8.0 * weights[order])
+    np.testing.assert_array_equal(model.predict(X), wanted)
+
+
+@few_nodes_are_fine
+@law(
+    problem=problems(integers),
+    mode=modes,
+    powers=st.tuples(st.integers(-500, 500), st.integers(-500, 500)),
+)
+def test_units_that_are_powers_of_two_change_no_bit(problem, mode, powers):
+    X, y = problem
+    constant = (np.ptp(X, axis=0) == 0).any()
+    x_unit, y_unit = 1.0 if constant else 2.0 ** powers[0], 2.0 ** powers[1]
+    wanted = small(**mode).fit(X, y).predict(X) * y_unit
+    model = small(**mode).fit(X * x_unit, y * y_unit)
+    np.testing.assert_array_equal(model.predict(X * x_unit), wanted)
+
+
+@law(seed=st.integers(0, 9999), mode=st.sampled_from([MODES[i] for i in (0, 1, 2, 4, 5)]))
+def test_an_affine_function_added_to_the_outputs_comes_back(seed, mode):
+    rng = np.random.RandomState(seed)
+    X = rng.randn(rng.randint(12, 40), rng.randint(1, 4))
+    y, affine = rng.randn(len(X)), X @ rng.randn(X.shape[1]) + rng.randn()
+    wanted = small(**mode).fit(X, y).predict(X) + affine
+    found = small(**mode).fit(X, y + affine).predict(X)
+    np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(wanted).max())
+
+
+# Scales
+
+POWERS = [-1000, -530, 530, 990]
+
+
+@pytest.mark.parametrize(
+    ("x_power", "y_power"),
+    [(a, b) for a in (0, *POWERS) for b in (0, *POWERS) if abs(a - b) <= 1000],
+)
+def test_extreme_units(data, x_power, y_power):
+    """The same network as without units, as long as its weights are numbers."""
+    (X, y), x_scale, y_scale = data, 2.0**x_power, 2.0**y_power
+    model = small().fit(X * x_scale, y * y_scale)
+    wanted = small().fit(X, y).predict(X) * y_scale
+    np.testing.assert_allclose(model.predict(X * x_scale), wanted, rtol=1e-9, atol=1e-9 * y_scale)
+
+
+@pytest.mark.parametrize(("x_scale", "y_scale"), [(1e-200, 1e200), (1e200, 1e-200), (1e-310, 1)])
+def test_units_for_which_there_are_no_weights(data, x_scale, y_scale):
+    X, y = data
+    with pytest.raises(ValueError, match=r"`X`.*`y`.*scale"):
+        small().fit(X * x_scale, y * y_scale)
+
+
+@pytest.mark.parametrize(
+    ("x_power", "y_power"),
+    [
+        (900, 0),
+        (0, -900),
+        (-900, 0),
+        (0, 900),
+    ],
+)
+def test_extreme_units_can_be_described(data, x_power, y_power):
+    X, y = data
+    assert "neuron" in small().fit(X * 2.0**x_power, y * 2.0**y_power).network_.describe()
+
+
+@pytest.mark.parametrize(
+    ("x_offset", "y_offset", "accuracy"),
+    [(0, 1e9, 1e-6), (0, 1e12, 1e-3), (1e6, 0, 1e-8), (1e9, 0, 1e-5), (1e9, 1e9, 1e-5)],
+)
+def test_huge_offsets(data, x_offset, y_offset, accuracy):
+    X, y = data
+    wanted = small(n_nodes=8).fit(X, y).predict(X)
+    found = small(n_nodes=8).fit(X + x_offset, y + y_offset).predict(X + x_offset) - y_offset
+    np.testing.assert_allclose(found, wanted, atol=accuracy)
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [2024.0, 1e7, 1.7e18],
+)
+def test_a_constant_column_may_be_anything(data, constant):
+    X, y = data
+    X = np.column_stack([X, np.zeros(40)])
+    wanted = small(n_nodes=8).fit(X, y).predict(X)
+    X[:, 2] = constant
+    np.testing.assert_allclose(small(n_nodes=8).fit(X, y).predict(X), wanted, atol=1e-6)
+
+
+def test_columns_of_extreme_scales_side_by_side():
+    X, y = noisy(n_rows=60, n_features=4)
+    scales = np.array([2.0**-900, 1.0, 2.0**-30, 2.0**900])
+    found = small().fit(X * scales, y).predict(X * scales)
+    np.testing.assert_allclose(found, small().fit(X, y).predict(X), rtol=1e-9)
+
+
+def test_outputs_of_extreme_scales_side_by_side(data):
+    X, y = data
+    Y = np.column_stack([y, y**2])
+    scales = np.array([2.0**-900, 2.0**900])
+    found = small().fit(X, Y * scales).predict(X) / scales
+    np.testing.assert_allclose(found, small().fit(X, Y).predict(X), rtol=1e-9)
+
+
+@few_nodes_are_fine
+@pytest.mark.parametrize("mode", MODES)
+def test_a_constant_output_among_others(data, mode):
+    X, y = data
+    found = small(**mode).fit(X, np.column_stack([y, np.full(40, 3.0), np.zeros(40)])).predict(X)
+    if mode.get("linear_term", True):
+        np.testing.assert_allclose(found[:, 1:], [[3.0, 0.0]] * 40, atol=1e-12)
+    np.testing.assert_array_equal(found[:, 2], 0)
+
+
+def test_weights_of_a_huge_range(data):
+    X, y = data
+    heavy = np.array([3, 17])
+    weights = np.full(40, 1e-250)
+    weights[heavy] = 1e250
+    model = small().fit(X, y, weights)
+    np.testing.assert_allclose(model.predict(X[heavy]), y[heavy], rtol=1e-9)
+    assert np.isfinite(model.predict(X)).all()
+
+
+# Forms in which the same data come
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.ndarray.tolist,
+        np.asfortranarray,
+        lambda a: a.astype(">f8"),
+        lambda a: a.astype(object),
+        lambda a: np.repeat(a, 3, axis=0)[::3],
+        lambda a: np.broadcast_to(a, a.shape),
+        lambda a: pd.DataFrame(a).rename(columns=str),
+        lambda a: pd.DataFrame(a),
+        lambda a: pd.DataFrame(a).rename(columns=str).astype("Float64"),
+    ],
+)
+def test_the_form_of_the_data_does_not_matter(data, form):
+    X, y = data
+    Y = np.column_stack([y, -(y**2)])
+    model = small().fit(form(X), form(Y), X_val=form(X), y_val=form(Y))
+    wanted = small().fit(X, Y, X_val=X, y_val=Y).predict(X)
+    np.testing.assert_array_equal(model.predict(form(X)), wanted)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float16, "Int64", "boolean"])
+def test_whole_numbers(data, dtype):
+    X, y = data
+    X, y = X > 0 if "bool" in str(dtype) else np.round(4 * X), np.round(4 * y)
+    frame = pd.DataFrame(X).rename(columns=str).astype(dtype)
+    wanted = small().fit(X.astype(float), y).predict(X.astype(float))
+    np.testing.assert_array_equal(small().fit(frame, y.astype(int)).predict(frame), wanted)
+
+
+def test_single_precision_at_its_limits(data):
+    X, y = data
+    wanted = small().fit(X.astype(np.float32), y).predict(X.astype(np.float32))
+    for scale in (2.0**-100, 2.0**100):
+        inputs = (X * scale).astype(np.float32)
+        np.testing.assert_allclose(small().fit(inputs, y).predict(inputs), wanted, rtol=1e-6)
+
+
+def test_the_data_are_not_changed(data):
+    copies = [np.array(a) for a in data]
+    X, y = (np.array(a) for a in data)
+    weights = np.arange(40.0)
+    for array in (X, y, weights):
+        array.flags.writeable = False
+    small().fit(X, y, weights, X_val=X, y_val=y).predict(X)
+    np.testing.assert_array_equal(X, copies[0])
+    np.testing.assert_array_equal(y, copies[1])
+
+
+# Hardly any data
+
+
+@few_nodes_are_fine
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+@pytest.mark.parametrize("n_features", [1, 2, 7])
+@pytest.mark.parametrize("mode", [*MODES, {"cv": 2}, {"cv": 3}, {"validation_fraction": 0.4}, None])
+def test_hardly_any_rows(n_rows, n_features, mode):
+    X, y = noisy(n_rows=3, n_features=max(2, n_features))
+    X, y = X[:n_rows, :n_features], y[:n_rows]
+    validation = {"X_val": X, "y_val": y} if mode is None else {}
+    mode = mode or {}
+    needed = max(mode.get("cv", 1), 2 if mode.get("validation_fraction") else 1)
+    if n_rows < needed:
+        with pytest.raises(ValueError, match=r"`(cv|validation_fraction)`.*n_samples=\d"):
+            small(**mode).fit(X, y)
+        return
+    model = small(**mode).fit(X, y, **validation)
+    assert np.isfinite(model.predict(10 * X)).all()
+    if not mode and n_rows <= n_features + 1:
+        np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"linear_term": False},
+        ({"points": some_points(2)}),
+    ],
+)
+def test_rows_that_are_all_equal(parameters):
+    model = small(**parameters).fit(np.ones((30, 2)), np.full(30, 5.0))
+    np.testing.assert_allclose(model.predict(np.ones((1, 2))), [5.0])
+
+
+@few_nodes_are_fine
+@pytest.mark.parametrize("mode", [m for m in MODES if m != MODES[3]])
+def test_equal_inputs_with_different_outputs_give_their_mean(mode):
+    model = small(**mode).fit(np.ones((30, 2)), np.arange(30.0))
+    np.testing.assert_allclose(model.predict(np.ones((1, 2))), [14.5])
+
+
+# How many nodes
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"rule": "oga"}, {"weakness": 0.5}, {"alpha": 0.1}, {"min_active": 1000}]
+)
+def test_more_nodes_than_there_can_be(parameters):
+    X, y = noisy(n_rows=12)
+    with pytest.warns(FewerNodesWarning, match=r"has \d+ nodes, not the 500") as caught:
+        model = small(n_nodes=500, **parameters).fit(X, y)
+    assert caught[0].filename == __file__
+    assert model.n_nodes_ < 12 + 2
+
+
+def test_a_validation_set_does_not_overrule_the_number_of_nodes():
+    X, y = noisy(n_rows=80, noise=0.5)
+    model = small(n_nodes=30).fit(X[:40], y[:40], X_val=X[40:], y_val=y[40:])
+    assert model.n_nodes_ == 30
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"linear_term": True},
+        {"linear_term": False, "weakness": 0.5},
+        {"linear_term": True, "reduction": "ridgelet", "rule": "oga"},
+        {},
+    ],
+)
+def test_truncation_to_any_width_equals_the_fit_of_that_width(data, parameters):
+    X, y = data
+    path = small(validation_fraction=0, max_nodes=20, **parameters).fit(X, y).path_
+    for width in path.n_nodes[path.n_nodes > 0]:
+        refit = small(n_nodes=int(width), **parameters).fit(X, y)
+        found = path.network.truncate(int(width)).predict(X)
+        np.testing.assert_allclose(found, refit.predict(X), atol=1e-10)
+
+
+def test_a_fold_that_is_soon_exact_does_not_cut_the_others_short():
+    X = np.linspace(-1, 1, 60)[:, None]
+    y = np.abs(X[:, 0])
+    even, right = np.arange(60) % 2 == 0, X[:, 0] > 0
+    model = small(cv=[(right, ~right), (even, ~even), (~even, even)], n_points=500).fit(X, y)
+    assert model.score(X, y) > 0.99
+
+
+def test_the_reason_of_a_cross_validated_fit(data):
+    model = small(cv=3, max_nodes=100).fit(*data)
+    reached = model.path_.n_nodes[-1] == 100
+    assert reached == (model.stop_reason_ is StopReason.MAX_NODES)
+
+
+def test_the_reason_speaks_of_the_network_that_was_kept():
+    X, y = noisy(n_rows=10, n_features=1)
+    model = small(n_points=500).fit(X, y)
+    exact = np.allclose(model.predict(X), y)
+    assert exact == (model.stop_reason_ in {StopReason.EXACT, StopReason.TOLERANCE})
+
+
+# Between the rows and beyond them
+
+
+@pytest.mark.parametrize(
+    ("parameters", "limit"),
+    [
+        ({}, 2),
+        ({"cv": 5}, 2),
+        ({"validation_fraction": 0.2}, 4),
+        ({"n_nodes": 15}, 20),
+        ({"n_nodes": 30}, 50),
+    ],
+)
+def test_no_explosion_between_the_rows(parameters, limit):
+    """Kinks that crowd between two rows fit noise with huge weights that cancel on the rows."""
+    worst = 0.0
+    for seed in range(12):
+        rng = np.random.RandomState(seed)
+        X = rng.uniform(-1, 1, (60, 1))
+        y = np.sin(4 * X[:, 0]) + 0.1 * rng.randn(60)
+        between = np.linspace(X.min(), X.max(), 3001)[:, None]
+        model = GreedyNetRegressor(n_points=2000, **parameters).fit(X, y)
+        worst = max(worst, np.abs(model.predict(between)).max())
+    assert worst < limit
+
+
+def test_a_column_written_twice_with_rounding():
+    """Celsius and Fahrenheit: where they disagree a little, the prediction moves a little."""
+    rng = np.random.RandomState(0)
+    celsius = rng.uniform(0, 30, 60)
+    X = np.column_stack([celsius, np.round(1.8 * celsius + 32, 5)])
+    model = small().fit(X, np.sin(celsius / 5) + 0.1 * rng.randn(60))
+    moved = model.predict(X + np.array([0.0, 0.01])) - model.predict(X)
+    assert np.abs(moved).max() < 1
+
+
+def test_far_away_the_network_is_its_slope(data):
+    X, y = data
+    model = small().fit(X, y)
+    near, far = model.predict(1e6 * X) / 1e6, model.predict(1e200 * X) / 1e200
+    np.testing.assert_allclose(near, far, atol=1e-4)
+    assert np.abs(far).max() < 100 * np.abs(y).max()
+
+
+# Rows that are many or repeated
+
+
+def test_rows_without_weight_do_not_make_data_large():
+    X, y = noisy(n_rows=CANONICAL_ROWS)
+    wanted = small(max_nodes=6).fit(X, y).predict(X[:50])
+    weights = np.r_[np.ones(len(X)), 0.0]
+    model = small(max_nodes=6).fit(np.r_[X, X[:1]], np.r_[y, 9.0], weights)
+    np.testing.assert_array_equal(model.predict(X[:50]), wanted)
+
+
+def test_weights_of_equal_rows_add_up_in_any_order():
+    X, Y, weights = np.zeros((4, 1)), np.zeros((4, 1)), np.array([0.1, 0.2, 0.3, 0.7])
+    X, Y = np.r_[X, [[1.0]]], np.r_[Y, [[1.0]]]
+    sums = [
+        Rows(X, Y, np.r_[weights[order], 1.0]).canonical().weights[0]
+        for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 3, 0, 1])
+    ]
+    assert len(set(sums)) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_spent_atoms_are_not_proposed_over_and_over(dtype, monkeypatch):
+    append, refused = Factor.append, []
+
+    def counted(factor, column):
+        taken = append(factor, column)
+        refused.extend([] if taken else [column])
+        return taken
+
+    monkeypatch.setattr(Factor, "append", counted)
+    rng = np.random.RandomState(0)
+    X = rng.randint(0, 3, (200, 2)).astype(dtype)
+    assert (
+        small(n_points=2000, validation_fraction=0).fit(X, rng.randn(200)).stop_reason_
+        is StopReason.EXHAUSTED
+    )
+    assert len(refused) < 20
+
+
+# Validation data that are far off
+
+
+@pytest.mark.parametrize(
+    ("x_scale", "y_scale"),
+    [
+        (1e100, 1.0),
+        (1e200, 1.0),
+        (1.0, 1e200),
+    ],
+)
+def test_validation_data_of_another_scale(data, x_scale, y_scale):
+    X, y = data
+    model = small().fit(X, y, X_val=x_scale * X, y_val=y_scale * y)
+    assert np.isfinite(model.path_.validation_errors).all()
+
+
+# Around the fit
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_parallel_searches_and_files(data, backend):
+    X, y = data
+    with joblib.parallel_config(backend):
+        grid = GridSearchCV(small(), {"rule": ["ols", "oga"]}, cv=2, n_jobs=2).fit(X, y)
+    alone = cross_val_score(small(rule="oga"), X, y, cv=2)
+    np.testing.assert_array_equal(grid.cv_results_["mean_test_score"][1], alone.mean())
+    file = io.BytesIO()
+    joblib.dump(grid.best_estimator_, file)
+    file.seek(0)
+    loaded = joblib.load(file)
+    np.testing.assert_array_equal(loaded.predict(X), grid.predict(X))
+    assert loaded.stop_reason_ is grid.best_estimator_.stop_reason_
+
+
+def test_fits_in_threads_give_the_threads_of_blas_back():
+    def blas_threads():
+        return {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = deterministic_threads(1), deterministic_threads(1)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        within = blas_threads()
+        second.__exit__(None, None, None)
+        assert (within, blas_threads()) == ({1}, {2})
+
+
+def test_monitor_of_a_second_fit(data):
+    """What the monitor logs for the whole fit is the new network, not the one before."""
+    X, y = data
+    monitor = ScoringMonitor(scoring="r2")
+    model = small().fit(X, y).set_callbacks(monitor).fit(X, -y)
+    whole = [row["r2"] for row in monitor.get_logs().data if row["task_name"] == "fit"]
+    assert whole == [model.score(X, -y)]
+
+
+@few_nodes_are_fine
+@pytest.mark.parametrize(
+    "parameters", [{"max_nodes": 2, "linear_term": True}, {"cv": 3}, {"n_nodes": 300}]
+)
+def test_progress_of_fits_that_end_early(data, parameters, capsys):
+    small(**parameters).set_callbacks(ProgressBar()).fit(*data)
+    assert "100%" in capsys.readouterr().out
+
+
+def test_no_warning_of_any_kind_on_honest_data(data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for mode in [*MODES, {"cv": 3}, {"validation_fraction": 0.2}, {"reduction": "ridgelet"}]:
+            small(**mode).fit(*data).predict(data[0])
+    assert caught == []
