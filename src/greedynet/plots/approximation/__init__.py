@@ -1,0 +1,5 @@
+"""`ApproximationDisplay`: a network beside what it approximates."""
+
+from greedynet.plots.approximation.display import ApproximationDisplay
+
+__all__ = ["ApproximationDisplay"]

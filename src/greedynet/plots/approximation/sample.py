@@ -1,0 +1,171 @@
+"""A model, its data and its target -> the values that a display draws."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from greedynet.checks import check_columns, check_matrix, check_same_length
+from greedynet.network import ShallowNetwork
+from greedynet.plots.inputs import check_features, input_names, pick_output
+
+Float64 = NDArray[np.float64]
+Function = Callable[[Float64], Float64]
+
+# The test grids of the paper: on its domain, the errors are those of its tables.
+N_GRID = {1: 1000, 2: 100}
+_ADVICE = "draw the errors along the path with `PathDisplay` instead"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What `ApproximationDisplay` is made of; see there."""
+
+    grid: tuple[Float64, ...]
+    prediction: Float64
+    target: Float64 | None
+    X: Float64 | None
+    y: Float64 | None
+    kinks: Float64 | None
+    error: float | None
+    name: str
+    feature_names: list[str]
+
+
+def sample_network(
+    network: ShallowNetwork,
+    X: ArrayLike | None,
+    y: ArrayLike | None,
+    *,
+    target: Function | None,
+    output: int | None,
+    argument: str = "network",
+) -> Sample:
+    """Evaluate a network on the range of `X`, or of its training data."""
+    d = network.n_features
+    check_features(d, [1, 2], argument, _ADVICE)
+    if X is None and y is not None:
+        raise ValueError("`X` must be given where `y` is, got None: give both or neither.")
+    X = network.input_range if X is None else X
+    if X is None:
+        raise ValueError(
+            "`X` must be given for a network that does not know the range of its training data, "
+            f"got None: write `X={[[-1] * d, [1] * d]}` for inputs between -1 and 1."
+        )
+    return _sample(
+        network.predict,
+        check_matrix(X, "X"),
+        y,
+        target=target,
+        output=output,
+        kinks=_kinks(network, output) if d == 1 else None,
+        name=f"{network.n_nodes} nodes",
+        feature_names=input_names(network, d),
+    )
+
+
+def sample_estimator(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    target: Function | None,
+    output: int | None,
+) -> Sample:
+    """Evaluate a fitted estimator on the range of `X`."""
+    check_is_fitted(estimator)
+    network = getattr(estimator, "network_", None)
+    if isinstance(network, ShallowNetwork):
+        return sample_network(network, X, y, target=target, output=output, argument="estimator")
+    if not callable(getattr(estimator, "predict", None)):
+        raise TypeError(
+            f"`estimator` must have a `predict` to be drawn, got {type(estimator).__name__}: give "
+            "a regressor, or a pipeline that ends in one."
+        )
+    rows = check_matrix(X, "X")
+    check_features(rows.shape[1], [1, 2], "X", _ADVICE)
+    columns, frame_type = getattr(X, "columns", None), cast("Any", type(X))
+
+    def predict(inputs: Float64) -> Float64:
+        # A frame like that of the fit: scikit-learn warns where the names are missing.
+        frame = inputs if columns is None else frame_type(inputs, columns=columns)
+        return np.asarray(estimator.predict(frame), dtype=np.float64)
+
+    names = input_names(None, rows.shape[1]) if columns is None else list(map(str, columns))
+    kind = type(estimator).__name__
+    return _sample(
+        predict, rows, y, target=target, output=output, kinks=None, name=kind, feature_names=names
+    )
+
+
+def _sample(
+    predict: Function,
+    X: Float64,
+    y: ArrayLike | None,
+    *,
+    target: Function | None,
+    output: int | None,
+    kinks: Float64 | None,
+    name: str,
+    feature_names: list[str],
+) -> Sample:
+    def values_at(rows: Float64) -> Float64:
+        return pick_output(predict(rows), output)
+
+    def target_at(rows: Float64) -> Float64:
+        return _column(target(rows), "target", output)  # type: ignore[misc]
+
+    low, high, d = X.min(axis=0), X.max(axis=0), X.shape[1]
+    if not (low < high).all():
+        raise ValueError(
+            "`X` must have different values in every column, which are the range of the picture, "
+            f"got only {low[low == high][0]:g} in one: give more rows."
+        )
+    data = None if y is None else _column(y, "y", output)
+    error = None
+    if data is not None:
+        check_same_length(X=X, y=data)
+        error = relative_error(values_at(X), data)
+    grid = tuple(np.linspace(low[k], high[k], N_GRID[d]) for k in range(d))
+    rows = _rows(grid)
+    if target is not None:
+        error = relative_error(values_at(rows), target_at(rows))
+    if kinks is not None:
+        kinks = kinks[(kinks > low[0]) & (kinks < high[0])]
+        grid = (np.union1d(grid[0], kinks),)  # so that the curve has its corners
+        rows = _rows(grid)
+    shape = tuple(map(len, grid))
+    return Sample(
+        grid,
+        values_at(rows).reshape(shape),
+        None if target is None else target_at(rows).reshape(shape),
+        X[:, 0] if d == 1 and data is not None else None,
+        data if d == 1 else None,
+        kinks,
+        error,
+        name,
+        feature_names,
+    )
+
+
+def _column(values: ArrayLike, name: str, output: int | None) -> Float64:
+    """Return the values of the output that is drawn; a single column is meant to be its own."""
+    columns = check_columns(values, name)
+    return columns[:, 0] if columns.shape[1] == 1 else pick_output(columns, output)
+
+
+def relative_error(found: Float64, wanted: Float64) -> float:
+    """Return `|| found - wanted || / || wanted ||`, and `|| found ||` where nothing is wanted."""
+    return float(np.linalg.norm(found - wanted) / (np.linalg.norm(wanted) or 1.0))
+
+
+def _kinks(network: ShallowNetwork, output: int | None) -> Float64:
+    bent = (network.inner_weights[:, 0] != 0) & (pick_output(network.outer_weights, output) != 0)
+    return np.unique(-network.biases[bent] / network.inner_weights[bent, 0])
+
+
+def _rows(grid: tuple[Float64, ...]) -> Float64:
+    return np.column_stack([axis.ravel() for axis in np.meshgrid(*grid, indexing="ij")])

@@ -1,0 +1,64 @@
+"""What a display is given -> what it draws; mistakes are named after the user's argument."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from greedynet.network import ShallowNetwork
+
+Float64 = NDArray[np.float64]
+
+
+def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
+    """Return `estimator.attribute`, or say which estimators have it."""
+    check_is_fitted(estimator)
+    value = getattr(estimator, attribute, None)
+    if not isinstance(value, kind):
+        last = ": pass its last step, `pipeline[-1]`" if isinstance(estimator, Pipeline) else ""
+        raise TypeError(
+            f"`estimator` of `{caller}` must be a fitted greedynet estimator, which has "
+            f"`{attribute}`, got {type(estimator).__name__}{last}."
+        )
+    return value
+
+
+def check_kind(value: object, kind: type, name: str, caller: str) -> None:
+    """Demand an object of the class, and say how to draw an estimator instead."""
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"`{name}` of `{caller}` must be a {kind.__name__}, got {type(value).__name__}: for a "
+            "fitted estimator write `from_estimator`."
+        )
+
+
+def check_features(n: int, allowed: Sequence[int], name: str, advice: str) -> None:
+    """Demand a number of inputs that can be drawn."""
+    if n not in allowed:
+        wanted = " or ".join(map(str, allowed))
+        plural = "input" if wanted == "1" else "inputs"
+        raise ValueError(f"`{name}` must have {wanted} {plural} to be drawn, got {n}: {advice}.")
+
+
+def pick_output(values: Float64, output: int | None) -> Float64:
+    """Return one output of `(n,)` or `(n, n_outputs)` values."""
+    columns = values.reshape(len(values), -1)
+    n = columns.shape[1]
+    if output is None and n > 1:
+        raise ValueError(
+            f"`output` must say which of the {n} outputs to draw, got None: write `output=0` for "
+            "the first."
+        )
+    if output is not None and not 0 <= output < n:
+        raise ValueError(f"`output` must be between 0 and {n - 1}, got {output}.")
+    return columns[:, output or 0]
+
+
+def input_names(network: ShallowNetwork | None, n_features: int) -> list[str]:
+    """Names for the axes: the features', or x."""
+    if network is not None and network.feature_names is not None:
+        return list(network.feature_names)
+    return ["$x$"] if n_features == 1 else [f"$x_{i + 1}$" for i in range(n_features)]

@@ -1,0 +1,175 @@
+"""`PathDisplay`: errors against the number of nodes, and the width that was kept."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from greedynet.checks import check_same_length
+from greedynet.path import SelectionPath
+from greedynet.plots.canvas import one_axes
+from greedynet.plots.inputs import check_kind, fitted
+from greedynet.plots.style import BLUE, GREY, INK, RED, dress, end_labels, merged, positive
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Float64 = NDArray[np.float64]
+
+
+class PathDisplay:
+    """Errors along a selection path, on a logarithmic axis, with the width that was kept.
+
+    Parameters
+    ----------
+    n_nodes : array-like of shape (n_widths,)
+        Widths along the path.
+    training_errors : array-like of shape (n_widths,)
+        Relative errors on the training data.
+    scores : array-like of shape (n_widths,) or None, default=None
+        What the width was chosen by, on the scale of the errors.
+    best_n_nodes : int or None, default=None
+        The width that was kept; None to mark none.
+    score_name : str, default="validation"
+        What the scores are.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where the picture is.
+    training_line_, score_line_ : Line2D
+        The two curves; `score_line_` is None without scores.
+    best_line_, best_marker_, best_label_ : Line2D, Line2D, Text
+        The kept width; None where there is none.
+    labels_ : list of Annotation
+        The names of the curves, at their ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import GreedyNetRegressor
+    >>> from greedynet.plots import PathDisplay
+    >>> X = np.linspace(-1, 1, 100)[:, None]
+    >>> model = GreedyNetRegressor(max_nodes=12).fit(X, np.cos(6 * X[:, 0]))
+    >>> display = PathDisplay.from_estimator(model)
+    >>> [label.get_text() for label in display.labels_]
+    ['training', 'root of GCV']
+    """
+
+    def __init__(
+        self,
+        n_nodes: ArrayLike,
+        training_errors: ArrayLike,
+        scores: ArrayLike | None = None,
+        *,
+        best_n_nodes: int | None = None,
+        score_name: str = "validation",
+    ) -> None:
+        self.n_nodes = np.asarray(n_nodes)
+        self.training_errors = np.asarray(training_errors, dtype=np.float64)
+        self.scores = None if scores is None else np.asarray(scores, dtype=np.float64)
+        self.best_n_nodes = best_n_nodes
+        self.score_name = score_name
+        check_same_length(n_nodes=self.n_nodes, training_errors=self.training_errors)
+        if self.scores is not None:
+            check_same_length(n_nodes=self.n_nodes, scores=self.scores)
+        if best_n_nodes is not None and best_n_nodes not in self.n_nodes:
+            raise ValueError(
+                f"`best_n_nodes` must be one of `n_nodes`, {self.n_nodes[0]} to "
+                f"{self.n_nodes[-1]}, got {best_n_nodes}: write None to mark none."
+            )
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
+        """Draw the path of a fitted estimator; see `from_path`."""
+        path = fitted(estimator, "path_", SelectionPath, "PathDisplay.from_estimator")
+        return cls.from_path(path, ax=ax, **kwargs)
+
+    @classmethod
+    def from_path(cls, path: SelectionPath, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
+        """Draw a selection path.
+
+        GCV is a squared error: its root is drawn, beside the training error it inflates.
+
+        Parameters
+        ----------
+        path : SelectionPath
+            Such as `model.path_`.
+        ax : Axes or None, default=None
+            Where to draw; None for a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : PathDisplay
+        """
+        check_kind(path, SelectionPath, "path", "PathDisplay.from_path")
+        scores, name = path.validation_errors, "validation"
+        if scores is None and path.scores is not None:
+            scores, name = np.sqrt(path.scores / path.network.n_outputs), "root of GCV"
+        best = None if path.scores is None else path.best_n_nodes
+        display = cls(
+            path.n_nodes, path.training_errors, scores, best_n_nodes=best, score_name=name
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> "PathDisplay":
+        """Draw the errors.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None for a new figure.
+        **kwargs : dict
+            Passed to `Axes.plot` for both curves.
+
+        Returns
+        -------
+        self : PathDisplay
+        """
+        self.ax_ = ax = one_axes(ax, "PathDisplay.plot")
+        from matplotlib.ticker import MaxNLocator
+
+        self.figure_ = ax.figure
+        curves = [("training", self.training_errors, BLUE)]
+        if self.scores is not None:
+            curves.append((self.score_name, self.scores, RED))
+        lines = []
+        for _, errors, colour in curves:
+            style = merged({"color": colour, "linewidth": 1.6}, kwargs)
+            lines += ax.plot(self.n_nodes, positive(errors), **style)
+        self.training_line_, self.score_line_ = (*lines, None)[:2]
+        ax.set(yscale="log", xlabel="nodes", ylabel="relative error")
+        ax.margins(x=0.02)
+        dress(ax)
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        self._mark(ax)
+        self.labels_ = end_labels(ax, lines, [name for name, _, _ in curves])
+        return self
+
+    def _mark(self, ax: "Axes") -> None:
+        self.best_line_ = self.best_marker_ = self.best_label_ = None
+        if self.best_n_nodes is None:
+            return
+        best = self.best_n_nodes
+        errors = self.training_errors if self.scores is None else self.scores
+        colour = BLUE if self.scores is None else RED
+        at = int(np.flatnonzero(self.n_nodes == best)[0])
+        (self.best_marker_,) = ax.plot(
+            best, positive(errors[at]), "o", color=colour, markersize=5, zorder=4
+        )
+        self.best_line_ = ax.axvline(best, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
+        # Errors fall from the upper left: above them there is room.
+        left = (best - self.n_nodes[0]) > 0.5 * np.ptp(self.n_nodes)
+        self.best_label_ = ax.annotate(
+            f"{best} nodes",
+            (best, 0.98),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(-4 if left else 4, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="top",
+            color=INK,
+            fontsize="small",
+        )

@@ -1,0 +1,147 @@
+"""How the pictures look: colours, frames, labels.
+
+Nothing here touches `rcParams`, not even for a moment: what `rc_context` sets shows in all threads.
+Sizes of text are relative, so a user's own settings hold.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+# Red and blue of unequal lightness: apart for every kind of colour vision, and in grey print.
+INK, GREY, SOFT, FAINT = "#1f2430", "#8b93a3", "#b4bbc8", "#dfe3ea"
+RED, BLUE, SKY = "#d1495b", "#1f4e79", "#9cc9ec"
+# For more than two, each with its own name beside it.
+CYCLE = (RED, BLUE, "#c98b00", "#3b8c6e", "#7b4f9e")
+DIVERGING, ERRORS, SEQUENTIAL = "RdBu_r", "PuOr_r", "YlGnBu"
+
+# Names that mean the same to Matplotlib, or exclude each other.
+_ALIASES = (
+    {"c", "color", "colors"},
+    {"lw", "linewidth", "linewidths"},
+    {"ls", "linestyle", "linestyles"},
+    {"ms", "markersize"},
+    {"s", "sizes"},
+    {"norm", "vmin"},
+    {"norm", "vmax"},
+)
+_LABEL_GAP = 11.0  # points between the base lines of labels that would overlap
+
+
+def merged(ours: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return our options with the user's in their place, under whatever name."""
+    taken = set(given).union(*(names for names in _ALIASES if names & set(given)))
+    return {name: value for name, value in ours.items() if name not in taken} | given
+
+
+def dress(ax: "Axes") -> None:
+    """Leave of the frame what is read."""
+    ax.spines[["top", "right"]].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(GREY)
+    ax.tick_params(which="both", color=GREY, labelsize="small")
+
+
+def undress(ax: "Axes", across: float, up: float) -> None:
+    """Make room for a picture without axes, centred at zero."""
+    ax.set(xlim=(-across, across), ylim=(-up, up), aspect="equal")
+    ax.set_axis_off()
+
+
+def ring(ax: "Axes", x: float = 0.0, **kwargs: Any) -> Any:
+    """Draw the unit circle around `(x, 0)`."""
+    from matplotlib.patches import Circle
+
+    options = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.8}
+    return ax.add_patch(Circle((x, 0), 1, **options | kwargs))
+
+
+def name_axis(ax: "Axes", text: str, x: float, y: float, *, middle: float = 0.0) -> None:
+    """Draw the end of a coordinate axis that leaves the unit circle in the direction `(x, y)`."""
+    length = np.hypot(x, y)
+    ends = np.array([min(length, 1.0), 1.1]) / length
+    ax.plot(middle + ends * x, ends * y, color=GREY, linewidth=0.8, zorder=3)
+    reach = 1.2 / length
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": "small"}
+    ax.text(middle + reach * x, reach * y, text, **style)
+
+
+def colour_scale(
+    ax: "Axes",
+    drawn: Any,
+    label: str = "",
+    box: tuple[float, float, float, float] = (1.04, 0.0, 0.05, 1.0),
+) -> Any:
+    """Draw the scale of the colours beside the picture, as part of `ax`."""
+    from matplotlib.ticker import MaxNLocator
+
+    beside = ax.inset_axes(box)
+    bar = ax.figure.colorbar(drawn, cax=beside, label=label)
+    bar.outline.set_visible(False)
+    bar.locator = MaxNLocator(5, steps=[1, 2, 5, 10])
+    bar.update_ticks()
+    beside.tick_params(color=GREY, labelsize="small")
+    return bar
+
+
+def largest(values: ArrayLike) -> float:
+    """Largest size of the finite values, 1 where all are zero: limits of symmetric colours."""
+    sizes = np.abs(np.asarray(values, dtype=np.float64))
+    return float(np.max(sizes[np.isfinite(sizes)], initial=0.0)) or 1.0
+
+
+def colours(*values: NDArray[np.float64]) -> dict[str, Any]:
+    """Return colour map and limits shared by all values: symmetric where they change sign."""
+    joined = np.concatenate([np.ravel(array) for array in values])
+    low, high = float(joined.min()), float(joined.max())
+    if low < 0 < high:
+        limit = largest(joined)
+        return {"cmap": DIVERGING, "vmin": -limit, "vmax": limit}
+    return {"cmap": SEQUENTIAL, "vmin": low, "vmax": high if high > low else low + 1.0}
+
+
+def positive(values: ArrayLike) -> NDArray[np.float64]:
+    """Return the values that a logarithmic axis can show, NaN in place of the others."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.where(np.isfinite(array) & (array > 0), array, np.nan)
+
+
+def end_labels(ax: "Axes", lines: Sequence["Line2D"], texts: Sequence[str]) -> list[Any]:
+    """Name lines to the right of their ends, one above the other; those without a text not."""
+    labels = []
+    for line, text in zip(lines, texts, strict=True):
+        x, y = (np.asarray(values, dtype=np.float64) for values in line.get_data())
+        if text and np.isfinite(y).any():
+            last = np.flatnonzero(np.isfinite(y))[-1]
+            labels.append((x[last], y[last], text, line.get_color()))
+    if not labels:
+        return []
+    ax.get_ylim()  # settles the limits, by which the distances are measured
+    per_pixel = 72.0 / ax.figure.dpi
+    heights = [ax.transData.transform((x, y))[1] * per_pixel for x, y, _, _ in labels]
+    order = np.argsort(heights, kind="stable")
+    placed = np.array(heights)
+    for below, above in pairwise(order):
+        placed[above] = max(placed[above], placed[below] + _LABEL_GAP)
+    # Those that were pushed apart share the shift, so that no line loses its label.
+    placed -= np.mean(placed - heights)
+    return [
+        ax.annotate(
+            text,
+            (x, y),
+            xytext=(5, shifted - height),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            fontsize="small",
+            annotation_clip=False,
+        )
+        for (x, y, text, colour), height, shifted in zip(labels, heights, placed, strict=True)
+    ]

@@ -1,0 +1,819 @@
+"""The displays: what their artists show, where they draw, and what they refuse."""
+
+import doctest
+import importlib
+import io
+import pkgutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import greedynet.plots
+from greedynet import (
+    GreedyNetRegressor,
+    ShallowNetwork,
+    collapsed_ridgelet_transform,
+    ridgelet_transform,
+)
+from greedynet.paper import load_example
+from greedynet.plots import (
+    ApproximationDisplay,
+    CollapsedDisplay,
+    NeuronsDisplay,
+    PathDisplay,
+    RidgeletDisplay,
+    SphereDisplay,
+    TrainingDisplay,
+)
+from greedynet.plots.collapsed.hemispheres import nearest_values
+from greedynet.plots.style import BLUE, RED
+from greedynet.sphere import circle, golden_spiral
+from problems import noisy, relative_error
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def one():
+    """Example 1 with its published network and a model that chose by validation."""
+    example = load_example(1)
+    model = GreedyNetRegressor(points=example.sphere, max_nodes=40)
+    model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
+    return example, model
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Example 3 at the published width."""
+    example = load_example(3)
+    model = GreedyNetRegressor(50, points=example.sphere, linear_term=False)
+    return example, model.fit(example.X_train, example.y_train)
+
+
+def hat(n_features=1, n_outputs=1):
+    """Kinks at -1/2, 0 and 1/2, and one neuron that is active everywhere on [-1, 1]."""
+    rng = np.random.RandomState(0)
+    inner = np.zeros((4, n_features))
+    inner[:, 0] = [1.0, 2.0, -1.0, 0.5]
+    outer = np.array([[1.0], [-2.0], [3.0], [0.5]]) * rng.uniform(1, 2, n_outputs)
+    biases = np.array([0.5, 0.0, 0.5, 3.0])
+    return ShallowNetwork(inner, biases, outer, single_output=n_outputs == 1)
+
+
+def line_colours(collection):
+    return [to_hex(colour) for colour in collection.get_colors()]
+
+
+# Approximations
+
+
+def test_curve_shows_data_target_network_and_kinks(one):
+    example, model = one
+    network = model.path_.network.truncate(23)
+    display = ApproximationDisplay.from_network(
+        network, example.X_train, example.y_train, target=example.target
+    )
+    x, values = display.curve_.get_data()
+    np.testing.assert_array_equal(values, network.predict(x[:, None]))
+    np.testing.assert_array_equal(display.target_.get_data(), (x, example.target(x[:, None])))
+    np.testing.assert_array_equal(
+        display.data_.get_data(), (example.X_train[:, 0], example.y_train)
+    )
+    kinks = -network.biases / network.inner_weights[:, 0]
+    inside = np.sort(kinks[np.abs(kinks) < 1])
+    np.testing.assert_array_equal(display.kinks_.get_xdata(), inside)
+    assert set(inside) <= set(x), "the drawn curve has its corners"
+    error = relative_error(network.predict(example.X_test), example.y_test)
+    assert display.error == pytest.approx(error, rel=1e-12)
+    assert display.ax_.get_title() == f"23 nodes, relative error {error:.2e}"
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["data", "target", "network", "kinks"]
+
+
+def test_error_is_that_on_the_data_without_a_target():
+    X = np.linspace(-1, 1, 30)[:, None]
+    y = np.random.RandomState(0).randn(30)
+    display = ApproximationDisplay.from_network(hat(), X, y)
+    assert display.error == pytest.approx(relative_error(hat().predict(X), y))
+    assert display.target_ is None
+    np.testing.assert_allclose(display.kinks_.get_xdata(), [-0.5, 0.0, 0.5])
+
+
+@pytest.mark.parametrize(("low", "high", "inside"), [(-0.2, 0.4, [0.0]), (-9, -0.1, [-6, -0.5])])
+def test_kinks_outside_the_picture_are_left_out(low, high, inside):
+    display = ApproximationDisplay.from_network(hat(), [[low], [high]])
+    np.testing.assert_allclose(display.kinks_.get_xdata(), inside)
+    assert display.curve_.get_xdata()[[0, -1]].tolist() == [low, high]
+
+
+def test_network_alone_is_drawn_on_the_range_of_its_training_data(one):
+    _, model = one
+    display = ApproximationDisplay.from_network(model.network_)
+    assert display.curve_.get_xdata()[[0, -1]].tolist() == [-1.0, 1.0]
+    assert display.data_ is None
+    assert display.error is None
+    assert display.ax_.get_title() == f"{model.n_nodes_} nodes"
+
+
+def test_panels_of_two_inputs(two):
+    example, model = two
+    display = ApproximationDisplay.from_estimator(
+        model, example.X_train, example.y_train, target=example.target
+    )
+    assert list(display.panels_) == ["target", "network", "error"]
+    assert display.ax_.shape == (3,)
+    assert all(ax.figure is display.figure_ for ax in display.ax_)
+    target, network, error = display.panels_.values()
+    assert target.get_clim() == network.get_clim()
+    for artist in display.panels_.values():
+        low, high = artist.get_clim()
+        assert low == -high
+    # The grid is the paper's test set, so the error is the published one.
+    shown = display.prediction.ravel()
+    np.testing.assert_allclose(shown, model.predict(example.X_test), atol=1e-12)
+    assert error.get_clim()[1] == pytest.approx(np.abs(shown - example.y_test).max())
+    assert display.error == pytest.approx(example.published.greedy, rel=0.005)
+    assert display.ax_[2].get_title() == "error (relative 4.25e-02)"
+    assert sorted(display.colorbars_) == ["error", "network"]
+
+
+def test_contours_have_the_inputs_the_right_way_round():
+    network = hat(n_features=2)  # does not depend on the second input
+    display = ApproximationDisplay.from_network(network, X=[[-1, 0], [1, 5]])
+    assert display.ax_.get_xlim() == (-1, 1)
+    assert display.ax_.get_ylim() == (0, 5)
+    paths = display.panels_["network"].get_paths()
+    heights = np.concatenate([path.vertices[:, 1] for path in paths if len(path.vertices)])
+    assert set(heights.round(6)) >= {0.0, 5.0}
+    along = [path.vertices[:, 0] for path in paths if len(path.vertices)]
+    assert min(np.ptp(x) for x in along) < 1, "levels are stripes across the first input"
+
+
+def test_values_of_one_sign_have_no_diverging_colours():
+    def square(X):
+        return 1 + (X**2).sum(axis=1)
+
+    grid = (np.linspace(-1, 1, 5), np.linspace(-1, 1, 4))
+    rows = np.column_stack([g.ravel() for g in np.meshgrid(*grid, indexing="ij")])
+    values = square(rows).reshape(5, 4)
+    display = ApproximationDisplay(grid, values).plot()
+    assert display.panels_["network"].get_clim() == (values.min(), values.max())
+
+
+def test_surfaces(two):
+    example, model = two
+    display = ApproximationDisplay.from_estimator(
+        model, example.X_train, target=example.target, kind="surface", panels=["network", "error"]
+    )
+    assert [ax.name for ax in display.ax_] == ["3d", "3d"]
+    assert display.colorbars_ == {}
+    display.figure_.canvas.draw()
+
+
+def test_other_estimators_are_drawn_without_kinks():
+    X = pd.DataFrame({"speed": np.linspace(0, 10, 20)})
+    model = make_pipeline(StandardScaler(), LinearRegression()).fit(X, 2 * X["speed"])
+    display = ApproximationDisplay.from_estimator(model, X, 2 * X["speed"])
+    x, values = display.curve_.get_data()
+    np.testing.assert_allclose(values, 2 * x, atol=1e-12)
+    assert display.kinks_ is None
+    assert display.ax_.get_xlabel() == "speed"
+
+
+def test_feature_names_of_the_network_name_the_axes():
+    X, y = noisy(60, 2)
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    model = GreedyNetRegressor(6).fit(frame, y)
+    for display in (
+        ApproximationDisplay.from_estimator(model, frame),
+        NeuronsDisplay.from_estimator(model),
+    ):
+        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("width", "height")
+
+
+def test_one_of_several_outputs():
+    network = hat(n_outputs=3)
+    X = np.linspace(-1, 1, 9)[:, None]
+    Y = network.predict(X)
+    display = ApproximationDisplay.from_network(network, X, Y, output=2)
+    np.testing.assert_array_equal(display.data_.get_ydata(), Y[:, 2])
+    assert display.error == pytest.approx(0, abs=1e-15)
+    same = ApproximationDisplay.from_network(network, X, Y[:, 2], output=2)
+    assert same.error == display.error
+    neurons = NeuronsDisplay.from_network(network, output=1)
+    sizes = np.abs(network.inner_weights[:, 0]) * network.outer_weights[:, 1]
+    np.testing.assert_allclose(neurons.weights, sizes)
+
+
+# Paths
+
+
+def test_path_with_validation(one):
+    _, model = one
+    path = model.path_
+    display = PathDisplay.from_estimator(model)
+    assert display.ax_.get_yscale() == "log"
+    np.testing.assert_array_equal(
+        display.training_line_.get_data(), (path.n_nodes, path.training_errors)
+    )
+    np.testing.assert_array_equal(
+        display.score_line_.get_data(), (path.n_nodes, path.validation_errors)
+    )
+    (best,), (score,) = display.best_marker_.get_data()
+    assert best == model.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]
+    assert score == path.validation_errors.min()
+    assert list(display.best_line_.get_xdata()) == [best, best]
+    assert display.best_label_.get_text() == f"{best} nodes"
+    assert [label.get_text() for label in display.labels_] == ["training", "validation"]
+    assert display.ax_.get_legend() is None
+
+
+def test_path_with_gcv_shows_its_root():
+    X, y = noisy(150, 1)
+    model = GreedyNetRegressor(max_nodes=30).fit(X, y)
+    path = model.path_
+    display = PathDisplay.from_path(path)
+    shown = display.score_line_.get_ydata()
+    finite = np.isfinite(path.scores)
+    np.testing.assert_allclose(shown[finite] ** 2, path.scores[finite])
+    assert display.best_marker_.get_xdata()[0] == model.n_nodes_
+    assert shown[np.flatnonzero(path.n_nodes == model.n_nodes_)[0]] == np.nanmin(shown)
+    # GCV inflates the training error: on the same scale it lies above it, and starts close.
+    assert (shown[finite] > path.training_errors[finite]).all()
+    assert shown[0] == pytest.approx(path.training_errors[0], rel=0.1)
+
+
+def test_path_of_a_given_width_marks_none():
+    X, y = noisy(60, 1)
+    display = PathDisplay.from_estimator(GreedyNetRegressor(8).fit(X, y))
+    assert display.score_line_ is None
+    assert display.best_marker_ is None
+    assert [label.get_text() for label in display.labels_] == ["training"]
+
+
+def test_labels_of_close_lines_do_not_overlap():
+    errors = np.geomspace(1, 1e-2, 20)
+    display = PathDisplay(np.arange(20), errors, 1.01 * errors, best_n_nodes=19).plot()
+    display.figure_.canvas.draw()
+    low, high = (label.get_window_extent() for label in display.labels_)
+    assert not low.overlaps(high)
+    assert low.y1 < high.y1
+
+
+def test_errors_that_a_logarithm_cannot_show_are_left_out():
+    display = PathDisplay([0, 1, 2], [1.0, 0.5, 0.0], [1.0, np.inf, 0.25], best_n_nodes=2).plot()
+    display.figure_.canvas.draw()
+    np.testing.assert_array_equal(display.training_line_.get_ydata(), [1.0, 0.5, np.nan])
+    np.testing.assert_array_equal(display.score_line_.get_ydata(), [1.0, np.nan, 0.25])
+    assert display.labels_[0].xy == (1, 0.5)
+    PathDisplay([0, 1], [0.0, 0.0]).plot().figure_.canvas.draw()
+
+
+# Transforms
+
+
+def test_ridgelet_plane(one):
+    example, _ = one
+    display = RidgeletDisplay.from_data(example.X_train, example.y_train, radius=10)
+    low, high = display.mesh_.get_clim()
+    assert low == -high
+    assert high == np.abs(display.values).max()
+    assert display.ax_.get_xlim() == display.ax_.get_ylim() == (-10, 10)
+    a, b = np.moveaxis(display.mesh_.get_coordinates(), -1, 0)
+    assert np.hypot(a, b).max() >= 10 * np.sqrt(2) * (1 - 1e-12), "no empty corners"
+    values = display.mesh_.get_array().reshape(a.shape)
+    np.testing.assert_array_equal(values[0], values[-1])
+    i, j = 100, 60
+    r = np.hypot(a[i, j], b[i, j])
+    point = [[a[i, j] / r, b[i, j] / r]]
+    wanted = ridgelet_transform(point, [r], example.X_train, example.y_train).values[0, 0]
+    assert values[i, j] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_ridgelet_plane_ends_where_the_transform_has_faded(one):
+    example, _ = one
+    display = RidgeletDisplay.from_data(example.X_train, example.y_train)
+    edge = display.ax_.get_xlim()[1]
+    sizes = np.abs(display.values).max(axis=0) / np.abs(display.values).max()
+    assert sizes[display.radii > 1.05 * edge].max() < 0.1
+    assert sizes[display.radii > 0.9 * edge].max() > 0.1
+
+
+def test_collapsed_curve(one):
+    example, _ = one
+    display = CollapsedDisplay.from_data(example.X_train, example.y_train, example.sphere)
+    transform = collapsed_ridgelet_transform(example.sphere, example.X_train, example.y_train)
+    keep = transform.keep(0.001)
+    theta, kept = display.kept_.get_data()
+    removed = display.removed_.get_ydata()
+    assert theta[-1] == pytest.approx(theta[0] + 2 * np.pi)
+    np.testing.assert_array_equal(np.isnan(kept[:-1]), ~keep)
+    np.testing.assert_array_equal(np.isnan(removed[:-1]), keep)
+    np.testing.assert_array_equal(kept[:-1][keep], transform.values[keep])
+    np.testing.assert_allclose(np.sin(theta[:-1]), example.sphere[:, 0], atol=1e-12)
+    assert display.ax_.get_title() == f"{100 * np.mean(~keep):.0f} % removed"
+
+
+def test_collapsed_curve_of_points_in_any_order(one):
+    example, _ = one
+    points = circle(500)
+    display = CollapsedDisplay.from_data(example.X_train, example.y_train, points)
+    shuffled = points[np.random.RandomState(0).permutation(500)]
+    other = CollapsedDisplay.from_data(example.X_train, example.y_train, shuffled)
+    for line in ("kept_", "removed_"):
+        drawn, again = getattr(display, line), getattr(other, line)
+        np.testing.assert_allclose(drawn.get_ydata(), again.get_ydata(), atol=1e-9)
+
+
+def test_collapsed_map():
+    example = load_example(3)
+    display = CollapsedDisplay.from_data(example.X_train, example.y_train, golden_spiral(2000), 0.1)
+    low, high = display.image_.get_clim()
+    assert low == -high
+    assert high == np.abs(display.values).max()
+    image = display.image_.get_array()
+    shown = np.unique(image.compressed())
+    assert set(shown) <= set(display.values[display.keep])
+    # Equal areas: as much of the discs is grey as points are removed.
+    in_discs = 2 * np.pi / 4 * (image.shape[0] - 1) ** 2
+    share = image.count() / in_discs
+    assert share == pytest.approx(display.keep.mean(), abs=0.02)
+
+
+def test_map_puts_points_where_they_belong():
+    points = np.array(
+        [[0, 0, 1], [0, 0, -1], [1, 0, 0.2], [0, 1, 0.2], [1, 0, -0.2], [-1, -1, 0.0]], dtype=float
+    )
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    image = nearest_values(points, np.arange(6.0))
+    middle, half = image.shape[0] // 2, image.shape[1] // 2
+    radius = image.shape[0] // 2
+    left = np.flatnonzero(~image.mask[middle, :half]).mean().astype(int)
+    right = half + np.flatnonzero(~image.mask[middle, half:]).mean().astype(int)
+    assert image[middle, left] == 0
+    assert image[middle, right] == 1
+    assert image[middle, left + radius - 3] == 2
+    assert image[-4, left] == 3
+    assert image[middle, right + radius - 3] == 4
+    assert image[0, 0] is np.ma.masked
+
+
+# Spheres
+
+
+def test_points_on_the_circle():
+    points = circle(12)
+    display = SphereDisplay.from_points(3 * points)
+    np.testing.assert_allclose(display.points_.get_offsets(), points, atol=1e-12)
+    assert display.outline_.radius == 1
+
+
+def test_near_side_of_the_sphere():
+    points = golden_spiral(5000)
+    display = SphereDisplay.from_points(points, elevation=90, azimuth=-90)  # seen from b = 1
+    seen = points[points[:, 2] >= 0]
+    np.testing.assert_allclose(display.points_.get_offsets(), seen[:, :2], atol=1e-12)
+    tilted = SphereDisplay.from_points(points).points_.get_offsets()
+    assert np.linalg.norm(tilted, axis=1).max() <= 1 + 1e-12
+    assert len(tilted) == pytest.approx(2500, abs=10)
+
+
+# Training
+
+
+def test_best_of_the_restarts_is_strong():
+    epochs = np.arange(50)
+    runs = [0.9**epochs, 0.8**epochs, 0.95**epochs]
+    display = TrainingDisplay.from_histories(runs)
+    for line, run in zip(display.lines_, runs, strict=True):
+        np.testing.assert_array_equal(line.get_data(), (epochs, run))
+    widths = [line.get_linewidth() for line in display.lines_]
+    assert np.argmax(widths) == 1
+    assert widths[0] == widths[2]
+    assert display.ax_.get_yscale() == "log"
+    assert display.ax_.get_xscale() == "symlog"
+    assert display.ax_.get_xlim()[0] == 0
+    assert display.labels_ == []
+
+
+def test_groups_of_runs_have_their_colour_and_name():
+    epochs = np.arange(30)
+    runs = [0.5**epochs, 0.9**epochs, 0.8**epochs]
+    display = TrainingDisplay.from_histories(runs, labels=["greedy", "random", "random"])
+    assert [to_hex(line.get_color()) for line in display.lines_] == [RED, BLUE, BLUE]
+    assert display.best_ == {"greedy": 0, "random": 2}
+    assert [label.get_text() for label in display.labels_] == ["greedy", "random"]
+    assert display.labels_[1].xy == (29, runs[2][-1])
+
+
+def test_validation_losses_choose_the_best():
+    losses = [np.array([1.0, 0.1]), np.array([1.0, 0.2])]
+    validation = [np.array([1.0, 0.5]), np.array([1.0, 0.3])]
+    display = TrainingDisplay.from_histories(losses, validation_losses=validation)
+    assert display.best_ == {"": 1}
+    (line,) = display.validation_lines_
+    np.testing.assert_array_equal(line.get_ydata(), validation[1])
+    assert [label.get_text() for label in display.labels_] == ["training", "validation"]
+
+
+def test_diverged_and_perfect_runs():
+    runs = [np.full(5, np.nan), [1.0, np.inf, np.nan], [1.0, 0.5, 0.0], [1.0, 0.1, 0.1]]
+    display = TrainingDisplay.from_histories(runs)
+    assert display.best_ == {"": 2}
+    display.figure_.canvas.draw()
+
+
+# Neurons
+
+
+def test_kinks_in_the_plane():
+    inner = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, -2.0], [1.0, 1.0]])
+    biases = np.array([-0.5, 0.0, 1.0, 9.0])
+    display = NeuronsDisplay(inner, biases, [3.0, -1.0, 2.0, 5.0]).plot()
+    segments = display.kinks_.get_segments()
+    assert len(segments) == 3, "the last kink does not cross the square"
+    # The heaviest come last.
+    for segment, n in zip(segments, [1, 2, 0], strict=True):
+        np.testing.assert_allclose(segment @ inner[n] + biases[n], 0, atol=1e-12)
+        assert np.abs(segment).max(axis=1).min() >= 1, "from edge to edge"
+    widths = display.kinks_.get_linewidths()
+    assert (np.diff(widths) > 0).all()
+    assert line_colours(display.kinks_) == [BLUE, RED, RED]
+    assert display.ax_.get_xlim() == display.ax_.get_ylim() == (-1, 1)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["$c > 0$", "$c < 0$"]
+
+
+def test_neurons_on_the_circle_do_not_depend_on_units():
+    network = hat()
+    a, b, c = network.inner_weights, network.biases, network.outer_weights
+    order = np.argsort(np.abs(a[:, 0] * c[:, 0]), kind="stable")
+    wanted = np.column_stack([a, b])[order]
+    wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+    # The same function of x = 1000 u + 5000.
+    scaled = ShallowNetwork(a / 1000, b - 5 * a[:, 0], c, input_range=[[4000.0], [6000.0]])
+    for one in (network, scaled):
+        display = NeuronsDisplay.from_network(one)
+        np.testing.assert_allclose(display.kinks_.get_offsets(), wanted, atol=1e-12)
+        assert (np.diff(display.kinks_.get_sizes()) > 0).all()
+
+
+# Where they draw
+
+
+def drawings():
+    x = np.linspace(-1, 1, 40)
+    X, X2 = x[:, None], np.random.RandomState(0).uniform(-1, 1, (50, 2))
+    flat = hat(n_features=2)
+    errors = np.geomspace(1, 0.01, 10)
+    return {
+        "curve": lambda ax: ApproximationDisplay.from_network(hat(), X, np.cos(x), ax=ax),
+        "contour": lambda ax: ApproximationDisplay.from_network(flat, X2, ax=ax),
+        "path": lambda ax: PathDisplay(range(10), errors, errors**0.5, best_n_nodes=9).plot(ax),
+        "ridgelet": lambda ax: RidgeletDisplay.from_data(X, np.cos(x), radius=5, ax=ax),
+        "circle": lambda ax: CollapsedDisplay.from_data(X, np.cos(x), circle(100), ax=ax),
+        "map": lambda ax: CollapsedDisplay.from_data(X2, X2[:, 0], golden_spiral(100), ax=ax),
+        "sphere": lambda ax: SphereDisplay.from_points(golden_spiral(100), ax=ax),
+        "training": lambda ax: TrainingDisplay.from_histories([errors], labels=["a"], ax=ax),
+        "lines": lambda ax: NeuronsDisplay.from_network(flat, ax=ax),
+        "points": lambda ax: NeuronsDisplay.from_network(hat(), ax=ax),
+    }
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_given_axes_are_used_and_nothing_else(name):
+    settings = dict(matplotlib.rcParams)
+    figure, (ax, other) = plt.subplots(1, 2)
+    before = len(other.get_children())
+    display = drawings()[name](ax)
+    figure.canvas.draw()
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    assert figure.axes == [ax, other]
+    assert len(other.get_children()) == before
+    assert plt.get_fignums() == [figure.number]
+    assert dict(matplotlib.rcParams) == settings
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_a_new_figure_is_one_of_pyplots(name):
+    display = drawings()[name](None)
+    assert plt.get_fignums() == [display.figure_.number]
+    again = display.plot()
+    assert again is display
+    assert plt.get_fignums()[-1] == display.figure_.number == 2
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_text_is_neither_clipped_nor_overlapping(name, monkeypatch):
+    figure = drawings()[name](None).figure_
+    texts = []
+    draw = matplotlib.text.Text.draw
+
+    def record(self, *args, **kwargs):
+        texts.append(self)
+        return draw(self, *args, **kwargs)
+
+    monkeypatch.setattr(matplotlib.text.Text, "draw", record)
+    figure.canvas.draw()
+    texts = [text for text in texts if text.get_visible() and text.get_text()]
+    assert texts
+    page = figure.bbox
+    boxes = [text.get_window_extent() for text in texts]
+    for text, box in zip(texts, boxes, strict=True):
+        assert page.x0 <= box.x0 < box.x1 <= page.x1, text
+        assert page.y0 <= box.y0 < box.y1 <= page.y1, text
+    for i, box in enumerate(boxes):
+        for j in range(i):
+            assert not box.padded(-1).overlaps(boxes[j].padded(-1)), (texts[i], texts[j])
+
+
+def test_threads_draw_what_one_thread_draws():
+    def picture(name):
+        display = drawings()[name](None)
+        buffer = io.BytesIO()
+        display.figure_.savefig(buffer, format="png", dpi=50)
+        return buffer.getvalue()
+
+    names = ["path", "training", "lines"] * 3
+    alone = {name: picture(name) for name in set(names)}
+    figures = plt.get_fignums()
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(picture, names))
+    assert together == [alone[name] for name in names]
+    assert plt.get_fignums() == figures, "figures of other threads are not pyplot's"
+
+
+@pytest.mark.parametrize(
+    ("draw", "artist"),
+    [
+        (lambda **k: PathDisplay([0, 1], [1.0, 0.5]).plot(**k), "training_line_"),
+        (lambda **k: TrainingDisplay([[1.0, 0.5]]).plot(**k), "lines_"),
+        (lambda **k: ApproximationDisplay.from_network(hat(), [[-1], [1]], **k), "curve_"),
+        (lambda **k: NeuronsDisplay.from_network(hat(2), **k), "kinks_"),
+        (lambda **k: SphereDisplay.from_points(circle(5), **k), "points_"),
+    ],
+)
+def test_options_of_the_user_replace_ours(draw, artist):
+    drawn = getattr(draw(lw=3.5), artist)
+    drawn = drawn[0] if isinstance(drawn, list) else drawn
+    assert np.allclose(drawn.get_linewidth(), 3.5)
+    drawn = getattr(draw(color="#123456"), artist)
+    drawn = drawn[0] if isinstance(drawn, list) else drawn
+    colour = drawn.get_color() if hasattr(drawn, "get_color") else drawn.get_facecolor()
+    assert to_hex(np.ravel(colour)[:4] if not isinstance(colour, str) else colour) == "#123456"
+
+
+# What they refuse
+
+
+def wide(n_features):
+    return ShallowNetwork(np.ones((2, n_features)), np.zeros(2), np.ones((2, 1)))
+
+
+def fitted(n_features):
+    X, y = noisy(40, n_features)
+    return GreedyNetRegressor(4, n_points=200).fit(X, y), X
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: ApproximationDisplay.from_network(wide(3), np.ones((2, 3))),
+            ValueError,
+            r"`network` must have 1 or 2 inputs to be drawn, got 3: draw .* `PathDisplay`",
+        ),
+        (
+            lambda: ApproximationDisplay.from_estimator(*fitted(3)),
+            ValueError,
+            "`estimator` must have 1 or 2 inputs to be drawn, got 3",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(fitted(1)[0], [[0], [1]]),
+            TypeError,
+            "`network` .* must be a ShallowNetwork, got GreedyNetRegressor: .* `from_estimator`",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(wide(1)),
+            ValueError,
+            r"`X` must be given .*, got None: write `X=\[\[-1\], \[1\]\]`",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(wide(1), y=[1.0]),
+            ValueError,
+            "`X` must be given where `y` is, got None: give both",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(wide(1), [[2.0], [2.0]]),
+            ValueError,
+            "`X` must have different values in every column, .* got only 2 in one",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(wide(1), [[0], [1]], [1.0, 2.0, 3.0]),
+            ValueError,
+            "`X` and `y` must have the same number of rows, got 2 and 3",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(hat(1, 2), [[0], [1]]),
+            ValueError,
+            "`output` must say which of the 2 outputs to draw, got None: write `output=0`",
+        ),
+        (
+            lambda: NeuronsDisplay.from_network(hat(1, 2), output=2),
+            ValueError,
+            "`output` must be between 0 and 1, got 2",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), kind="3d"),
+            ValueError,
+            r"`kind` must be one of \['contour', 'surface'\], got '3d'",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), panels=["error"]),
+            ValueError,
+            r"`panels` must be some of \['network'\], got \['error'\]: .* `target` is given",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(
+                wide(2), np.eye(2), kind="surface", ax=plt.figure().subplots()
+            ),
+            ValueError,
+            "`ax` .* must have the projection '3d' .*, got 'rectilinear': write",
+        ),
+        (
+            lambda: ApproximationDisplay.from_network(
+                wide(2), np.eye(2), target=lambda X: X[:, 0], ax=plt.figure().subplots()
+            ),
+            ValueError,
+            "`ax` .* must be 3 Axes, one for each panel, got 1: write `ax=None`",
+        ),
+        (
+            lambda: PathDisplay([0, 1], [1, 0.5]).plot(ax="here"),
+            ValueError,
+            "`ax` of `PathDisplay.plot` must be one Axes, got str: write `ax=None`",
+        ),
+        (
+            lambda: ApproximationDisplay([np.arange(3)], np.ones(4)),
+            ValueError,
+            r"`prediction` must have the shape of the grid, \(3,\), got \(4,\)",
+        ),
+        (
+            lambda: ApproximationDisplay.from_estimator(
+                StandardScaler().fit([[0], [1]]), [[0], [1]]
+            ),
+            TypeError,
+            "`estimator` must have a `predict` to be drawn, got StandardScaler: give",
+        ),
+        (
+            lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1])),
+            TypeError,
+            "`estimator` .* must be a fitted greedynet estimator, .* got LinearRegression",
+        ),
+        (
+            lambda: PathDisplay.from_estimator(make_pipeline(fitted(1)[0])),
+            TypeError,
+            r"got Pipeline: pass its last step, `pipeline\[-1\]`",
+        ),
+        (
+            lambda: PathDisplay.from_estimator(GreedyNetRegressor()),
+            NotFittedError,
+            "not fitted yet",
+        ),
+        (
+            lambda: PathDisplay.from_path(fitted(1)[0]),
+            TypeError,
+            "`path` .* must be a SelectionPath, got GreedyNetRegressor: .* `from_estimator`",
+        ),
+        (
+            lambda: PathDisplay([0, 1], [1, 0.5], best_n_nodes=7),
+            ValueError,
+            "`best_n_nodes` must be one of `n_nodes`, 0 to 1, got 7: write None",
+        ),
+        (
+            lambda: RidgeletDisplay.from_data(np.ones((9, 3)), np.ones(9)),
+            ValueError,
+            "`X` must have 1 input to be drawn, got 3: .* `CollapsedDisplay`",
+        ),
+        (
+            lambda: RidgeletDisplay.from_data([[0], [1]], [1, 2], radius=-1),
+            ValueError,
+            "`radius` must be positive or None, got -1",
+        ),
+        (
+            lambda: RidgeletDisplay(circle(4), [1, 2, 3], np.ones((3, 4))),
+            ValueError,
+            r"`values` must have the shape \(4, 3\), points by radii, got \(3, 4\)",
+        ),
+        (
+            lambda: CollapsedDisplay.from_data(np.ones((9, 3)), np.ones(9)),
+            ValueError,
+            "`X` must have 1 or 2 inputs to be drawn, got 3",
+        ),
+        (
+            lambda: SphereDisplay.from_points(np.ones((5, 4))),
+            ValueError,
+            "`points` must have 1 or 2 inputs to be drawn, got 3: .* 2 or 3 columns",
+        ),
+        (
+            lambda: SphereDisplay.from_points([[0.0, 0.0], [1.0, 0.0]]),
+            ValueError,
+            "`points` must not be zero, got a row of zeros",
+        ),
+        (
+            lambda: TrainingDisplay.from_histories([]),
+            ValueError,
+            "`losses` must have at least one run, got none",
+        ),
+        (
+            lambda: TrainingDisplay.from_histories(np.ones(5)),
+            ValueError,
+            r"`losses` must be a list of 1-D arrays, .* shape \(\): for one run write `\[loss\]`",
+        ),
+        (
+            lambda: TrainingDisplay.from_histories([[1.0, 2.0]], labels=["a", "b"]),
+            ValueError,
+            "`labels` must have one entry for each of the 1 runs, got 2",
+        ),
+        (
+            lambda: NeuronsDisplay.from_network(wide(3)),
+            ValueError,
+            "`network` must have 1 or 2 inputs to be drawn, got 3",
+        ),
+        (
+            lambda: NeuronsDisplay.from_network(
+                ShallowNetwork(np.empty((0, 1)), np.empty(0), np.empty((0, 1)))
+            ),
+            ValueError,
+            "`network` must have at least one neuron to be drawn, .* larger `n_nodes`",
+        ),
+    ],
+)
+def test_refusals_name_the_argument(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# Matplotlib at the edge
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+
+class Missing:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "matplotlib":
+            raise ModuleNotFoundError(name, name="matplotlib")
+
+sys.meta_path.insert(0, Missing())
+from greedynet.plots import SphereDisplay
+print("imported", file=sys.stderr)
+SphereDisplay.from_points([[1.0, 0.0]])
+"""
+
+
+def test_matplotlib_is_needed_to_draw_only():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_MATPLOTLIB], capture_output=True, text=True
+    )
+    first, *_, last = done.stderr.splitlines()
+    assert first == "imported"
+    assert last == (
+        "ModuleNotFoundError: `SphereDisplay.plot` needs matplotlib, which is not installed: "
+        'pip install "greedynet[plots]"'
+    )
+
+
+MODULES = [
+    info.name
+    for info in pkgutil.walk_packages(greedynet.plots.__path__, "greedynet.plots.")
+    if not info.ispkg
+]
+
+
+@pytest.mark.parametrize("name", greedynet.plots.__all__)
+def test_every_display_has_an_example_that_runs(name):
+    display = getattr(greedynet.plots, name)
+    finder = doctest.DocTestFinder()
+    (test,) = [t for t in finder.find(display, name) if t.examples]
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_every_module_can_be_imported_alone():
+    assert {importlib.import_module(name).__name__ for name in MODULES} == set(MODULES)
