@@ -21,20 +21,28 @@ TESTS = ROOT / "tests"
 
 # A module may import modules of strictly lower layers, and its own folder.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "checks", "callbacks"),
-    ("activations", "sphere", "threads", "factor", "outer", "data", "ridgelet"),
-    ("dictionary", "affine", "network", "stopping"),
+    ("errors", "checks", "callbacks", "extras", "files"),
+    ("activations", "sphere", "threads", "factor", "outer", "data", "ridgelet", "tensorfile"),
+    ("dictionary", "affine", "trail", "stopping"),
+    ("network",),
     ("search", "path"),
     ("greedy", "frame"),
-    ("construct",),
+    ("construct", "train"),
+    ("refine", "saving"),
     ("estimators",),
-    ("train", "export", "plots", "report", "paper", "dask"),
+    ("modelfile",),
+    ("export", "plots", "report", "dask"),
+    ("paper",),
     ("cli",),
+    ("__main__",),
 )
 LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 
 # Folders of interchangeable modules: folder -> the members that the others may import.
-FAMILIES: dict[str, frozenset[str]] = {"search": frozenset({"base"})}
+FAMILIES: dict[str, frozenset[str]] = {
+    "search": frozenset({"base"}),
+    "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
+}
 
 HEAVY = (
     "torch",
@@ -366,3 +374,21 @@ def test_machine_path_is_found(tmp_path: Path):
     subprocess.run(["git", "-C", str(root), "add", "kept.md", "url.md"], check=True)
     found = {Path(finding.split(":")[0]).name for finding in machine_paths(root)}
     assert found == set(bad)
+
+
+def test_every_public_name_is_there():
+    import greedynet
+
+    assert set(greedynet.__all__) <= set(dir(greedynet))
+    assert set(greedynet.__all__) == set(greedynet._HOMES)
+    for name in greedynet.__all__:
+        assert getattr(greedynet, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'GreedyNet'"):
+        _ = greedynet.GreedyNet
+
+
+def test_help_imports_no_numerical_library():
+    heavy = {"numpy", "sklearn", "rich"}
+    code = f"import sys, greedynet.cli; print(*({heavy!r} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []

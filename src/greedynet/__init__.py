@@ -2,19 +2,27 @@
 
 A one-hidden-layer ReLU network is grown greedily, each neuron the best next one, until validation
 says stop: the method of the paper *Greedy Shallow Networks*, and beyond.
+
+Names are imported when they are first used, so that the command line answers at once.
 """
 
-from greedynet.errors import FewerNodesWarning
-from greedynet.estimators import GreedyNetRegressor
-from greedynet.network import ShallowNetwork
-from greedynet.path import SelectionPath
-from greedynet.ridgelet import (
-    CollapsedTransform,
-    RidgeletTransform,
-    collapsed_ridgelet_transform,
-    ridgelet_transform,
-)
-from greedynet.stopping import StopReason
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from greedynet.errors import FewerNodesWarning
+    from greedynet.estimators import GreedyNetRegressor
+    from greedynet.modelfile import load
+    from greedynet.network import ShallowNetwork
+    from greedynet.path import SelectionPath
+    from greedynet.ridgelet import (
+        CollapsedTransform,
+        RidgeletTransform,
+        collapsed_ridgelet_transform,
+        ridgelet_transform,
+    )
+    from greedynet.stopping import StopReason
+    from greedynet.tensorfile import ModelFileError
 
 __version__ = "0.1.0"
 
@@ -22,10 +30,38 @@ __all__ = [
     "CollapsedTransform",
     "FewerNodesWarning",
     "GreedyNetRegressor",
+    "ModelFileError",
     "RidgeletTransform",
     "SelectionPath",
     "ShallowNetwork",
     "StopReason",
     "collapsed_ridgelet_transform",
+    "load",
     "ridgelet_transform",
 ]
+
+_HOMES = {
+    "CollapsedTransform": "ridgelet",
+    "FewerNodesWarning": "errors",
+    "GreedyNetRegressor": "estimators",
+    "ModelFileError": "tensorfile",
+    "RidgeletTransform": "ridgelet",
+    "SelectionPath": "path",
+    "ShallowNetwork": "network",
+    "StopReason": "stopping",
+    "collapsed_ridgelet_transform": "ridgelet",
+    "load": "modelfile",
+    "ridgelet_transform": "ridgelet",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'greedynet' has no attribute {name!r}")
+    value = getattr(import_module(f"greedynet.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,20 +15,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import BaseCrossValidator, KFold, check_cv, train_test_split
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.activations import Activation, get_activation
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
-from greedynet.checks import check_columns, check_matrix, check_same_length
+from greedynet.checks import check_columns, check_matrix, check_same_length, named
 from greedynet.construct import OnStep, Plan, construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.errors import FewerNodesWarning
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
+from greedynet.refine import refine_by_adam
 from greedynet.ridgelet import THRESHOLD, check_dimension
+from greedynet.saving import SaveMixin
 from greedynet.search.base import RULES, Rule
 from greedynet.sphere import RandomState
 from greedynet.stopping import Limits
@@ -39,7 +42,7 @@ MAX_NODES = 200
 LARGE_DATA_FRACTION = 0.1
 
 
-class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
     """A small ReLU network, built neuron by neuron, that chooses its own width.
 
     The network `g(x) = sum_n c_n relu(a_n . x + b_n) + l . x + m` grows by a greedy algorithm:
@@ -93,6 +96,11 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         given, or the number of nodes leaves no room.
     alpha : float, default=0.0
         Ridge on the outer weights of the normalised neurons; 0 is least squares.
+    refine : {"adam"} or None, default=None
+        "adam" trains the network on by backpropagation (extra `train`) and keeps the best weights
+        by validation, or by the training error where no rows are held out.
+    refine_epochs : int, default=10000
+        How many times the training goes through the rows.
     activation : str or Activation, default="relu"
         What a neuron does.
     memory_budget : int, default=4294967296
@@ -114,6 +122,8 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         Number of nodes of `network_`, two of them for an affine term.
     stop_reason_ : StopReason
         Why growing ended and what to try.
+    training_ : TrainingResult
+        How the training went, with `refine="adam"`.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -148,6 +158,8 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
         "linear_term": ["boolean", StrOptions({"auto"})],
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "refine": [StrOptions({"adam"}), None],
+        "refine_epochs": [Interval(Integral, 1, None, closed="left")],
         "activation": [str, HasMethods(["value", "slope"])],
         "memory_budget": [Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -173,6 +185,8 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         reduction: float | Literal["ridgelet"] | None = None,
         linear_term: bool | Literal["auto"] = "auto",
         alpha: float = 0.0,
+        refine: Literal["adam"] | None = None,
+        refine_epochs: int = 10_000,
         activation: str | Activation = "relu",
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
@@ -194,6 +208,8 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         self.reduction = reduction
         self.linear_term = linear_term
         self.alpha = alpha
+        self.refine = refine
+        self.refine_epochs = refine_epochs
         self.activation = activation
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -248,6 +264,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
                 step = self._on_step(task)
                 path = construct(rows, plan, validation, scores=scores, pool=pool, on_step=step)
                 self._store(path)
+                self._refine(rows, validation, seed)
         return self
 
     def predict(self, X: ArrayLike) -> Float64:
@@ -264,7 +281,8 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             As `y` came.
         """
         check_is_fitted(self)
-        inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        with named("X"):
+            inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.network_.predict(inputs)
 
     def __sklearn_tags__(self) -> Tags:
@@ -282,6 +300,9 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         return on_step
 
     def _store(self, path: SelectionPath) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            path = replace(path, network=replace(path.network, feature_names=tuple(names)))
         for name, value in self._attributes(path.network.truncate(path.best_n_nodes)).items():
             setattr(self, name, value)
         self.path_ = path
@@ -294,6 +315,17 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
                 stacklevel=4,
             )
 
+    def _refine(self, rows: Rows, validation: Rows | None, seed: int) -> None:
+        """Train the network on, if that is asked for; the path stays that of the greedy start."""
+        if self.refine is None:
+            return
+        self.training_ = refine_by_adam(
+            self.network_, rows, validation, epochs=self.refine_epochs, random_state=seed
+        )
+        network = replace(self.training_.network, single_output=self.network_.single_output)
+        for name, value in self._attributes(network).items():
+            setattr(self, name, value)
+
     @staticmethod
     def _attributes(network: ShallowNetwork) -> dict[str, Any]:
         return {"network_": network, "n_nodes_": network.n_nodes}
@@ -301,12 +333,9 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
     def _check_rows(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Rows, bool]:
-        inputs, outputs = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
+        inputs, outputs = _check_training(self, X, y)
         weights = _check_weights(sample_weight, inputs, "sample_weight")
-        Y = np.asarray(outputs, dtype=np.float64)
-        return Rows(inputs, Y.reshape(len(Y), -1), weights), Y.ndim == 1
+        return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
 
     def _check_validation(
         self,
@@ -356,8 +385,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
                     f"n_samples={len(rows)}."
                 )
             splitter = KFold(n_folds, shuffle=True, random_state=seed)
-        splits = check_cv(splitter).split(rows.X, rows.Y)
-        return [(rows.take(a).canonical(), rows.take(b).canonical()) for a, b in splits]
+        return _take_folds(rows, splitter)
 
     def _held_out(self, rows: Rows) -> float:
         """Share of the rows to hold out; 0 for none."""
@@ -365,7 +393,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             return 0.0
         if self.validation_fraction is not None:
             return float(self.validation_fraction)
-        return LARGE_DATA_FRACTION if len(rows) > CANONICAL_ROWS else 0.0
+        return LARGE_DATA_FRACTION if rows.n_weighted > CANONICAL_ROWS else 0.0
 
     def _plan(self, rows: Rows, validation: Rows | None, seed: int, single_output: bool) -> Plan:
         n_features = rows.X.shape[1]
@@ -400,7 +428,7 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             )
         linear_term = self.linear_term
         if linear_term == "auto":
-            linear_term = self.points is None and nodes > 2
+            linear_term = self.points is None and nodes >= 2
         if linear_term and nodes < 2:
             name = "n_nodes" if exact else "max_nodes"
             raise ValueError(
@@ -425,18 +453,62 @@ class GreedyNetRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         return points
 
 
+def _check_training(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
+) -> tuple[NDArray[np.floating], Float64]:
+    """scikit-learn's checks of training data; an error says whether `X` or `y` is to blame."""
+    kinds = [np.float64, np.float32]
+    try:
+        inputs, outputs = validate_data(
+            estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
+        )
+    except (TypeError, ValueError):
+        with named("X"):
+            check_array(X, dtype=kinds, input_name="X")
+        if y is not None:
+            check_columns(y, "y")
+        raise
+    check_columns(outputs, "y")
+    return inputs, np.asarray(outputs, dtype=np.float64)
+
+
 def _check_weights(
     sample_weight: ArrayLike | None, X: NDArray[np.floating], name: str
 ) -> Float64 | None:
     if sample_weight is None:
         return None
-    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(len(X), sample_weight)
+    with named(name):
+        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
+    if weights.shape != (len(X),):
+        raise ValueError(
+            f"`{name}` must have one weight for each of the {len(X)} rows, got the shape "
+            f"{weights.shape}."
+        )
     if (weights < 0).any() or not weights.any():
         what = "negative values" if (weights < 0).any() else "zeros only"
         raise ValueError(
             f"`{name}` must be non-negative with at least one positive weight, got {what}."
         )
-    return weights
+    return np.asarray(weights)
+
+
+def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:
+    """Training and held-out rows of each fold, rows without weight left out."""
+    with named("cv"):
+        try:
+            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X)]
+        except IndexError as error:
+            raise ValueError(f"positions must be those of rows of `X`: {error}.") from None
+    if not splits:
+        raise ValueError("`cv` gave no fold: pass a number, a splitter, or a list of folds.")
+    if any(part.n_weighted == 0 for fold in splits for part in fold):
+        raise ValueError(
+            "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "
+            "other folds."
+        )
+    return [(train.canonical(), held.canonical()) for train, held in splits]
 
 
 def _split(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:

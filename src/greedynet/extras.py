@@ -1,4 +1,4 @@
-"""Optional libraries: imported when a function that needs them is called, or one line what to do."""
+"""Optional libraries: imported when a function that needs them is called."""
 
 from importlib import import_module
 from typing import Any

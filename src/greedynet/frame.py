@@ -9,8 +9,9 @@ from greedynet.activations import Activation
 from greedynet.affine import AffineTerm
 from greedynet.data import InputScaling, OutputScaling, Rows
 from greedynet.factor import Factor
-from greedynet.network import ShallowNetwork, Trail
+from greedynet.network import ShallowNetwork
 from greedynet.search.base import Candidate
+from greedynet.trail import Trail
 
 Float64 = NDArray[np.float64]
 
@@ -28,11 +29,14 @@ class Frame:
     outputs : OutputScaling
     affine : AffineTerm
         On the scaled training rows.
+    input_range : ndarray of shape (2, d)
+        Smallest and largest inputs, before scaling.
     """
 
     inputs: InputScaling
     outputs: OutputScaling
     affine: AffineTerm
+    input_range: Float64
 
     @staticmethod
     def of(rows: Rows, *, linear_term: bool, scale_inputs: bool) -> "Frame":
@@ -42,15 +46,16 @@ class Frame:
         outputs = OutputScaling.of(rows, centred=linear_term)
         scaled = Rows(inputs.apply(rows.X), rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
-        return Frame(inputs, outputs, affine)
+        input_range = np.array([rows.X.min(axis=0), rows.X.max(axis=0)], dtype=np.float64)
+        return Frame(inputs, outputs, affine, input_range)
 
     def apply(self, rows: Rows) -> Rows:
         """Rows in the coordinates of the frame."""
         return Rows(self.inputs.apply(rows.X), self.outputs.apply(rows.Y), rows.weights)
 
-    def factor(self, rows: Rows) -> Factor:
+    def factor(self, rows: Rows, dependent: float) -> Factor:
         """Return the factor of the scaled training rows, with the affine columns in it."""
-        factor = Factor(rows.weighted(rows.Y))
+        factor = Factor(rows.weighted(rows.Y), dependent=dependent)
         for column in self.affine.columns.T:
             factor.append(column)
         return factor
@@ -67,18 +72,22 @@ class Frame:
         """Return the network of all columns, on the inputs and outputs as they came."""
         n_features = len(self.inputs.center)
         points = np.array([c.point for c in candidates]).reshape(-1, n_features + 1)
-        folded = self.inputs.fold(points)
+        with np.errstate(over="ignore", invalid="ignore"):
+            folded = self.inputs.fold(points)
+            affine = self.inputs.fold(self.affine.to_weights.T).T
         trail = Trail(
             R=factor.R.copy(),
             z=factor.z.copy(),
             norms=np.array([c.norm for c in candidates]),
-            affine=self.inputs.fold(self.affine.to_weights.T).T,
+            affine=affine,
             center=self.outputs.center,
             scale=self.outputs.scale,
             alpha=alpha,
         )
-        outer, linear, intercept = trail.solve(len(candidates))
+        with np.errstate(over="ignore", invalid="ignore"):
+            outer, linear, intercept = trail.solve(len(candidates))
         present = self.affine.n_nodes > 0
+        _check_scales(folded, outer, linear, sloped=bool(trail.z[1 : affine.shape[1]].any()))
         return ShallowNetwork(
             inner_weights=folded[:, :-1],
             biases=folded[:, -1],
@@ -88,4 +97,16 @@ class Frame:
             activation=activation,
             single_output=single_output,
             trail=trail,
+            input_range=self.input_range,
+        )
+
+
+def _check_scales(folded: Float64, outer: Float64, linear: Float64, *, sloped: bool) -> None:
+    """Refuse weights that are no numbers any more in the units of the data."""
+    weights = (folded, outer, linear)
+    dead = (folded == 0).all(axis=1).any() or (sloped and not linear.any())
+    if dead or not all(np.isfinite(w).all() for w in weights):
+        raise ValueError(
+            "`X` and `y` have scales for which the weights of a network are too large or too small "
+            "for floating-point numbers: scale them to values near 1 first."
         )

@@ -3,61 +3,22 @@
 g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m
 """
 
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from greedynet.activations import Activation, ReLU
-from greedynet.checks import check_matrix
-from greedynet.outer import outer_weights
+from greedynet.activations import ACTIVATIONS, Activation, ReLU, get_activation
+from greedynet.checks import check_matrix, is_whole, named
+from greedynet.tensorfile import write_tree
+from greedynet.trail import Trail
 
 Float64 = NDArray[np.float64]
 
 _PREDICT_ELEMENTS = 2**22
-
-
-@dataclass(frozen=True, eq=False)
-class Trail:
-    """What it takes to solve for the outer weights at every width of a path.
-
-    Attributes
-    ----------
-    R : ndarray of shape (k, k)
-        Upper triangle of all columns, the affine ones first, then the neurons in their order.
-    z : ndarray of shape (k, n_outputs)
-        Projections of the scaled outputs.
-    norms : ndarray of shape (n_neurons,)
-        Norms by which the neurons' columns were divided.
-    affine : ndarray of shape (d + 1, n_affine)
-        Weights of the affine columns as functions of the inputs, constant last.
-    center, scale : ndarray of shape (n_outputs,)
-        The outputs were scaled as `(y - center) / scale`.
-    alpha : float
-        Ridge on the neurons' outer weights.
-    """
-
-    R: Float64
-    z: Float64
-    norms: Float64
-    affine: Float64
-    center: Float64
-    scale: Float64
-    alpha: float = 0.0
-
-    def solve(self, n_neurons: int) -> tuple[Float64, Float64, Float64]:
-        """Outer weights, linear weights and intercept of the first `n_neurons` neurons."""
-        n_affine = self.affine.shape[1]
-        k = n_affine + n_neurons
-        weights = outer_weights(self.R[:k, :k], self.z[:k], self.alpha, n_affine) * self.scale
-        outer = weights[n_affine:] / self.norms[:n_neurons, None]
-        affine = self.affine @ weights[:n_affine]
-        return outer, affine[:-1], affine[-1] + self.center
-
-    def cut(self, n_neurons: int) -> "Trail":
-        """Return the part of the first `n_neurons` neurons."""
-        k = self.affine.shape[1] + n_neurons
-        return replace(self, R=self.R[:k, :k], z=self.z[:k], norms=self.norms[:n_neurons])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +43,10 @@ class ShallowNetwork:
         Whether `predict` returns `(n_rows,)`, which takes one output, or `(n_rows, n_outputs)`.
     trail : Trail or None, default=None
         What `truncate` solves with; networks that were trained on have none.
+    input_range : ndarray of shape (2, n_features) or None, default=None
+        Smallest and largest value of each input in the training data, if they are known.
+    feature_names : tuple of str or None, default=None
+        Names of the inputs, if they have any.
 
     Examples
     --------
@@ -102,12 +67,17 @@ class ShallowNetwork:
     activation: Activation = field(default_factory=ReLU)
     single_output: bool = True
     trail: Trail | None = field(default=None, repr=False)
+    input_range: Float64 | None = field(default=None, repr=False)
+    feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS:
+        for name in (*_ARRAYS, "input_range"):
             value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, _frozen(value))
+            if value is not None or name in _ARRAYS[:3]:
+                object.__setattr__(self, name, _frozen(value, name))
+        object.__setattr__(self, "activation", get_activation(self.activation))
+        if self.feature_names is not None:
+            object.__setattr__(self, "feature_names", tuple(map(str, self.feature_names)))
         self._check_shapes()
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -177,10 +147,10 @@ class ShallowNetwork:
         network : ShallowNetwork
         """
         fixed = self.n_nodes - self.n_neurons
-        if not fixed <= n_nodes <= self.n_nodes:
+        if not is_whole(n_nodes) or not fixed <= n_nodes <= self.n_nodes:
             raise ValueError(
                 f"`n_nodes` must be between {fixed} and {self.n_nodes}, the nodes this network "
-                f"has, got {n_nodes}; to get more, fit with a larger `max_nodes`."
+                f"has, got {n_nodes!r}; to get more, fit with a larger `max_nodes`."
             )
         if n_nodes == self.n_nodes:
             return self
@@ -201,6 +171,32 @@ class ShallowNetwork:
             trail=self.trail.cut(n),
         )
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to a file from which `greedynet.load` gives it back, bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            A name such as "model.safetensors". The file holds numbers and text, no code.
+        """
+        write_tree(path, "network", self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields as arrays and plain values, for a file; `from_state` undoes it."""
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        trail = None if self.trail is None else dict(vars(self.trail))
+        return state | {"activation": saved_name(self.activation), "trail": trail}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
+        """Return the network of which `state` was taken."""
+        trail = state["trail"]
+        replaced = {
+            "activation": get_activation(state["activation"]),
+            "trail": None if trail is None else Trail(**trail),
+        }
+        return cls(**{**state, **replaced})
+
     def describe(self) -> str:
         """Say in a few lines what the network is and what its largest neurons are."""
         affine = "" if self.linear_weights is None else " and an affine term"
@@ -209,8 +205,9 @@ class ShallowNetwork:
             f"{self.n_features} inputs -> {self.n_outputs} outputs, "
             f"{self.n_parameters} parameters"
         ]
-        size = np.linalg.norm(self.outer_weights, axis=1)
-        size = size * np.linalg.norm(self.inner_weights, axis=1) ** self.activation.degree
+        with np.errstate(over="ignore", under="ignore"):
+            size = np.abs(self.outer_weights).max(axis=1)
+            size = size * np.abs(self.inner_weights).max(axis=1) ** self.activation.degree
         for n in np.argsort(-size, kind="stable")[:10]:
             a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
             more = " ..." if self.n_features > 8 else ""
@@ -243,6 +240,7 @@ class ShallowNetwork:
         n, d = self.inner_weights.shape
         t = self.outer_weights.shape[1]
         wanted = dict(zip(_ARRAYS, [(n, d), (n,), (n, t), (d, t), (t,)], strict=True))
+        wanted["input_range"] = (2, d)
         for name, shape in wanted.items():
             value = getattr(self, name)
             if value is not None and value.shape != shape:
@@ -250,6 +248,16 @@ class ShallowNetwork:
                     f"`{name}` must have the shape {shape} to go with {n} neurons, {d} inputs and "
                     f"{t} outputs, got {value.shape}."
                 )
+        if self.feature_names is not None and len(self.feature_names) != d:
+            raise ValueError(
+                f"`feature_names` must have one name for each of the {d} inputs, got "
+                f"{len(self.feature_names)}."
+            )
+        if self.trail is not None and not self.trail.fits(n, d, t):
+            raise ValueError(
+                f"`trail` must belong to {n} neurons, {d} inputs and {t} outputs: weights that "
+                "were changed otherwise than by `truncate` have none; write `trail=None`."
+            )
         if self.single_output and t != 1:
             raise ValueError(
                 f"`single_output=True` goes with one output, got {t}: write `single_output=False`."
@@ -259,7 +267,27 @@ class ShallowNetwork:
 _ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
 
-def _frozen(array: ArrayLike) -> Float64:
-    frozen = np.array(array, dtype=np.float64, order="C")
+def saved_name(activation: Activation) -> str:
+    """Return the name under which a file keeps an activation, if it can be found by it again."""
+    name = activation.name
+    if ACTIVATIONS.get(name) != activation:
+        raise ValueError(
+            f"`activation` must be one of {sorted(ACTIVATIONS)} to be saved, because a file holds "
+            f"no code, got {activation!r}: add it to `greedynet.activations.ACTIVATIONS` under its "
+            f"name, {name!r}, before you save and before you load."
+        )
+    return name
+
+
+def _frozen(array: ArrayLike, name: str) -> Float64:
+    """Return a copy that cannot be written to, of the kind of array the name stands for."""
+    with named(name):
+        if array is None:
+            raise ValueError("must be an array, got None.")
+        frozen = np.array(array, dtype=np.float64, order="C")
+        if name in ("inner_weights", "outer_weights") and frozen.ndim != 2:
+            raise ValueError(f"must have two dimensions, got the shape {frozen.shape}.")
+        if not np.isfinite(frozen).all():
+            raise ValueError("must be finite, got NaN or infinity.")
     frozen.flags.writeable = False
     return frozen

@@ -12,9 +12,9 @@ noticed, and nothing in the file is ever executed.
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
 import numpy as np
@@ -31,6 +31,9 @@ Tree = Any
 
 FORMAT = "greedynet"
 FORMAT_VERSION = 1
+
+# safetensors reads no longer header, and a foreign file must not fill the memory.
+_MAX_HEADER = 100_000_000
 
 _NO_DIGEST = "0" * 64
 _METADATA = "__metadata__"
@@ -124,11 +127,8 @@ def read_tree(path: str | os.PathLike[str]) -> Contents:
 
 
 def library_version() -> str:
-    """Version of the installed package."""
-    try:
-        return version("greedynet")
-    except PackageNotFoundError:  # run from a folder that was not installed
-        return "unknown"
+    """Version of the package, which stands above its modules but is loaded before them."""
+    return str(sys.modules["greedynet"].__version__)
 
 
 # Writing
@@ -178,7 +178,7 @@ def _read_header(file: IO[bytes], name: str) -> dict[str, Any]:
     """Read the JSON header, of which nothing may be believed."""
     size = os.fstat(file.fileno()).st_size
     length = int.from_bytes(file.read(8), "little")
-    if size < 8 or length > size - 8:
+    if size < 8 or length > min(size - 8, _MAX_HEADER):
         raise ModelFileError(
             f"{name!r} is no model file, or one that was cut short: it has {size} bytes, and by "
             f"its first eight the header alone would take {length}."

@@ -1,0 +1,121 @@
+"""The check that every export passes before it is handed out.
+
+The exported function and `predict` are compared on random points from the training range. The
+largest difference may be 1e-12 of the largest output in float64 and 1e-4 of it in float32.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from greedynet.network import ShallowNetwork
+
+Float64 = NDArray[np.float64]
+
+N_POINTS = 256
+RELATIVE_TOLERANCE = {"float32": 1e-4, "float64": 1e-12}
+
+# Rounding of the terms of a sum that cancel is nobody's fault: so many units in the last place.
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+class DisagreementError(ValueError):
+    """An export whose outputs are not those of the network."""
+
+
+def sample_inputs(network: ShallowNetwork, n_points: int = N_POINTS) -> Float64:
+    """Draw points from the training range, always the same.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        If it does not know its training range, the cube [-1, 1]^d is taken.
+    n_points : int
+        How many.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, n_features)
+    """
+    low, high = -np.ones(network.n_features), np.ones(network.n_features)
+    if network.input_range is not None:
+        low, high = network.input_range
+    share = np.random.default_rng(0).random((n_points, network.n_features))
+    return np.asarray(low * (1 - share) + high * share)
+
+
+def check_agreement(
+    network: ShallowNetwork,
+    exported: Callable[[NDArray[np.floating]], ArrayLike],
+    *,
+    dtype: str,
+    caller: str,
+) -> None:
+    """Demand that an export computes what the network does.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        The original.
+    exported : callable
+        Maps inputs `(n_points, n_features)` of type `dtype` to outputs.
+    dtype : {"float32", "float64"}
+        The precision of the export.
+    caller : str
+        The public function, for its errors.
+
+    Raises
+    ------
+    DisagreementError
+        If the outputs differ by more than rounding explains.
+    """
+    with np.errstate(over="ignore"):
+        X = sample_inputs(network).astype(dtype)
+    if not np.isfinite(X).all():
+        raise ValueError(
+            f"`dtype` of `{caller}` must be able to hold the inputs, got {dtype!r} and inputs up "
+            f"to {np.abs(sample_inputs(network)).max():.3g}: write dtype='float64'."
+        )
+    wanted = network.predict(X).reshape(len(X), -1)
+    got = np.asarray(exported(X), dtype=np.float64).reshape(len(X), -1)
+    if got.shape != wanted.shape:
+        raise DisagreementError(
+            f"`{caller}` made a model with {got.shape[1]} outputs of a network with "
+            f"{wanted.shape[1]}: please report this."
+        )
+    size = np.abs(wanted).max(axis=0)
+    relative = RELATIVE_TOLERANCE[dtype]
+    allowed = np.maximum(relative * size, _ROUNDING * _terms(network, X))
+    difference = np.abs(got - wanted).max(axis=0)
+    # Written so that NaN disagrees.
+    if not (difference <= allowed).all():
+        worst = int(np.argmax(np.where(np.isnan(difference), np.inf, difference - allowed)))
+        raise DisagreementError(
+            f"`{caller}` made a model that differs from `predict` by {difference[worst]:.2g} "
+            f"on outputs of size {size[worst]:.2g}, more than the share of {relative:g} that "
+            f"{dtype} allows, so it is not handed out. {_ADVICE[dtype]}"
+        )
+
+
+_ADVICE = {
+    "float32": (
+        "Digits are lost where large terms cancel: write dtype='float64', centre inputs that are "
+        "far from zero, or fit with a ridge such as `alpha=1e-6`."
+    ),
+    "float64": "An activation of your own with the name of another does this; else report it.",
+}
+
+
+def _terms(network: ShallowNetwork, X: NDArray[np.floating]) -> Float64:
+    """Size of the terms that the outputs are sums of, products inside the neurons included."""
+    x = np.abs(X).astype(np.float64)
+    z = X @ network.inner_weights.T + network.biases
+    inside = x @ np.abs(network.inner_weights).T + np.abs(network.biases)
+    hidden = np.abs(network.activation.slope(z)) * inside + np.abs(network.activation.value(z))
+    terms = hidden @ np.abs(network.outer_weights)
+    if network.linear_weights is not None:
+        terms += x @ np.abs(network.linear_weights)
+    if network.intercept is not None:
+        terms += np.abs(network.intercept)
+    return np.asarray(terms.max(axis=0))

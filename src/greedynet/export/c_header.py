@@ -1,0 +1,203 @@
+"""C: one header of C99 without dependencies, for microcontrollers.
+
+Weights are `static const` arrays, so they stay in flash; the one function needs no heap, no
+library and one number per output of stack.
+"""
+
+import os
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.export.agreement import check_agreement
+from greedynet.export.fold import with_hidden_layer
+from greedynet.export.precision import WEIGHTS, DType, check_dtype, rounded_weights
+from greedynet.export.resolve import Model, as_network, translate
+from greedynet.files import write_atomically
+from greedynet.network import ShallowNetwork
+from greedynet.tensorfile import library_version
+
+Array = NDArray[np.floating]
+
+# Our name -> an expression in `z`, and the same in NumPy. NaN in must be NaN out, not a number that
+# looks right.
+ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array], Array]]] = {
+    "relu": ("z < 0 ? 0 : z", lambda z: np.where(z < 0, 0, z)),
+}
+
+_C_TYPES = {"float32": "float", "float64": "double"}
+
+
+def to_c(
+    model: Model,
+    path: str | os.PathLike[str],
+    *,
+    dtype: DType = "float32",
+    name: str | None = None,
+) -> None:
+    """Write the network as a C header with the function `void <name>_predict(x, y)`.
+
+    The check against `predict` reads the numbers back from the text and adds them up in the order
+    in which the C function does.
+
+    Parameters
+    ----------
+    model : ShallowNetwork, fitted estimator, str or path
+        The network, or a saved file with it.
+    path : str or path
+        File to write, such as "model.h".
+    dtype : {"float32", "float64"}, default="float32"
+        `float` or `double`.
+    name : str or None, default=None
+        What names in the header begin with; None for the file's name.
+
+    Raises
+    ------
+    DisagreementError
+        If the numbers do not give what the network does; nothing is written then.
+    """
+    network = as_network(model, "to_c")
+    precision = check_dtype(dtype, "to_c")
+    prefix = _identifier(Path(path).stem) if name is None else name
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) is None:
+        raise ValueError(
+            f"`name` must be a C identifier, letters, digits and underscores after a letter, got "
+            f"{name!r}: write name={_identifier(prefix)!r}."
+        )
+    text = _header(network, precision, prefix)
+    check_agreement(
+        network, lambda X: _evaluate(text, prefix, network, X), dtype=precision, caller="to_c"
+    )
+    write_atomically(path, text.encode("ascii"))
+
+
+def _identifier(text: str) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+    return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
+
+
+def _header(network: ShallowNetwork, dtype: DType, prefix: str) -> str:
+    """Compose the text."""
+    layers = with_hidden_layer(network)
+    weights = rounded_weights(layers, dtype, "to_c")
+    words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": _C_TYPES[dtype]}
+    return _TEMPLATE.format(
+        **words,
+        comment=_comment(network),
+        n_features=layers.n_features,
+        n_neurons=layers.n_neurons,
+        n_outputs=layers.n_outputs,
+        arrays="\n".join(_array(prefix, name, array, dtype) for name, array in weights.items()),
+        start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
+        linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
+        activation=translate(network, ACTIVATION_EXPRESSIONS, "to_c")[0],
+    )
+
+
+def _comment(network: ShallowNetwork) -> str:
+    """What the header is, as lines of a comment that no name of a feature can end."""
+    lines = [f"Made by greedynet {library_version()}.", network.describe().splitlines()[0]]
+    if network.feature_names is not None:
+        lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names)}", 96)
+    # Ends and beginnings of comments, continued lines, trigraphs and all that is not ASCII.
+    return "\n".join(" * " + re.sub(r"[^ -~]|[*/\\?]", "_", line) for line in lines)
+
+
+def _array(prefix: str, name: str, array: Array, dtype: DType) -> str:
+    sizes = "".join(f"[{size}]" for size in array.shape)
+    if array.ndim == 1:
+        body = _numbers(array, dtype, indent=4)
+    else:
+        rows = (_numbers(row, dtype, indent=5) for row in array)
+        body = ",\n".join(f"    {{{row[5:]}}}" for row in rows)
+    return f"static const {_C_TYPES[dtype]} {prefix}_{name}{sizes} = {{\n{body}\n}};\n"
+
+
+def _numbers(row: Array, dtype: DType, *, indent: int) -> str:
+    """Shortest decimals that give the same binary numbers back, in lines."""
+    suffix = {"float32": "f", "float64": ""}[dtype]
+    words = (np.format_float_scientific(x, trim="0") + suffix for x in row)
+    return textwrap.fill(
+        ", ".join(words),
+        96,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+_TEMPLATE = """\
+/*
+{comment}
+ *
+ * Use: {type} y[{PREFIX}_N_OUTPUTS]; {prefix}_predict(x, y);
+ */
+#ifndef {PREFIX}_H
+#define {PREFIX}_H
+
+#define {PREFIX}_N_FEATURES {n_features}
+#define {PREFIX}_N_NEURONS {n_neurons}
+#define {PREFIX}_N_OUTPUTS {n_outputs}
+
+{arrays}
+static inline void {prefix}_predict(
+    const {type} x[{PREFIX}_N_FEATURES], {type} y[{PREFIX}_N_OUTPUTS])
+{{
+    for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
+        y[j] = {start};{linear}
+    }}
+    for (int n = 0; n < {PREFIX}_N_NEURONS; ++n) {{
+        {type} z = {prefix}_biases[n];
+        for (int i = 0; i < {PREFIX}_N_FEATURES; ++i) {{
+            z += {prefix}_inner_weights[n][i] * x[i];
+        }}
+        const {type} hidden = {activation};
+        for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
+            y[j] += {prefix}_outer_weights[n][j] * hidden;
+        }}
+    }}
+}}
+
+#endif
+"""
+
+_LINEAR = """
+        for (int i = 0; i < {PREFIX}_N_FEATURES; ++i) {{
+            y[j] += {prefix}_linear_weights[i][j] * x[i];
+        }}"""
+
+
+# The function once more, from the numbers that stand in the text
+
+
+def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Array:
+    """Return what the C function does for every row of `X`, term by term in its order."""
+    weights = _read_back(text, prefix, X.dtype)
+    y = np.zeros((len(X), network.n_outputs), dtype=X.dtype)
+    if "intercept" in weights:
+        y += weights["intercept"]
+    z = np.tile(weights["biases"], (len(X), 1))
+    for i, x in enumerate(X.T):
+        z += weights["inner_weights"][:, i] * x[:, None]
+        if "linear_weights" in weights:
+            y += weights["linear_weights"][i] * x[:, None]
+    activation = translate(network, ACTIVATION_EXPRESSIONS, "to_c")[1]
+    for n, hidden in enumerate(activation(z).T):
+        y += weights["outer_weights"][n] * hidden[:, None]
+    return y
+
+
+def _read_back(text: str, prefix: str, dtype: np.dtype[np.floating]) -> dict[str, Array]:
+    """Return the arrays that the text declares, by the names they have in the network."""
+    arrays = {}
+    declared = rf"static const \w+ {prefix}_({'|'.join(WEIGHTS)})([\[\]\d]+) = {{(.*?)}};"
+    for name, sizes, body in re.findall(declared, text, re.DOTALL):
+        shape = [int(size) for size in re.findall(r"\d+", sizes)]
+        numbers = re.findall(r"-?\d\.\d+e[+-]\d+", body)
+        arrays[name] = np.array(numbers, dtype=dtype).reshape(shape)
+    return arrays

@@ -1,0 +1,55 @@
+"""The numbers of an export: float32 or float64, and how closely it must then agree."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.extras import require
+from greedynet.network import ShallowNetwork
+
+DType = Literal["float32", "float64"]
+
+WEIGHTS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+
+
+def check_dtype(dtype: Any, caller: str) -> DType:
+    """Return "float32" or "float64"; NumPy's and torch's types are understood too."""
+    name = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
+    if name == "float32":
+        return "float32"
+    if name == "float64":
+        return "float64"
+    raise ValueError(
+        f"`dtype` of `{caller}` must be 'float32' or 'float64', got {dtype!r}: for another, export "
+        "in float32 and convert the result."
+    )
+
+
+def rounded_weights(
+    network: ShallowNetwork, dtype: DType, caller: str
+) -> dict[str, NDArray[np.floating]]:
+    """Return the weights that the network has, by name, in the precision of the export."""
+    rounded = {}
+    for name in WEIGHTS:
+        exact = getattr(network, name)
+        if exact is None:
+            continue
+        with np.errstate(over="ignore"):
+            rounded[name] = exact.astype(dtype)
+        if not np.isfinite(rounded[name]).all():
+            raise ValueError(
+                f"`{name}` of the network must be finite in {dtype}, got values up to "
+                f"{np.abs(exact).max():.3g}: `{caller}` can write what is finite only; rescale the "
+                "data, or write dtype='float64'."
+            )
+    return rounded
+
+
+def check_x64(dtype: DType, caller: str) -> None:
+    """Demand that JAX, which is there, computes in the precision asked for."""
+    if dtype == "float64" and not require("jax", "train", caller).config.jax_enable_x64:
+        raise ValueError(
+            f"`dtype` of `{caller}` must be 'float32' while JAX computes in float32, got "
+            "'float64': write jax.config.update('jax_enable_x64', True) first."
+        )

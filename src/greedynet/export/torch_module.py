@@ -1,0 +1,241 @@
+"""PyTorch: a module out of a network, a start for layers that exist, a network out of a module."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import get_activation
+from greedynet.export.agreement import check_agreement
+from greedynet.export.fold import fold_affine as folded
+from greedynet.export.fold import with_hidden_layer
+from greedynet.export.precision import check_dtype, rounded_weights
+from greedynet.export.resolve import Model, as_network, translate
+from greedynet.extras import require
+from greedynet.network import ShallowNetwork
+
+if TYPE_CHECKING:
+    import torch
+
+# Our name -> the class in `torch.nn`.
+ACTIVATION_MODULES = {"relu": "ReLU"}
+
+
+def to_torch(
+    model: Model, *, dtype: "torch.dtype | str" = "float32", fold_affine: bool = True
+) -> "torch.nn.Module":
+    """Return `nn.Sequential(Linear, ReLU, Linear)` with the network's weights, ready to train.
+
+    Parameters
+    ----------
+    model : ShallowNetwork, fitted estimator, str or path
+        The network, or a saved file with it.
+    dtype : torch.dtype or {"float32", "float64"}, default="float32"
+        Type of the weights.
+    fold_affine : bool, default=True
+        Whether an affine term becomes neurons of the hidden layer (two of them for one output).
+        False keeps it apart: the module is then a `SkipNetwork`, a hidden layer beside a linear
+        one, unless the network has no affine term.
+
+    Returns
+    -------
+    module : torch.nn.Module
+        Takes inputs `(n_rows, n_features)`, returns outputs `(n_rows, n_outputs)`.
+
+    Raises
+    ------
+    DisagreementError
+        If the module does not compute what the network does.
+    """
+    torch = require("torch", "torch", "to_torch")
+    network = as_network(model, "to_torch")
+    name = check_dtype(dtype, "to_torch")
+    layers = with_hidden_layer(folded(network) if fold_affine else network)
+    weights = rounded_weights(layers, name, "to_torch")
+    activation = getattr(torch.nn, translate(network, ACTIVATION_MODULES, "to_torch"))()
+    intercept = weights.get("intercept", np.zeros(network.n_outputs, dtype=name))
+    inner = _linear(torch, weights["inner_weights"], weights["biases"])
+    if "linear_weights" not in weights:
+        outer = _linear(torch, weights["outer_weights"].T, intercept)
+        module = torch.nn.Sequential(inner, activation, outer)
+    else:
+        from greedynet.export.torch_skip import SkipNetwork
+
+        outer = _linear(torch, weights["outer_weights"].T, None)
+        affine = _linear(torch, weights["linear_weights"].T, intercept)
+        module = SkipNetwork(inner, activation, outer, affine)
+    check_agreement(network, _predict(torch, module, inner), dtype=name, caller="to_torch")
+    return module
+
+
+def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network: Model) -> None:
+    """Write a network into two layers in place, as the start of a training.
+
+    The layers may be wider than the network: neurons beyond it keep their inner weights and get
+    zero outer weights, so that the start is the network itself. An affine term is folded into
+    neurons. The network's activation goes between the layers.
+
+    Parameters
+    ----------
+    linear1 : torch.nn.Linear
+        From the inputs to the hidden layer.
+    linear2 : torch.nn.Linear
+        From the hidden layer to the outputs.
+    network : ShallowNetwork, fitted estimator, str or path
+        The network, or a saved file with it.
+
+    Raises
+    ------
+    DisagreementError
+        If the layers do not compute what the network does; they are then as they were.
+    """
+    torch = require("torch", "torch", "init_torch_")
+    original = as_network(network, "init_torch_")
+    name = check_dtype(linear1.weight.dtype, "init_torch_")
+    activation = getattr(torch.nn, translate(original, ACTIVATION_MODULES, "init_torch_"))()
+    layers = folded(original)
+    _check_layers(torch, linear1, linear2, layers)
+    weights = rounded_weights(layers, name, "init_torch_")
+    module = torch.nn.Sequential(linear1, activation, linear2)
+    before = {key: value.clone() for key, value in module.state_dict().items()}
+    with torch.no_grad():
+        n = layers.n_neurons
+        linear1.weight[:n] = torch.from_numpy(weights["inner_weights"])
+        linear2.weight[:, :n] = torch.from_numpy(weights["outer_weights"].T)
+        linear2.weight[:, n:] = 0.0
+        if linear1.bias is not None:
+            linear1.bias[:n] = torch.from_numpy(weights["biases"])
+        if linear2.bias is not None:
+            linear2.bias.zero_()
+            if "intercept" in weights:
+                linear2.bias[:] = torch.from_numpy(weights["intercept"])
+    try:
+        predict = _predict(torch, module, linear1)
+        check_agreement(original, predict, dtype=name, caller="init_torch_")
+    except BaseException:
+        module.load_state_dict(before)
+        raise
+
+
+def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> ShallowNetwork:
+    """Read a network back from a module, trained or not.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        `nn.Sequential(Linear, activation, Linear)`, or what `to_torch(fold_affine=False)` gave.
+    like : ShallowNetwork, fitted estimator, str, path or None, default=None
+        A network on the same data, such as the start of the training: its feature names, training
+        range and shape of the outputs are taken over.
+
+    Returns
+    -------
+    network : ShallowNetwork
+        Without a selection path, so it cannot be truncated.
+    """
+    torch = require("torch", "torch", "from_torch")
+    inner, activation, outer, affine = _parts(torch, module)
+    name = check_dtype(inner.weight.dtype, "from_torch")
+    linear = None if affine is None else _array(affine.weight).T
+    biased = outer if affine is None else affine
+    network = ShallowNetwork(
+        inner_weights=_array(inner.weight),
+        biases=np.zeros(inner.out_features) if inner.bias is None else _array(inner.bias),
+        outer_weights=_array(outer.weight).T,
+        linear_weights=linear,
+        intercept=None if biased.bias is None else _array(biased.bias),
+        activation=get_activation(activation),
+        single_output=outer.out_features == 1,
+    )
+    if like is not None:
+        known = as_network(like, "from_torch")
+        network = replace(
+            network,
+            single_output=known.single_output,
+            input_range=known.input_range,
+            feature_names=known.feature_names,
+        )
+    check_agreement(network, _predict(torch, module, inner), dtype=name, caller="from_torch")
+    return network
+
+
+def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
+    """Make a layer of given weights; no random number of the user's is drawn for it."""
+    n_out, n_in = weight.shape
+    dtype = getattr(torch, weight.dtype.name)
+    layer = torch.nn.utils.skip_init(
+        torch.nn.Linear, n_in, n_out, bias=bias is not None, dtype=dtype
+    )
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(np.array(weight)))
+        if bias is not None:
+            layer.bias.copy_(torch.from_numpy(bias))
+    return layer
+
+
+def _array(parameter: Any) -> NDArray[np.float64]:
+    return np.asarray(parameter.detach().cpu().numpy(), dtype=np.float64)
+
+
+def _predict(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """The module as a function of arrays, on the device where its weights are."""
+
+    def predict(X: NDArray[Any]) -> NDArray[Any]:
+        with torch.no_grad():
+            rows = torch.from_numpy(X).to(inner.weight.device)
+            return np.asarray(module(rows).cpu().numpy())
+
+    return predict
+
+
+def _check_layers(torch: Any, linear1: Any, linear2: Any, network: ShallowNetwork) -> None:
+    for argument, layer in (("linear1", linear1), ("linear2", linear2)):
+        if not isinstance(layer, torch.nn.Linear):
+            raise TypeError(
+                f"`{argument}` must be a torch.nn.Linear, got {type(layer).__name__}: pass the "
+                "layer itself, such as `module[0]`."
+            )
+    n, d, t = network.n_neurons, network.n_features, network.n_outputs
+    if linear1.in_features != d or linear1.out_features < n:
+        raise ValueError(
+            f"`linear1` must be nn.Linear({d}, {n}) or wider, for {d} inputs and {n} neurons (an "
+            f"affine term included), got nn.Linear({linear1.in_features}, {linear1.out_features})."
+        )
+    if (linear2.in_features, linear2.out_features) != (linear1.out_features, t):
+        raise ValueError(
+            f"`linear2` must be nn.Linear({linear1.out_features}, {t}), from the neurons of "
+            f"`linear1` to {t} outputs, got nn.Linear({linear2.in_features}, "
+            f"{linear2.out_features})."
+        )
+    for argument, layer, needed in (
+        ("linear1", linear1, network.biases),
+        ("linear2", linear2, network.intercept),
+    ):
+        if layer.bias is None and needed is not None and needed.any():
+            raise ValueError(
+                f"`{argument}` must have a bias, because the network has one, got bias=False: "
+                f"write nn.Linear({layer.in_features}, {layer.out_features})."
+            )
+
+
+def _parts(torch: Any, module: Any) -> tuple[Any, str, Any, Any]:
+    """Take a module apart: inner layer, our name of the activation, outer layer, affine layer."""
+    from greedynet.export.torch_skip import SkipNetwork
+
+    names = {getattr(torch.nn, known): ours for ours, known in ACTIVATION_MODULES.items()}
+    children = list(module.children()) if isinstance(module, torch.nn.Module) else []
+    parts = [names.get(type(child), child) for child in children]
+    match parts:
+        case [torch.nn.Linear(), str(), torch.nn.Linear()] if type(module) is torch.nn.Sequential:
+            return parts[0], parts[1], parts[2], None
+        case [torch.nn.Linear(), str(), torch.nn.Linear(), torch.nn.Linear()] if isinstance(
+            module, SkipNetwork
+        ):
+            return parts[0], parts[1], parts[2], parts[3]
+    got = ", ".join(type(child).__name__ for child in children)
+    raise TypeError(
+        f"`module` must be nn.Sequential(Linear, {' or '.join(ACTIVATION_MODULES.values())}, "
+        f"Linear), got {type(module).__name__}({got}): put the layers of yours into one."
+    )

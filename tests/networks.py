@@ -1,0 +1,114 @@
+"""Networks to save and export: every kind the library makes, with weights drawn at random."""
+
+from dataclasses import fields, replace
+from itertools import product
+
+import numpy as np
+
+from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.activations import ACTIVATIONS
+
+DTYPES = ("float32", "float64")
+
+# How close an export must come to `predict`, relative to the largest output.
+CLOSE = {"float32": 1e-4, "float64": 1e-12}
+
+
+def random_network(
+    n_neurons: int = 5,
+    n_outputs: int = 1,
+    *,
+    affine: bool = True,
+    n_features: int = 3,
+    activation: str = "relu",
+    seed: int = 0,
+) -> ShallowNetwork:
+    rng = np.random.default_rng(seed)
+    return ShallowNetwork(
+        inner_weights=rng.normal(size=(n_neurons, n_features)),
+        biases=rng.normal(size=n_neurons),
+        outer_weights=rng.normal(size=(n_neurons, n_outputs)),
+        linear_weights=rng.normal(size=(n_features, n_outputs)) if affine else None,
+        intercept=rng.normal(size=n_outputs) if affine else None,
+        activation=ACTIVATIONS[activation],
+        single_output=n_outputs == 1,
+        input_range=np.array([[-1.0, 0.0, 5.0], [2.0, 1.0, 7.0]])[:, :n_features],
+        feature_names=tuple(f"feature {i}" for i in range(n_features)),
+    )
+
+
+# Every activation, with one and several outputs, with and without affine term, 1 and 1,000 nodes.
+KINDS = {
+    f"{activation}-{n_outputs}out-{'affine' if affine else 'plain'}-{n}": {
+        "activation": activation,
+        "n_outputs": n_outputs,
+        "affine": affine,
+        "n_neurons": n,
+    }
+    for activation, n_outputs, affine, n in product(
+        sorted(ACTIVATIONS), (1, 3), (False, True), (1, 1000)
+    )
+}
+
+
+def kind(name: str) -> ShallowNetwork:
+    return random_network(**KINDS[name])
+
+
+def inputs(network: ShallowNetwork, n_rows: int = 50, *, seed: int = 1) -> np.ndarray:
+    """Draw rows from the training range and somewhat beyond."""
+    low, high = network.input_range
+    width = high - low
+    share = np.random.default_rng(seed).random((n_rows, network.n_features))
+    return low - width / 4 + share * width * 1.5
+
+
+def fitted(*, n_outputs: int = 1, dtype: str = "float64", **parameters) -> GreedyNetRegressor:
+    """Return an estimator whose path goes on beyond the width that was kept."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (80, 2)) * [1, 10] + [0, 50]
+    columns = [np.abs(X[:, 0]) + 0.1 * X[:, 1], X[:, 0] ** 2, X[:, 0] * (X[:, 1] - 50)]
+    Y = np.stack(columns[:n_outputs], axis=1) + 0.05 * rng.normal(size=(80, n_outputs))
+    y = Y[:, 0] if n_outputs == 1 else Y
+    defaults = {"max_nodes": 25, "n_points": 200}
+    return GreedyNetRegressor(**(defaults | parameters)).fit(X.astype(dtype), y)
+
+
+def assert_same(got: object, wanted: object) -> None:
+    """Demand equality bit for bit, dataclasses field by field."""
+    assert type(got) is type(wanted)
+    if isinstance(wanted, np.ndarray):
+        assert got.dtype == wanted.dtype
+        assert got.shape == wanted.shape
+        same = got.tolist() == wanted.tolist() if wanted.dtype == object else None
+        assert got.tobytes() == wanted.tobytes() if same is None else same
+    elif hasattr(wanted, "__dataclass_fields__"):
+        for field in fields(wanted):
+            assert_same(getattr(got, field.name), getattr(wanted, field.name))
+    else:
+        assert got == wanted
+
+
+def assert_close(got: object, network: ShallowNetwork, X: np.ndarray, dtype: str) -> None:
+    """Demand the network's outputs for the rows, given in the precision `dtype`, `(n, t)`."""
+    wanted = network.predict(X.astype(dtype)).reshape(len(X), -1)
+    got = np.asarray(got)
+    assert got.dtype == dtype
+    assert got.shape == wanted.shape
+    error = np.abs(got - wanted).max(axis=0) / np.abs(wanted).max(axis=0)
+    assert (error < CLOSE[dtype]).all(), error
+
+
+def impostor(network: ShallowNetwork) -> ShallowNetwork:
+    """Return the network with an activation that has a known name and does something else."""
+
+    class Impostor:
+        name, degree = network.activation.name, 1
+
+        def value(self, z, out=None):
+            return np.maximum(0.5 * z, z, out=out)
+
+        def slope(self, z):
+            return np.where(z > 0, 1.0, 0.5)
+
+    return replace(network, activation=Impostor())

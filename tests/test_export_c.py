@@ -1,0 +1,129 @@
+"""C: the header goes through the system's compiler and computes what the network does."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from greedynet import ShallowNetwork
+from greedynet.export import to_c
+from networks import DTYPES, KINDS, assert_close, inputs, kind, random_network
+
+COMPILER = shutil.which(os.environ.get("CC", "cc"))
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
+
+# Reads rows of numbers, writes rows of outputs.
+PROGRAM = """
+#include <stdio.h>
+#include "model.h"
+#include "model.h"
+
+int main(void)
+{
+    TYPE x[MODEL_N_FEATURES], y[MODEL_N_OUTPUTS];
+    double number;
+    for (;;) {
+        for (int i = 0; i < MODEL_N_FEATURES; ++i) {
+            if (scanf("%lf", &number) != 1) return 0;
+            x[i] = (TYPE)number;
+        }
+        model_predict(x, y);
+        for (int j = 0; j < MODEL_N_OUTPUTS; ++j) printf("%.17g ", (double)y[j]);
+        printf("\\n");
+    }
+}
+"""
+
+if COMPILER is None and os.environ.get("GREEDYNET_REQUIRE_EXTRAS") == "1":
+    raise RuntimeError("GREEDYNET_REQUIRE_EXTRAS=1 wants a C compiler, and there is none")
+compiled = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+
+
+def run(network: ShallowNetwork, X: np.ndarray, dtype: str, folder: Path) -> np.ndarray:
+    """Compile the header into a program and send it the rows."""
+    to_c(network, folder / "model.h", dtype=dtype)
+    (folder / "main.c").write_text(PROGRAM, encoding="ascii")
+    kind = {"float32": "float", "float64": "double"}[dtype]
+    command = [COMPILER, *STRICT, f"-DTYPE={kind}", "main.c", "-o", "main"]
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    rows = "\n".join(" ".join(map(repr, row)) for row in X.tolist())
+    ran = subprocess.run([folder / "main"], input=rows, capture_output=True, text=True, check=True)
+    return np.array([line.split() for line in ran.stdout.splitlines()], dtype=dtype)
+
+
+@compiled
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", KINDS)
+def test_program_is_the_network(tmp_path: Path, name: str, dtype: str):
+    network = kind(name)
+    X = inputs(network).astype(dtype).astype("float64")
+    assert_close(run(network, X, dtype, tmp_path), network, X, dtype)
+
+
+@compiled
+@pytest.mark.parametrize("affine", [False, True])
+def test_program_without_neurons(tmp_path: Path, affine: bool):
+    network = random_network(0, affine=affine)
+    X = inputs(network)
+    got = run(network, X, "float64", tmp_path)
+    np.testing.assert_allclose(got[:, 0], network.predict(X), rtol=1e-12)
+
+
+@compiled
+def test_names_of_features_cannot_break_out(tmp_path: Path):
+    names = ('*/ int bad = 1; "', "größe\\\n#error", "??/")
+    network = replace(random_network(), feature_names=names)
+    X = inputs(network)
+    assert_close(run(network, X, "float32", tmp_path), network, X.astype("float32"), "float32")
+
+
+@compiled
+def test_nan_stays_nan(tmp_path: Path):
+    network = random_network(affine=False)
+    assert np.isnan(run(network, np.array([[1.0, np.nan, 2.0]]), "float64", tmp_path)).all()
+
+
+def test_numbers_come_back_exactly(tmp_path: Path):
+    special = [1e-310, -0.0, 5e-324, -1e300, 0.1, 1 / 3]
+    network = ShallowNetwork(np.ones((6, 1)), np.zeros(6), np.zeros((6, 1)))
+    network = replace(network, biases=special)
+    to_c(network, tmp_path / "model.h", dtype="float64")
+    text = (tmp_path / "model.h").read_text(encoding="ascii")
+    body = text.split("model_biases[6] = {")[1].split("}")[0]
+    got = np.array([float(word) for word in body.split(",")])
+    assert got.tobytes() == network.biases.tobytes()
+
+
+def test_same_network_gives_the_same_header(tmp_path: Path):
+    for name in ("a", "b"):
+        to_c(random_network(), tmp_path / name, name="model")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("file", "prefix"),
+    [
+        ("model.h", "model"),
+        ("my-model v2.h", "my_model_v2"),
+        ("3d.h", "model_3d"),
+        ("größe.h", "gr_e"),
+        ("__.h", "model"),
+    ],
+)
+def test_names_come_from_the_file(tmp_path: Path, file: str, prefix: str):
+    to_c(random_network(), tmp_path / file)
+    text = (tmp_path / file).read_text(encoding="ascii")
+    assert f"void {prefix}_predict(" in text
+    assert f"#ifndef {prefix.upper()}_H" in text
+
+
+@pytest.mark.parametrize("name", ["", "3d", "a b", "a-b", "größe", "_x"])
+def test_names_must_be_identifiers(tmp_path: Path, name: str):
+    with pytest.raises(ValueError, match=r"`name` must be a C identifier.*write name='"):
+        to_c(random_network(), tmp_path / "model.h", name=name)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,64 @@
+"""JAX: a pure function that can be compiled and differentiated."""
+
+import numpy as np
+import pytest
+
+from extras import need
+from greedynet.export import to_jax
+from networks import DTYPES, KINDS, assert_close, assert_same, inputs, kind, random_network
+
+jax = need("jax")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", KINDS)
+def test_function_is_the_network(name: str, dtype: str):
+    network = kind(name)
+    X = inputs(network)
+    with jax.enable_x64(dtype == "float64"):
+        params, apply = to_jax(network)
+        for function in (apply, jax.jit(apply)):
+            got = np.asarray(function(params, X.astype(dtype)))
+            assert got.ndim == (1 if network.single_output else 2)
+            assert_close(got.reshape(len(X), -1), network, X, dtype)
+        one = np.asarray(apply(params, X[0].astype(dtype)))
+        np.testing.assert_allclose(one, got[0], rtol=1e-4, atol=1e-4)
+
+
+def test_parameters_are_the_arrays():
+    network = random_network(4, 2)
+    with jax.enable_x64(True):
+        params, _ = to_jax(network)
+        for name, value in params.items():
+            assert_same(np.array(value), np.array(getattr(network, name)))
+    assert set(to_jax(random_network(affine=False))[0]) == {
+        "inner_weights",
+        "biases",
+        "outer_weights",
+    }
+
+
+def test_gradient_is_the_networks():
+    network = random_network(20)
+    X = inputs(network, 5)
+    z = X @ network.inner_weights.T + network.biases
+    slope = network.activation.slope(z)
+    by_inputs = (slope * network.outer_weights[:, 0]) @ network.inner_weights
+    by_inputs += network.linear_weights[:, 0]
+    with jax.enable_x64(True):
+        params, apply = to_jax(network)
+        got = jax.vmap(jax.grad(apply, argnums=1), in_axes=(None, 0))(params, X)
+        np.testing.assert_allclose(got, by_inputs, rtol=1e-12)
+        by_params = jax.jit(jax.grad(lambda p: apply(p, X).sum()))(params)
+    np.testing.assert_allclose(by_params["outer_weights"][:, 0], network.hidden(X).sum(axis=0))
+    np.testing.assert_allclose(by_params["intercept"], [5.0])
+    np.testing.assert_allclose(by_params["linear_weights"][:, 0], X.sum(axis=0))
+
+
+def test_precision_follows_jax():
+    assert to_jax(random_network())[0]["biases"].dtype == "float32"
+    with pytest.raises(ValueError, match=r"jax.config.update\('jax_enable_x64', True\)"):
+        to_jax(random_network(), dtype="float64")
+    with jax.enable_x64(True):
+        assert to_jax(random_network())[0]["biases"].dtype == "float64"
+        assert to_jax(random_network(), dtype="float32")[0]["biases"].dtype == "float32"

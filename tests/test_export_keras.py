@@ -1,0 +1,69 @@
+"""Keras 3 on JAX."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from extras import need
+from greedynet.export import to_keras
+from networks import DTYPES, KINDS, assert_close, inputs, kind, random_network
+
+jax = need("jax")
+os.environ.setdefault("KERAS_BACKEND", "jax")
+keras = need("keras")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("fold", [True, False])
+@pytest.mark.parametrize("name", KINDS)
+def test_model_is_the_network(name: str, fold: bool, dtype: str):
+    network = kind(name)
+    X = inputs(network)
+    with jax.enable_x64(dtype == "float64"):
+        model = to_keras(network, dtype=dtype, fold_affine=fold)
+        got = keras.ops.convert_to_numpy(model(X.astype(dtype)))
+    assert_close(got, network, X, dtype)
+    plain = fold or network.linear_weights is None
+    assert isinstance(model, keras.Sequential) == plain
+
+
+# Keras 3.15 itself hands its variables to NumPy in a way that NumPy 2 deprecates.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_model_predicts_trains_and_is_saved(tmp_path: Path):
+    network = random_network(6, 2)
+    X = inputs(network, 64).astype("float32")
+    model = to_keras(network)
+    before = model.predict(X, verbose=0)
+    np.testing.assert_allclose(before, network.predict(X), rtol=1e-4, atol=1e-4)
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(again.predict(X, verbose=0), before)
+    model.compile(optimizer="sgd", loss="mse")
+    model.fit(X, np.zeros((64, 2)), verbose=0)
+    assert np.abs(model.predict(X, verbose=0) - before).max() > 1e-3
+
+
+def test_float64_needs_it_switched_on():
+    with pytest.raises(ValueError, match=r"jax.config.update\('jax_enable_x64', True\)"):
+        to_keras(random_network(), dtype="float64")
+
+
+@pytest.mark.parametrize("chosen", [None, "numpy"])
+def test_jax_is_the_backend_unless_another_is_chosen(chosen: str | None, tmp_path: Path):
+    code = (
+        "from greedynet.export import to_keras; from networks import random_network; "
+        "to_keras(random_network()); import keras; print(keras.backend.backend())"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"}
+    modules = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment |= {"PYTHONPATH": os.pathsep.join(modules), "KERAS_HOME": str(tmp_path)}
+    if chosen is not None:
+        environment["KERAS_BACKEND"] = chosen
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == [chosen or "jax"]

@@ -1,0 +1,130 @@
+"""ONNX: models that onnxruntime runs, and pipelines through skl2onnx."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import greedynet
+from extras import need
+from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.export import DisagreementError, register_skl2onnx, to_onnx
+from networks import CLOSE, DTYPES, KINDS, assert_close, fitted, inputs, kind, random_network
+
+onnx = need("onnx")
+runtime = need("onnxruntime")
+
+
+def run(model: Path | bytes, X: np.ndarray) -> np.ndarray:
+    model = model if isinstance(model, bytes) else str(model)
+    session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    return session.run(None, {session.get_inputs()[0].name: X})[0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", KINDS)
+def test_file_is_the_network(tmp_path: Path, name: str, dtype: str):
+    network = kind(name)
+    to_onnx(network, tmp_path / "model.onnx", dtype=dtype)
+    for n_rows in (50, 1):
+        X = inputs(network, n_rows)
+        got = run(tmp_path / "model.onnx", X.astype(dtype))
+        if n_rows > 1:
+            assert_close(got, network, X, dtype)
+        assert got.shape == (n_rows, network.n_outputs)
+
+
+def test_file_says_what_it_is(tmp_path: Path):
+    network = random_network(5, 2)
+    returned = to_onnx(
+        network, tmp_path / "model.onnx", input_name="measured", output_name="biases"
+    )
+    proto = onnx.load(tmp_path / "model.onnx")
+    assert proto == returned
+    onnx.checker.check_model(proto, full_check=True)
+    assert proto.ir_version == 8
+    assert [(o.domain, o.version) for o in proto.opset_import] == [("", 17)]
+    assert (proto.producer_name, proto.producer_version) == ("greedynet", greedynet.__version__)
+    properties = {p.key: p.value for p in proto.metadata_props}
+    assert properties["activation"] == "relu"
+    assert json.loads(properties["feature_names"]) == list(network.feature_names)
+    assert json.loads(properties["input_range"]) == network.input_range.tolist()
+    (given,), (made,) = proto.graph.input, proto.graph.output
+    assert (given.name, made.name) == ("measured", "biases")
+    for value, width in ((given, 3), (made, 2)):
+        rows, columns = value.type.tensor_type.shape.dim
+        assert (rows.dim_param, columns.dim_value) == ("n_rows", width)
+
+
+@pytest.mark.parametrize("names", [("", "y"), ("X", ""), ("same", "same")])
+def test_names_must_be_names(tmp_path: Path, names: tuple[str, str]):
+    with pytest.raises(ValueError, match="`input_name` and `output_name` must be two different"):
+        to_onnx(random_network(), tmp_path / "x", input_name=names[0], output_name=names[1])
+
+
+# Pipelines
+
+
+def pipeline(n_outputs: int) -> tuple[Pipeline, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3)) * [1, 20, 300] + [0, 50, 1000]
+    Y = np.stack([np.abs(X[:, 0]) + X[:, 1], X[:, 2] * X[:, 0]], axis=1)[:, :n_outputs]
+    regressor = GreedyNetRegressor(n_nodes=12, n_points=300)
+    fitted = make_pipeline(StandardScaler(), regressor).fit(X, Y[:, 0] if n_outputs == 1 else Y)
+    return fitted, X
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_pipeline_converts(dtype: str, n_outputs: int):
+    skl2onnx = need("skl2onnx")
+    register_skl2onnx()
+    register_skl2onnx()  # once more does no harm
+    model, X = pipeline(n_outputs)
+    rows = X.astype(dtype)
+    proto = skl2onnx.to_onnx(model, rows[:1], target_opset=17)
+    got = run(proto.SerializeToString(), rows)
+    wanted = model.predict(rows).reshape(len(X), -1)
+    assert got.dtype == dtype
+    assert got.shape == wanted.shape
+    assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
+
+
+def test_whole_numbers_go_in():
+    skl2onnx = need("skl2onnx")
+    register_skl2onnx()
+    X = np.arange(40).reshape(20, 2) % 7
+    model = GreedyNetRegressor(n_nodes=5, n_points=100).fit(X, X[:, 0] * X[:, 1])
+    proto = skl2onnx.to_onnx(model, X[:1], target_opset=17)
+    np.testing.assert_allclose(
+        run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_two_networks_in_one_graph():
+    skl2onnx = need("skl2onnx")
+    from sklearn.ensemble import VotingRegressor
+
+    register_skl2onnx()
+    _, X = pipeline(1)
+    parts = [(str(n), GreedyNetRegressor(n_nodes=n, n_points=100)) for n in (4, 9)]
+    model = VotingRegressor(parts).fit(X, np.abs(X[:, 0]))
+    proto = skl2onnx.to_onnx(model, X[:1], target_opset=17)
+    np.testing.assert_allclose(
+        run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-10, atol=1e-10
+    )
+
+
+def test_conversion_refuses_what_disagrees():
+    skl2onnx = need("skl2onnx")
+    register_skl2onnx()
+    model = fitted()
+    # Two neurons that differ by 1e-6 and cancel: their difference is below float32's digits.
+    model.network_ = ShallowNetwork(
+        np.ones((2, 2)), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
+    )
+    with pytest.raises(DisagreementError, match="`skl2onnx` made a model that differs"):
+        skl2onnx.to_onnx(model, np.ones((1, 2), dtype=np.float32), target_opset=17)

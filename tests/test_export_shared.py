@@ -1,0 +1,332 @@
+"""What all exporters share: what they take, the affine term as neurons, the check of agreement."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from extras import need
+from greedynet import GreedyNetRegressor, ModelFileError, ShallowNetwork
+from greedynet.activations import ReLU
+from greedynet.export import (
+    DisagreementError,
+    fold_affine,
+    from_torch,
+    init_torch_,
+    register_skl2onnx,
+    to_c,
+    to_jax,
+    to_keras,
+    to_onnx,
+    to_torch,
+)
+from greedynet.export.agreement import check_agreement, sample_inputs
+from greedynet.extras import require
+from networks import fitted, impostor, inputs, random_network
+
+Export = Callable[..., Any]
+
+
+def _to_torch(model: Any, folder: Path, **options: Any) -> None:
+    need("torch")
+    to_torch(model, **options)
+
+
+def _to_onnx(model: Any, folder: Path, **options: Any) -> None:
+    need("onnx")
+    need("onnxruntime")
+    to_onnx(model, folder / "model.onnx", **options)
+
+
+def _to_keras(model: Any, folder: Path, **options: Any) -> None:
+    need("jax")
+    os.environ.setdefault("KERAS_BACKEND", "jax")
+    need("keras")
+    to_keras(model, **options)
+
+
+def _to_jax(model: Any, folder: Path, **options: Any) -> None:
+    need("jax")
+    to_jax(model, **options)
+
+
+def _to_c(model: Any, folder: Path, **options: Any) -> None:
+    to_c(model, folder / "model.h", **options)
+
+
+EXPORTS = {
+    "torch_module": _to_torch,
+    "onnx_model": _to_onnx,
+    "keras_model": _to_keras,
+    "jax_function": _to_jax,
+    "c_header": _to_c,
+}
+every_export = pytest.mark.parametrize("export", EXPORTS.values(), ids=EXPORTS)
+
+
+# What they take
+
+
+@every_export
+def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export):
+    model = fitted()
+    model.save(tmp_path / "estimator.safetensors")
+    model.network_.save(tmp_path / "network.safetensors")
+    for given in (
+        model,
+        model.network_,
+        tmp_path / "estimator.safetensors",
+        str(tmp_path / "network.safetensors"),
+    ):
+        export(given, tmp_path)
+
+
+@every_export
+def test_other_things_are_refused(tmp_path: Path, export: Export):
+    (tmp_path / "foreign").write_text("not a model", encoding="utf-8")
+    pipeline = make_pipeline(StandardScaler(), fitted())
+    for given, error, message in (
+        (GreedyNetRegressor(), NotFittedError, "not fitted yet"),
+        (pipeline, TypeError, r"`model` of `to_\w+` must be .* got Pipeline.*`pipeline\[-1\]`"),
+        (np.ones(3), TypeError, r"`model` of `to_\w+` must be a ShallowNetwork.* got ndarray"),
+        (tmp_path / "foreign", ModelFileError, "no model file"),
+        (tmp_path / "nowhere", FileNotFoundError, "nowhere"),
+    ):
+        with pytest.raises(error, match=message):
+            export(given, tmp_path)
+
+
+@every_export
+@pytest.mark.parametrize("dtype", ["float16", "int32", np.float16, float, 7])
+def test_other_precisions_are_refused(tmp_path: Path, export: Export, dtype: object):
+    with pytest.raises(ValueError, match=r"`dtype` of `to_\w+` must be 'float32' or 'float64'"):
+        export(random_network(), tmp_path, dtype=dtype)
+
+
+@every_export
+def test_unknown_activation_is_refused(tmp_path: Path, export: Export):
+    network = replace(random_network(), activation=ReLU(name="cube"))
+    with pytest.raises(ValueError, match=r"`to_\w+` has no translation for .* 'cube'.*\['relu'\]"):
+        export(network, tmp_path)
+
+
+@every_export
+@pytest.mark.parametrize("affine", [False, True])
+def test_network_without_neurons_is_exported(tmp_path: Path, export: Export, affine: bool):
+    export(random_network(0, affine=affine), tmp_path)
+    export(random_network(0, 2, affine=affine), tmp_path)
+
+
+# The check of agreement
+
+
+@every_export
+@pytest.mark.parametrize("weight", ["inner_weights", "biases", "outer_weights", "intercept"])
+def test_disagreement_is_refused(
+    tmp_path: Path, export: Export, weight: str, monkeypatch: pytest.MonkeyPatch
+):
+    module = f"greedynet.export.{next(k for k, v in EXPORTS.items() if v is export)}"
+    right = sys.modules[module].rounded_weights
+
+    def one_sign_wrong(*arguments: Any) -> dict[str, np.ndarray]:
+        weights = right(*arguments)
+        weights[weight].flat[0] *= -1
+        return weights
+
+    monkeypatch.setattr(f"{module}.rounded_weights", one_sign_wrong)
+    with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that differs"):
+        export(random_network(4, 2), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@every_export
+def test_impostor_of_an_activation_is_refused(tmp_path: Path, export: Export):
+    network = impostor(random_network(affine=False))
+    with pytest.raises(DisagreementError, match="differs from `predict`"):
+        export(network, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@every_export
+def test_lost_digits_are_refused_in_float32(tmp_path: Path, export: Export):
+    # Two neurons that differ by 1e-6 and cancel: their difference is below float32's digits.
+    network = ShallowNetwork(
+        np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
+    )
+    with pytest.raises(DisagreementError, match=r"write dtype='float64'"):
+        export(network, tmp_path, dtype="float32")
+
+
+@every_export
+def test_float64_is_not_blamed_for_cancelling_terms(tmp_path: Path, export: Export):
+    jax = need("jax")
+    network = ShallowNetwork(
+        np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-9]), np.array([[-1e9], [1e9]])
+    )
+    with jax.enable_x64(True):
+        export(network, tmp_path, dtype="float64")
+
+
+@every_export
+@pytest.mark.filterwarnings("error")
+def test_weights_beyond_float32_are_refused(tmp_path: Path, export: Export):
+    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.array([[1e200]]))
+    with pytest.raises(ValueError, match=r"`outer_weights` .* must be finite in float32.*1e\+200"):
+        export(network, tmp_path, dtype="float32")
+
+
+def test_inputs_beyond_float32_are_refused():
+    network = ShallowNetwork(
+        np.full((1, 1), 1e-200), np.zeros(1), np.ones((1, 1)), input_range=[[0.0], [1e200]]
+    )
+    with pytest.raises(ValueError, match=r"`dtype` of `f` must be able to hold the inputs"):
+        check_agreement(network, network.predict, dtype="float32", caller="f")
+    check_agreement(network, network.predict, dtype="float64", caller="f")
+
+
+def test_nan_and_missing_outputs_disagree():
+    network = random_network(4, 2)
+    with pytest.raises(DisagreementError, match="differs from `predict` by nan"):
+        check_agreement(network, lambda X: network.predict(X) * np.nan, dtype="float64", caller="f")
+    with pytest.raises(DisagreementError, match="1 outputs of a network with 2"):
+        check_agreement(network, lambda X: network.predict(X)[:, 0], dtype="float64", caller="f")
+
+
+def test_each_output_is_judged_by_its_own_size():
+    network = random_network(4, 2)
+    small = replace(
+        network,
+        outer_weights=network.outer_weights * [1.0, 1e-9],
+        linear_weights=network.linear_weights * [1.0, 1e-9],
+        intercept=network.intercept * [1.0, 1e-9],
+    )
+
+    def wrong(X: np.ndarray) -> np.ndarray:
+        return small.predict(X) + np.array([0.0, 1e-12])
+
+    with pytest.raises(DisagreementError, match="differs from `predict`"):
+        check_agreement(small, wrong, dtype="float32", caller="f")
+
+
+@pytest.mark.parametrize(("dtype", "share"), [("float32", 1e-4), ("float64", 1e-12)])
+def test_tolerance_is_what_it_says(dtype: str, share: float):
+    network = random_network()
+    size = np.abs(network.predict(sample_inputs(network))).max()
+
+    def off_by(error: float) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda X: network.predict(X) + error * size
+
+    check_agreement(network, off_by(0.5 * share), dtype=dtype, caller="f")
+    with pytest.raises(DisagreementError, match=f"share of {share:g}"):
+        check_agreement(network, off_by(2 * share), dtype=dtype, caller="f")
+
+
+def test_points_fill_the_training_range():
+    network = random_network()
+    X = sample_inputs(network, 1000)
+    low, high = network.input_range
+    assert ((low <= X) & (high >= X)).all()
+    assert (np.ptp(X, axis=0) > 0.98 * (high - low)).all()
+    unknown = sample_inputs(replace(network, input_range=None), 1000)
+    assert (np.abs(unknown) <= 1).all()
+    assert (np.ptp(unknown, axis=0) > 1.96).all()
+
+
+# The affine term as neurons
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_outputs", "n_more"), [(3, 1, 2), (3, 2, 4), (3, 3, 6), (2, 3, 4), (1, 3, 2)]
+)
+@pytest.mark.parametrize("n_neurons", [0, 5])
+def test_folded_network_is_the_same_function(
+    n_features: int, n_outputs: int, n_more: int, n_neurons: int
+):
+    network = random_network(n_neurons, n_outputs, n_features=n_features)
+    folded = fold_affine(network)
+    assert folded.linear_weights is None
+    assert folded.n_neurons == n_neurons + n_more
+    np.testing.assert_array_equal(folded.intercept, network.intercept)
+    X = 100 * inputs(network)  # exact everywhere, not only where the data are
+    np.testing.assert_allclose(folded.predict(X), network.predict(X), rtol=1e-12, atol=1e-11)
+
+
+def test_folding_works_for_every_activation_of_degree_one():
+    class Leaky:
+        name, degree = "leaky", 1
+
+        def value(self, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            return np.maximum(0.1 * z, z, out=out)
+
+        def slope(self, z: np.ndarray) -> np.ndarray:
+            return np.where(z > 0, 1.0, 0.1)
+
+    network = replace(random_network(), activation=Leaky())
+    X = inputs(network)
+    np.testing.assert_allclose(fold_affine(network).predict(X), network.predict(X), rtol=1e-12)
+
+
+def test_folding_needs_an_activation_with_an_odd_part():
+    class Absolute(ReLU):
+        def value(self, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            return np.abs(z, out=out)
+
+    class Square(ReLU):
+        pass
+
+    for activation in (Absolute(name="abs"), Square(name="relu2", degree=2)):
+        network = replace(random_network(), activation=activation)
+        with pytest.raises(ValueError, match=r"Write `fold_affine=False`"):
+            fold_affine(network)
+        plain = replace(network, linear_weights=None)
+        assert fold_affine(plain) is plain
+
+
+# Missing libraries
+
+
+@pytest.mark.parametrize(
+    ("call", "module", "extra"),
+    [
+        (lambda: to_torch(random_network()), "torch", "torch"),
+        (lambda: from_torch(None), "torch", "torch"),
+        (lambda: init_torch_(None, None, random_network()), "torch", "torch"),
+        (lambda: to_onnx(random_network(), "x.onnx"), "onnxruntime", "onnx"),
+        (lambda: register_skl2onnx(), "skl2onnx", "onnx"),
+        (lambda: to_keras(random_network()), "keras", "keras"),
+        (lambda: to_jax(random_network()), "jax", "train"),
+    ],
+)
+def test_missing_library_is_named_with_its_extra(
+    call: Callable[[], object], module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+):
+    if module == "keras":
+        need("jax")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf'needs {module}.*pip install "greedynet\[{extra}\]"'):
+        call()
+
+
+def test_broken_library_speaks_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "halfthere.py").write_text("import nosuchthing", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nosuchthing'"):
+        require("halfthere", "torch", "to_torch")
+
+
+def test_importing_the_exporters_loads_no_library():
+    heavy = ("torch", "jax", "onnx", "onnxruntime", "skl2onnx", "keras")
+    code = (
+        f"import sys, greedynet.export; print(*[name for name in {heavy!r} if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []

@@ -1,0 +1,233 @@
+"""PyTorch: modules out of networks, starts for layers, networks out of modules."""
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+from extras import need
+from greedynet import ShallowNetwork
+from greedynet.export import DisagreementError, fold_affine, from_torch, init_torch_, to_torch
+from networks import (
+    CLOSE,
+    DTYPES,
+    KINDS,
+    assert_close,
+    assert_same,
+    fitted,
+    inputs,
+    kind,
+    random_network,
+)
+
+torch = need("torch")
+
+
+def outputs(module: Any, X: np.ndarray, dtype: str) -> np.ndarray:
+    with torch.no_grad():
+        return module(torch.from_numpy(X.astype(dtype))).numpy()
+
+
+# Out
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", KINDS)
+def test_module_is_the_network(name: str, dtype: str):
+    network = kind(name)
+    X = inputs(network)
+    for fold in (True, False):
+        module = to_torch(network, dtype=dtype, fold_affine=fold)
+        assert_close(outputs(module, X, dtype), network, X, dtype)
+        if fold or network.linear_weights is None:
+            assert type(module) is torch.nn.Sequential
+            assert [type(layer).__name__ for layer in module] == ["Linear", "ReLU", "Linear"]
+        assert all(p.requires_grad and p.is_contiguous() for p in module.parameters())
+
+
+def test_types_of_torch_are_understood():
+    assert to_torch(random_network(), dtype=torch.float64)[0].weight.dtype == torch.float64
+    assert to_torch(random_network())[0].weight.dtype == torch.float32
+
+
+def test_random_numbers_stay_as_they_are():
+    before = torch.get_rng_state()
+    to_torch(random_network())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_module_shares_no_memory_with_the_network():
+    network = random_network(affine=False)
+    before = network.biases.copy()
+    module = to_torch(network, dtype="float64")
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.zero_()
+    np.testing.assert_array_equal(network.biases, before)
+
+
+def test_module_with_a_skip_can_be_saved_whole():
+    module = to_torch(random_network(), fold_affine=False)
+    file = io.BytesIO()
+    torch.save(module, file)
+    file.seek(0)
+    again = torch.load(file, weights_only=False)
+    x = torch.ones(2, 3)
+    assert torch.equal(again(x), module(x))
+
+
+# Back
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_round_trip_is_exact_in_float64(name: str):
+    network = kind(name)
+    again = from_torch(to_torch(network, dtype="float64", fold_affine=False), like=network)
+    if network.intercept is None:
+        np.testing.assert_array_equal(again.intercept, 0.0)
+    for field in ("inner_weights", "biases", "outer_weights", "linear_weights"):
+        assert_same(getattr(again, field), getattr(network, field))
+    assert again.feature_names == network.feature_names
+    assert_same(again.input_range, network.input_range)
+    assert again.single_output == network.single_output
+
+
+def test_folded_round_trip_is_the_folded_network():
+    network = random_network(4, 2)
+    again = from_torch(to_torch(network, dtype="float64"))
+    assert_same(again.inner_weights, fold_affine(network).inner_weights)
+    X = inputs(network)
+    np.testing.assert_allclose(again.predict(X), network.predict(X), rtol=1e-12)
+
+
+def test_float32_round_trip_rounds_once():
+    network = random_network(affine=False)
+    again = from_torch(to_torch(network))
+    np.testing.assert_array_equal(again.biases, network.biases.astype("float32"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_trained_module_is_read_back(dtype: str, n_outputs: int):
+    model = fitted(n_outputs=n_outputs)
+    module = to_torch(model, dtype=dtype)
+    X = inputs(model.network_, 200)
+    x = torch.from_numpy(X.astype(dtype))
+    y = torch.from_numpy(np.sin(X[:, :1] * np.arange(1, n_outputs + 1)).astype(dtype))
+    optimizer = torch.optim.Adam(module.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(50):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(module(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    network = from_torch(module, like=model)
+    wanted = outputs(module, X, dtype)
+    got = network.predict(X.astype(dtype)).reshape(wanted.shape)
+    assert np.abs(got - wanted).max() < CLOSE[dtype] * np.abs(wanted).max()
+    assert np.abs(got - model.predict(X).reshape(got.shape)).max() > 1e-3  # it did learn
+    assert network.trail is None
+
+
+def test_layers_without_bias_are_read():
+    layers = [torch.nn.Linear(2, 3, bias=False), torch.nn.ReLU(), torch.nn.Linear(3, 1, bias=False)]
+    network = from_torch(torch.nn.Sequential(*layers))
+    assert network.intercept is None
+    np.testing.assert_array_equal(network.biases, 0.0)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        torch.nn.Linear(2, 1),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(),
+        [torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1)],
+        "model.pt",
+    ],
+    ids=lambda module: type(module).__name__,
+)
+def test_other_modules_are_refused(module: object):
+    with pytest.raises(TypeError, match=r"`module` must be nn.Sequential\(Linear, ReLU, Linear\)"):
+        from_torch(module)
+
+
+def test_half_precision_is_refused():
+    module = to_torch(random_network()).to(torch.bfloat16)
+    with pytest.raises(ValueError, match=r"`dtype` of `from_torch` must be"):
+        from_torch(module)
+
+
+# Into layers that exist
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("more", [0, 7])
+def test_layers_become_the_network(dtype: str, n_outputs: int, more: int):
+    network = random_network(5, n_outputs)
+    n = fold_affine(network).n_neurons
+    first = torch.nn.Linear(3, n + more, dtype=getattr(torch, dtype))
+    second = torch.nn.Linear(n + more, n_outputs, dtype=getattr(torch, dtype))
+    before = first.weight[n:].clone(), first.bias[n:].clone()
+    init_torch_(first, second, network)
+    module = torch.nn.Sequential(first, torch.nn.ReLU(), second)
+    X = inputs(network)
+    assert_close(outputs(module, X, dtype), network, X, dtype)
+    assert torch.equal(first.weight[n:], before[0])
+    assert torch.equal(first.bias[n:], before[1])
+    assert not second.weight[:, n:].any()
+    assert first.weight.requires_grad
+    module(torch.ones(1, 3, dtype=first.weight.dtype)).sum().backward()
+    assert second.weight.grad is not None
+
+
+def test_old_output_bias_is_gone():
+    network = random_network(affine=False)
+    first, second = torch.nn.Linear(3, 5), torch.nn.Linear(5, 1)
+    torch.nn.init.constant_(second.bias, 9.0)
+    init_torch_(first, second, network)
+    assert second.bias.item() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "error", "message"),
+    [
+        ((3, 6), (6, 1), ValueError, r"`linear1` must be nn.Linear\(3, 7\) or wider.*got .*3, 6"),
+        ((2, 7), (7, 1), ValueError, r"`linear1` must be nn.Linear\(3, 7\)"),
+        ((3, 8), (7, 1), ValueError, r"`linear2` must be nn.Linear\(8, 1\).*got nn.Linear\(7, 1\)"),
+        ((3, 7), (7, 2), ValueError, r"`linear2` must be nn.Linear\(7, 1\)"),
+        ((3, 7, False), (7, 1), ValueError, "`linear1` must have a bias"),
+        ((3, 7), (7, 1, False), ValueError, "`linear2` must have a bias"),
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(
+    first: tuple, second: tuple, error: type[Exception], message: str
+):
+    linear1, linear2 = torch.nn.Linear(*first), torch.nn.Linear(*second)
+    before = linear1.weight.clone()
+    with pytest.raises(error, match=message):
+        init_torch_(linear1, linear2, random_network())
+    assert torch.equal(linear1.weight, before)
+
+
+def test_other_layers_are_refused():
+    with pytest.raises(TypeError, match=r"`linear2` must be a torch.nn.Linear, got ReLU"):
+        init_torch_(torch.nn.Linear(3, 7), torch.nn.ReLU(), random_network())
+    with pytest.raises(TypeError, match=r"`linear1` must be a torch.nn.Linear, got Conv1d"):
+        init_torch_(torch.nn.Conv1d(3, 7, 1), torch.nn.Linear(7, 1), random_network())
+
+
+def test_layers_stay_as_they_were_where_digits_are_lost():
+    network = ShallowNetwork(
+        np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
+    )
+    module = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Linear(4, 1))
+    before = {key: value.clone() for key, value in module.state_dict().items()}
+    with pytest.raises(DisagreementError, match="`init_torch_` made a model that differs"):
+        init_torch_(module[0], module[1], network)
+    assert all(torch.equal(value, before[key]) for key, value in module.state_dict().items())

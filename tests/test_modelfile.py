@@ -1,0 +1,451 @@
+"""The model file: exact round trips, and a clear error for every file that is not a good one."""
+
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
+
+import greedynet
+from extras import need
+from greedynet import GreedyNetRegressor, ModelFileError, ShallowNetwork, load
+from greedynet.activations import ACTIVATIONS, ReLU
+from greedynet.tensorfile import FORMAT_VERSION
+from networks import KINDS, assert_same, fitted, impostor, inputs, kind, random_network
+
+FILE = "model.safetensors"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a small network's file."""
+    random_network(2).save(tmp_path / FILE)
+    return tmp_path / FILE
+
+
+def loaded_again(model: ShallowNetwork | GreedyNetRegressor, folder: Path):
+    model.save(folder / FILE)
+    return load(folder / FILE)
+
+
+def forge(file: Path, change: Callable[[dict], None]) -> None:
+    """Change a file's header and make the checksum right again, as an attacker would."""
+    data = file.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    change(header)
+    metadata = header["__metadata__"]
+    if isinstance(metadata, dict):
+        metadata["sha256"] = "0" * 64
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    forged = len(text).to_bytes(8, "little") + text + data[start:]
+    digest = hashlib.sha256(forged).hexdigest().encode()
+    file.write_bytes(forged.replace(b"0" * 64, digest, 1))
+
+
+def in_model(change: Callable[[dict], None]) -> Callable[[dict], None]:
+    """Return the change of a header that makes a change to the tree in it."""
+
+    def changed(header: dict) -> None:
+        tree = json.loads(header["__metadata__"]["model"])
+        change(tree)
+        header["__metadata__"]["model"] = json.dumps(tree)
+
+    return changed
+
+
+# Round trips
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_network_comes_back_bit_for_bit(tmp_path: Path, name: str):
+    network = kind(name)
+    again = loaded_again(network, tmp_path)
+    assert_same(again, network)
+    X = inputs(network)
+    assert_same(again.predict(X), network.predict(X))
+    assert not again.biases.flags.writeable
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_outputs": 3}, {"alpha": 0.1}, {"linear_term": False}])
+def test_loaded_network_truncates_to_the_same_widths(tmp_path: Path, settings: dict):
+    network = fitted(**settings).path_.network
+    for full in (network, network.truncate(network.n_nodes - 3)):
+        again = loaded_again(full, tmp_path)
+        assert_same(again, full)
+        for n in range(full.n_nodes - full.n_neurons, full.n_nodes + 1):
+            assert_same(again.truncate(n), full.truncate(n))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_outputs": 3},
+        {"dtype": "float32"},
+        {"cv": 3, "random_state": np.int64(4)},
+        {"points": np.random.default_rng(0).normal(size=(40, 3)), "rule": "oga"},
+        {"activation": ReLU(), "n_nodes": 6, "random_state": None, "verbose": False},
+    ],
+)
+def test_estimator_comes_back_bit_for_bit(tmp_path: Path, settings: dict):
+    model = fitted(**settings)
+    again = loaded_again(model, tmp_path)
+    assert type(again) is GreedyNetRegressor
+    for name, value in model.get_params().items():
+        np.testing.assert_equal(again.get_params()[name], value)
+    assert set(vars(again)) == set(vars(model))
+    for name in ("network_", "path_", "n_nodes_", "stop_reason_", "n_features_in_"):
+        assert_same(getattr(again, name), getattr(model, name))
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    assert_same(again.predict(X), model.predict(X))
+
+
+def test_loaded_estimator_is_a_full_one(tmp_path: Path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["größe", "b c"])
+    model = GreedyNetRegressor(n_nodes=4, n_points=50).fit(X, X["größe"] ** 2)
+    assert model.network_.feature_names == ("größe", "b c")
+    again = loaded_again(model, tmp_path)
+    assert_same(again.feature_names_in_, model.feature_names_in_)
+    assert again.network_.feature_names == ("größe", "b c")
+    with pytest.raises(ValueError, match="feature names should match"):
+        again.predict(X.rename(columns={"b c": "other"}))
+    refitted = clone(again).fit(X, X["größe"] ** 2)
+    assert_same(refitted.network_, model.network_)
+
+
+def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    need("jax")
+    need("optax")
+    model = fitted(refine="adam", refine_epochs=3)
+    again = loaded_again(model, tmp_path)
+    assert_same(again.training_, model.training_)
+    assert_same(again.network_, model.network_)
+    # Where JAX is missing the numbers are still there.
+    monkeypatch.setitem(sys.modules, "greedynet.train", None)
+    again = loaded_again(load(tmp_path / FILE), tmp_path)
+    assert_same(again.training_.loss_history, model.training_.loss_history)
+    assert_same(again.network_, model.network_)
+
+
+def test_loading_is_enough_in_a_fresh_process(tmp_path: Path):
+    fitted().save(tmp_path / FILE)
+    code = f"import greedynet; print(greedynet.load({str(tmp_path / FILE)!r}).n_nodes_)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(run.stdout) == fitted().n_nodes_
+
+
+def test_subclass_is_loaded_as_itself(tmp_path: Path):
+    class OwnRegressor(GreedyNetRegressor):
+        pass
+
+    model = OwnRegressor(n_nodes=4, n_points=50).fit([[0.0], [1], [3], [4]], [0.0, 1, 5, 2])
+    # A classifier's labels are one more fitted attribute, whatever they are.
+    for classes in (["no", "yes"], [False, True], [-1, 3], [0.5, 1.5]):
+        for dtype in (None, object if isinstance(classes[0], str) else None):
+            model.classes_ = np.array(classes, dtype=dtype)
+            again = loaded_again(model, tmp_path)
+            assert type(again) is OwnRegressor
+            assert_same(again.classes_, model.classes_)
+
+
+def test_network_knows_the_training_range():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    for points in (None, rng.normal(size=(20, 4))):
+        model = GreedyNetRegressor(n_nodes=4, n_points=50, points=points).fit(X, X[:, 0] ** 2)
+        for network in (model.network_, model.path_.network, model.network_.truncate(3)):
+            assert_same(network.input_range, np.array([X.min(axis=0), X.max(axis=0)]))
+
+
+def test_same_model_gives_the_same_file(tmp_path: Path):
+    model = fitted()
+    for name in ("a", "b"):
+        model.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_other_programs_can_read_the_file(tmp_path: Path):
+    model = fitted(n_outputs=3)
+    model.save(tmp_path / FILE)
+    arrays = load_file(tmp_path / FILE)
+    assert_same(arrays["fitted.network_.network.biases"], np.array(model.network_.biases))
+    assert_same(arrays["fitted.path_.SelectionPath.training_errors"], model.path_.training_errors)
+    with safe_open(tmp_path / FILE, "numpy") as opened:
+        metadata = opened.metadata()
+    assert metadata["format"] == "greedynet"
+    assert metadata["format_version"] == str(FORMAT_VERSION)
+    assert metadata["library_version"] == greedynet.__version__
+    assert metadata["kind"] == "GreedyNetRegressor"
+    tree = json.loads(metadata["model"])["fitted"]
+    assert tree["network_"]["network"]["activation"] == "relu"
+    assert tree["path_"]["SelectionPath"]["best_n_nodes"] == model.n_nodes_
+
+
+def test_strided_arrays_are_written_in_their_order(tmp_path: Path):
+    full = fitted().path_.network
+    trail = replace(full.trail, R=np.asfortranarray(full.trail.R), z=full.trail.z[::-1][::-1])
+    assert not trail.R.flags.c_contiguous
+    again = loaded_again(replace(full, trail=trail), tmp_path)
+    assert_same(again.trail, full.trail)
+
+
+# What cannot be saved, and writing
+
+
+def test_only_plain_parameters_are_saved(tmp_path: Path):
+    model = fitted(cv=KFold(3))
+    with pytest.raises(TypeError, match=r"`cv` must be a number, text or an array.*KFold"):
+        model.save(tmp_path / FILE)
+    assert not list(tmp_path.iterdir())
+    again = loaded_again(model.set_params(cv=None), tmp_path)
+    assert_same(again.network_, model.network_)
+
+
+def test_unfitted_estimator_is_not_saved(tmp_path: Path):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        GreedyNetRegressor().save(tmp_path / FILE)
+
+
+def test_unknown_activation_is_not_saved_until_it_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    class Softer(ReLU):
+        pass
+
+    own = replace(random_network(), activation=Softer(name="softer"))
+    for network in (own, impostor(random_network())):
+        with pytest.raises(ValueError, match=r"`activation` must be one of .* to be saved"):
+            network.save(tmp_path / FILE)
+    monkeypatch.setitem(ACTIVATIONS, "softer", own.activation)
+    assert loaded_again(own, tmp_path).activation == own.activation
+    monkeypatch.undo()
+    with pytest.raises(ModelFileError, match="`activation` must be one of"):
+        load(tmp_path / FILE)
+
+
+def test_failed_write_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch):
+    before = file.read_bytes()
+
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for broken in ("replace", "fsync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, broken, full_disk)
+            with pytest.raises(OSError, match="No space left"):
+                random_network(7).save(file)
+        assert file.read_bytes() == before
+        assert list(file.parent.iterdir()) == [file]
+    random_network(7).save(str(file))
+    assert load(file).n_neurons == 7
+
+
+def test_bad_paths_are_named(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="`path` must lie in a folder that exists"):
+        random_network().save(tmp_path / "nowhere" / FILE)
+    with pytest.raises(IsADirectoryError, match="`path` must name a file"):
+        random_network().save(tmp_path)
+    with pytest.raises(FileNotFoundError, match=FILE):
+        load(tmp_path / FILE)
+
+
+def test_file_has_ordinary_permissions(file: Path):
+    other = file.with_name("other")
+    other.write_bytes(b"")
+    assert file.stat().st_mode == other.stat().st_mode
+
+
+# Files that are no good
+
+
+@pytest.mark.parametrize("model", [random_network(3), fitted()], ids=["network", "estimator"])
+def test_cut_file_is_refused(tmp_path: Path, model: ShallowNetwork | GreedyNetRegressor):
+    file = tmp_path / FILE
+    model.save(file)
+    data = file.read_bytes()
+    for length in range(0, len(data), 10):
+        file.write_bytes(data[:length])
+        with pytest.raises(ModelFileError, match=r"cut short|damaged"):
+            load(file)
+
+
+@pytest.mark.parametrize("bits", [0x01, 0x20, 0x80, 0xFF])
+def test_flipped_byte_is_refused(file: Path, bits: int):
+    data = bytearray(file.read_bytes())
+    for place in range(len(data)):
+        data[place] ^= bits
+        file.write_bytes(data)
+        with pytest.raises(ModelFileError, match=r"cut short|damaged|greedynet|no model file"):
+            load(file)
+        data[place] ^= bits
+    file.write_bytes(data)
+    assert load(file).n_neurons == 2
+
+
+def test_appended_byte_is_refused(file: Path):
+    file.write_bytes(file.read_bytes() + b"\0")
+    with pytest.raises(ModelFileError, match="damaged"):
+        load(file)
+
+
+def test_foreign_files_are_refused(tmp_path: Path):
+    file = tmp_path / FILE
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("weights", "1 2 3")
+    contents = [
+        b"",
+        b"x,y\n1,2\n",
+        pickle.dumps(random_network()),
+        file.read_bytes(),
+        b"\x89PNG\r\n\x1a\n" + bytes(100),
+        (2).to_bytes(8, "little") + b"[]",
+        (4).to_bytes(8, "little") + b"null",
+        bytes(8),
+        (50_000).to_bytes(8, "little") + b"[" * 50_000,
+        (5_001).to_bytes(8, "little") + b"1" * 5_001,
+    ]
+    for data in contents:
+        file.write_bytes(data)
+        with pytest.raises(ModelFileError, match="no model file"):
+            load(file)
+
+
+@pytest.mark.parametrize("metadata", [None, {"format": "pt"}])
+def test_foreign_safetensors_are_refused(tmp_path: Path, metadata: dict | None):
+    save_file({"weight": np.ones(3)}, tmp_path / FILE, metadata)
+    with pytest.raises(ModelFileError, match="not one that greedynet wrote"):
+        load(tmp_path / FILE)
+
+
+@pytest.mark.parametrize("length", [2**63, 2**64 - 1, 2**40, 10**6])
+def test_absurd_header_length_is_refused(file: Path, length: int):
+    file.write_bytes(length.to_bytes(8, "little") + file.read_bytes()[8:])
+    with pytest.raises(ModelFileError, match=f"the header alone would take {length}"):
+        load(file)
+
+
+def test_header_as_large_as_the_memory_is_refused(file: Path):
+    with open(file, "wb") as sparse:
+        sparse.write((2**32).to_bytes(8, "little"))
+        sparse.truncate(2**33)
+    with pytest.raises(ModelFileError, match="the header alone would take 4294967296"):
+        load(file)
+
+
+def set_in(header: dict, *place: str, value: object) -> None:
+    for name in place[:-1]:
+        header = header[name]
+    header[place[-1]] = value
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("shape",), [2**40, 2**40]),
+        (("shape",), [2**62]),
+        (("shape",), [0, 2**62]),
+        (("shape",), [10**30]),
+        (("shape",), [-2]),
+        (("shape",), "2"),
+        (("data_offsets",), [0, 2**60]),
+        (("data_offsets",), [2**60, 2**60 + 16]),
+        (("dtype",), "F128"),
+        (("dtype",), "BF16"),
+        (("dtype",), "F32"),
+    ],
+)
+def test_absurd_array_is_refused(file: Path, place: tuple, value: object):
+    forge(file, lambda header: set_in(header, "biases", *place, value=value))
+    with pytest.raises(ModelFileError, match="does not hold what its header declares"):
+        load(file)
+
+
+def test_newer_format_says_to_update(file: Path):
+    forge(file, lambda header: header["__metadata__"].update(format_version="7"))
+    with pytest.raises(ModelFileError, match=r"format version 7.*pip install --upgrade greedynet"):
+        load(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h: h["__metadata__"].update(format_version="one"), "no format version"),
+        (lambda h: h["__metadata__"].pop("format_version"), "no format version"),
+        (lambda h: h["__metadata__"].update(format_version=1), "metadata must be text"),
+        (lambda h: h.update(__metadata__=[]), "not one that greedynet wrote"),
+        (lambda h: h["__metadata__"].update(kind="GreedyNetOracle"), "none of .*'network'"),
+        (lambda h: h["__metadata__"].update(kind="GreedyNetRegressor"), "does not describe a Gr"),
+        (lambda h: h["__metadata__"].update(model="{"), "does not hold"),
+        (lambda h: h["__metadata__"].update(model="[" * 9_000), "does not hold"),
+        (lambda h: h["__metadata__"].pop("model"), "does not hold"),
+        (lambda h: h.pop("biases"), "does not hold"),
+        (in_model(lambda tree: tree.pop("biases")), "does not describe a network"),
+        (in_model(lambda tree: tree.update(biases={"array": "weights"})), "does not hold"),
+        (in_model(lambda tree: tree.update(biases=[1.0])), "`biases` must have the shape"),
+        (in_model(lambda tree: tree.update(biases=["a", "b"])), "does not describe a network"),
+        (in_model(lambda tree: tree.update(colour="red")), "does not describe a network"),
+        (in_model(lambda tree: tree.update(activation="os.system")), "must be one of"),
+        (in_model(lambda tree: tree.update(feature_names=["a"])), "`feature_names` must have one"),
+        (in_model(lambda tree: tree.update(trail={"R": 0})), "does not describe a network"),
+    ],
+)
+def test_forged_file_is_refused(file: Path, change: Callable[[dict], None], message: str):
+    forge(file, change)
+    with pytest.raises(ModelFileError, match=message):
+        load(file)
+
+
+def test_forging_itself_is_sound(file: Path):
+    before = load(file)
+    forge(file, lambda header: None)
+    assert_same(load(file), before)
+
+
+def test_digest_of_surrogates_is_refused(file: Path):
+    forge(file, lambda header: None)
+    data = file.read_bytes()
+    digest = safe_digest(data)
+    file.write_bytes(data.replace(digest, rb"\ud800" * 10 + b"0000", 1))
+    with pytest.raises(ModelFileError, match="do not match its checksum"):
+        load(file)
+
+
+def safe_digest(data: bytes) -> bytes:
+    start = 8 + int.from_bytes(data[:8], "little")
+    return json.loads(data[8:start])["__metadata__"]["sha256"].encode()
+
+
+def test_trail_of_another_network_is_refused():
+    model = fitted()
+    network, other = model.path_.network, model.path_.network.truncate(5)
+    with pytest.raises(ValueError, match="`trail` must belong to"):
+        replace(network, trail=other.trail)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("feature_names", ("a",), "`feature_names` must have one name for each of the 3 inputs"),
+        ("input_range", np.ones((2, 4)), r"`input_range` must have the shape \(2, 3\)"),
+    ],
+)
+def test_bad_fields_are_named(field: str, value: object, message: str):
+    assert field in {f.name for f in fields(ShallowNetwork)}
+    with pytest.raises(ValueError, match=message):
+        replace(random_network(), **{field: value})
