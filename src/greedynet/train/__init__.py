@@ -1,0 +1,11 @@
+"""Backpropagation: from a `ShallowNetwork` to a better one (GSN 5), on JAX and optax.
+
+`train` starts from any network, a greedy one or one of the `random_networks`; `train_many` trains
+several at once. Needs the extra `train`: pip install "greedynet[train]".
+"""
+
+from greedynet.train.fit import train, train_many
+from greedynet.train.result import TrainingResult
+from greedynet.train.starts import random_networks
+
+__all__ = ["TrainingResult", "random_networks", "train", "train_many"]

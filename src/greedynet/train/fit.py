@@ -1,0 +1,214 @@
+"""`train` and `train_many`: arguments checked, the training driven, the results told."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from greedynet.data import Rows
+from greedynet.network import ShallowNetwork
+from greedynet.sphere import RandomState
+from greedynet.train.driver import Outcome, drive
+from greedynet.train.inputs import (
+    Keep,
+    Progress,
+    check_networks,
+    check_rows,
+    check_settings,
+    check_validation,
+)
+from greedynet.train.result import TrainingResult
+
+
+def train(
+    network: ShallowNetwork,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    X_val: ArrayLike | None = None,
+    y_val: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    sample_weight_val: ArrayLike | None = None,
+    epochs: int = 10_000,
+    batch_size: int | None = None,
+    learning_rate: float = 1e-3,
+    decay: float = 0.99954,
+    optimizer: Any = None,
+    keep: Keep = "best",
+    random_state: RandomState = 0,
+    progress: Progress = None,
+) -> TrainingResult:
+    """Train all weights of a network by backpropagation (GSN 5).
+
+    Minimises the mean squared error `sum_i w_i |g(x_i) - y_i|**2 / (t sum_i w_i)` over the inner
+    weights, the biases, the outer weights, the affine term if the network has one, and an output
+    bias that starts at the network's intercept, or at 0. In float64, whatever JAX is set to.
+
+    The default is the paper's Adam, with the learning rate `learning_rate * decay**epoch`.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        Where to start: the `network_` of a fit, or one of the `random_networks`.
+    X : array-like of shape (n_rows, n_features)
+        Training inputs.
+    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        Training outputs.
+    X_val, y_val : array-like or None, default=None
+        Validation rows to choose the best weights by; None to choose by the training error.
+    sample_weight, sample_weight_val : array-like of shape (n_rows,) or None, default=None
+        Weights of the rows.
+    epochs : int, default=10_000
+        How many times to go through the training rows.
+    batch_size : int or None, default=None
+        Rows in a step, drawn anew in every epoch; None for all of them.
+    learning_rate : float, default=1e-3
+        Adam's learning rate in the first epoch.
+    decay : float, default=0.99954
+        Factor of the learning rate from epoch to epoch.
+    optimizer : optax.GradientTransformation or None, default=None
+        Any optimiser of optax, with a learning rate or schedule of its own, in place of Adam with
+        `learning_rate` and `decay`. A schedule counts steps: `ceil(n_rows / batch_size)` an epoch.
+    keep : {"best", "last"}, default="best"
+        "best" returns the weights with the smallest validation error, the start included, so that
+        no network ends worse than it began. "last" returns those of the last epoch, as the paper.
+    random_state : int, RandomState or None, default=0
+        Seed of the batches.
+    progress : bool, callable or None, default=None
+        None for a progress bar once two seconds have passed, if standard error is a terminal. True
+        for a bar, False for none. A function is called about twice a second with the number of
+        epochs that are done and of epochs in all.
+
+    Returns
+    -------
+    result : TrainingResult
+        The trained network, without a selection path, and the errors from epoch to epoch. After
+        Ctrl-C, what there is so far, with `interrupted=True`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import GreedyNetRegressor
+    >>> from greedynet.train import train
+    >>> X = np.linspace(-1, 1, 50)[:, None]
+    >>> y = np.cos(2 * np.pi * X[:, 0])
+    >>> start = GreedyNetRegressor(n_nodes=8).fit(X, y).network_
+    >>> result = train(start, X, y, epochs=200)
+    >>> bool(result.loss_history[result.best_epoch] < result.loss_history[0])
+    True
+    """
+    if not isinstance(network, ShallowNetwork):
+        raise TypeError(
+            f"`network` must be a ShallowNetwork, got {type(network).__name__}: a fitted estimator "
+            "has one as `network_`."
+        )
+    (result,) = train_many(
+        [network],
+        X,
+        y,
+        X_val=X_val,
+        y_val=y_val,
+        sample_weight=sample_weight,
+        sample_weight_val=sample_weight_val,
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        decay=decay,
+        optimizer=optimizer,
+        keep=keep,
+        random_state=random_state,
+        progress=progress,
+    )
+    return result
+
+
+def train_many(
+    networks: Sequence[ShallowNetwork],
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    X_val: ArrayLike | None = None,
+    y_val: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    sample_weight_val: ArrayLike | None = None,
+    epochs: int = 10_000,
+    batch_size: int | None = None,
+    learning_rate: float = 1e-3,
+    decay: float = 0.99954,
+    optimizer: Any = None,
+    keep: Keep = "best",
+    random_state: RandomState = 0,
+    progress: Progress = None,
+    n_jobs: int | None = None,
+) -> list[TrainingResult]:
+    """Train several networks of one architecture at once.
+
+    Each comes out, to rounding, as `train` with the same arguments gives it: all see the same
+    batches in the same order, which is why ten cost little more than one.
+
+    Parameters
+    ----------
+    networks : list of ShallowNetwork
+        Where to start, such as `random_networks(10, ...)`.
+    X, y, X_val, y_val, sample_weight, sample_weight_val : array-like
+        See `train`.
+    epochs, batch_size, learning_rate, decay, optimizer, keep, random_state, progress
+        See `train`.
+    n_jobs : int or None, default=None
+        Number of threads for large networks; None or -1 for all cores. The result does not depend
+        on it.
+
+    Returns
+    -------
+    results : list of TrainingResult
+        One for each network, in their order.
+    """
+    begin = time.perf_counter()
+    networks = check_networks(networks)
+    rows = check_rows(networks[0], X, y, sample_weight)
+    validation = check_validation(networks[0], X_val, y_val, sample_weight_val)
+    settings = check_settings(
+        len(rows),
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        decay=decay,
+        optimizer=optimizer,
+        keep=keep,
+        random_state=random_state,
+    )
+    outcome = drive(networks, rows, validation, settings, progress, n_jobs)
+    _warn_if_diverged(outcome)
+    return _results(outcome, rows, validation is not None, time.perf_counter() - begin)
+
+
+def _results(outcome: Outcome, rows: Rows, validated: bool, seconds: float) -> list[TrainingResult]:
+    seen = np.stack([rows.X.min(axis=0), rows.X.max(axis=0)])
+    return [
+        TrainingResult(
+            replace(network, input_range=seen) if network.input_range is None else network,
+            outcome.losses[i],
+            outcome.scores[i] if validated else None,
+            int(outcome.best_epochs[i]),
+            seconds,
+            outcome.interrupted,
+        )
+        for i, network in enumerate(outcome.networks)
+    ]
+
+
+def _warn_if_diverged(outcome: Outcome) -> None:
+    diverged = ~np.isfinite(outcome.losses[:, -1])
+    if diverged.any():
+        epoch = int(np.argmin(np.isfinite(outcome.losses[diverged]), axis=1).min())
+        warnings.warn(
+            f"{diverged.sum()} of {len(diverged)} trainings diverged, the first in epoch {epoch}: "
+            "try a smaller `learning_rate`, or scale the data.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

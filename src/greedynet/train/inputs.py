@@ -1,0 +1,201 @@
+"""The arguments of a training, checked: rows that fit the network, settings that make sense.
+
+Every message names the argument, what it must be, what came and what to write instead.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from greedynet.data import Rows
+from greedynet.network import ShallowNetwork
+from greedynet.sphere import RandomState
+
+Float64 = NDArray[np.float64]
+Keep = Literal["best", "last"]
+Hook = Callable[[int, int], None]
+Progress = bool | Hook | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train; see `train`."""
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    decay: float
+    optimizer: Any
+    keep: Keep
+    seed: int
+
+
+def check_settings(
+    n_rows: int,
+    *,
+    epochs: int,
+    batch_size: int | None,
+    learning_rate: float,
+    decay: float,
+    optimizer: Any,
+    keep: Keep,
+    random_state: RandomState,
+) -> Settings:
+    """Return the settings of a training on `n_rows` rows, or say what is wrong with them."""
+    check_count(epochs, "epochs", 0)
+    if batch_size is not None:
+        check_count(batch_size, "batch_size")
+        if batch_size > n_rows:
+            raise ValueError(
+                f"`batch_size` must be at most the number of training rows, {n_rows}, got "
+                f"{batch_size}: write `batch_size=None` for all rows in every step."
+            )
+    _check_positive(learning_rate, "learning_rate", np.inf, "such as 1e-3")
+    _check_positive(decay, "decay", 1.0, "such as 0.99954; 1 keeps the learning rate")
+    if keep not in get_args(Keep):
+        raise ValueError(
+            f"`keep` must be 'best' (by validation) or 'last' (the weights of the last epoch), "
+            f"got {keep!r}."
+        )
+    if optimizer is not None and not (hasattr(optimizer, "init") and hasattr(optimizer, "update")):
+        raise TypeError(
+            f"`optimizer` must be an optax optimiser such as `optax.adam(1e-3)`, or None for Adam "
+            f"with `learning_rate` and `decay`, got {optimizer!r}."
+        )
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    size = n_rows if batch_size is None else int(batch_size)
+    return Settings(int(epochs), size, float(learning_rate), float(decay), optimizer, keep, seed)
+
+
+def check_networks(networks: Sequence[ShallowNetwork]) -> list[ShallowNetwork]:
+    """Demand at least one network, and the same architecture for all."""
+    if isinstance(networks, ShallowNetwork) or not isinstance(networks, Sequence):
+        raise TypeError(
+            f"`networks` must be a list of ShallowNetwork, got {type(networks).__name__}: for one "
+            "network call `train`."
+        )
+    if not networks:
+        raise ValueError("`networks` must hold at least one network, got an empty list.")
+    for network in networks:
+        if not isinstance(network, ShallowNetwork):
+            raise TypeError(
+                f"`networks` must hold ShallowNetwork objects, got {type(network).__name__}: a "
+                "fitted estimator has one as `network_`."
+            )
+    shapes = {_architecture(network): None for network in networks}
+    if len(shapes) > 1:
+        first, other, *_ = shapes
+        raise ValueError(
+            f"`networks` must have one architecture to be trained at once, got {first} and "
+            f"{other}: call `train_many` for each."
+        )
+    return list(networks)
+
+
+def check_rows(
+    network: ShallowNetwork,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    suffix: str = "",
+) -> Rows:
+    """Return rows that fit the network, or say what is wrong with `X`, `y` or their weights."""
+    inputs, outputs = _finite(X, f"X{suffix}"), _finite(y, f"y{suffix}")
+    if inputs.ndim != 2 or inputs.shape[1] != network.n_features:
+        raise ValueError(
+            f"`X{suffix}` must have the shape (n_rows, {network.n_features}), as the network has "
+            f"inputs, got {inputs.shape}: one input is written X[:, None]."
+        )
+    if not len(inputs):
+        raise ValueError(f"`X{suffix}` must have at least one row, got {inputs.shape}.")
+    if outputs.ndim == 1:
+        outputs = outputs[:, None]
+    if outputs.shape != (len(inputs), network.n_outputs):
+        raise ValueError(
+            f"`y{suffix}` must have the shape ({len(inputs)}, {network.n_outputs}), as `X{suffix}` "
+            f"has rows and the network has outputs, got {np.shape(y)}."
+        )
+    weights = _check_weights(sample_weight, f"sample_weight{suffix}", len(inputs))
+    return Rows(inputs, outputs, weights)
+
+
+def check_validation(
+    network: ShallowNetwork,
+    X_val: ArrayLike | None,
+    y_val: ArrayLike | None,
+    sample_weight_val: ArrayLike | None,
+) -> Rows | None:
+    """Return validation rows, or None where none are given."""
+    if X_val is None and y_val is None and sample_weight_val is None:
+        return None
+    if X_val is None or y_val is None:
+        missing = "X_val" if X_val is None else "y_val"
+        raise ValueError(
+            f"`X_val` and `y_val` go together, got no `{missing}`: give both, or none of them."
+        )
+    return check_rows(network, X_val, y_val, sample_weight_val, "_val")
+
+
+def check_count(value: Any, name: str, least: int = 1) -> None:
+    """Demand an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
+    if int(value) < least:
+        raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
+
+
+def _check_positive(value: Any, name: str, most: float, example: str) -> None:
+    limit = "" if np.isinf(most) else f" and at most {most:g}"
+    message = f"`{name}` must be a number above 0{limit}, {example}, got {value!r}."
+    if not isinstance(value, Real):
+        raise TypeError(message)
+    if not 0 < float(value) <= most or not np.isfinite(float(value)):
+        raise ValueError(message)
+
+
+def _architecture(network: ShallowNetwork) -> str:
+    affine = "" if network.linear_weights is None else " with an affine term"
+    return (
+        f"{network.n_features}-{network.n_neurons}-{network.n_outputs} "
+        f"{network.activation.name}{affine}"
+    )
+
+
+def _finite(values: ArrayLike, name: str) -> Float64:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"`{name}` must be an array of numbers, got {error}.") from None
+    if not np.isfinite(array).all():
+        row = int(np.argwhere(~np.isfinite(array))[0][0]) if array.ndim else 0
+        raise ValueError(
+            f"`{name}` must be finite, got NaN or infinity, first in row {row}: leave such rows "
+            "out or fill the gaps before training."
+        )
+    return array
+
+
+def _check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 | None:
+    """Weights with mean 1, or None."""
+    if values is None:
+        return None
+    weights = _finite(values, name)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
+            f"{weights.shape}: write None for equal weights."
+        )
+    if (weights < 0).any() or not weights.any():
+        what = "negative values" if (weights < 0).any() else "zeros only"
+        raise ValueError(
+            f"`{name}` must be non-negative with at least one positive weight, got {what}: write "
+            "0 for rows to leave out, None for equal weights."
+        )
+    # First by the largest: the sum of huge weights must not overflow.
+    weights = weights / weights.max()
+    return np.asarray(weights / weights.mean())

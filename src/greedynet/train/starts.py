@@ -1,0 +1,108 @@
+"""Random networks to start from: what a training without the greedy algorithm begins with."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+from sklearn.utils import check_random_state
+
+from greedynet.activations import Activation, get_activation
+from greedynet.network import ShallowNetwork
+from greedynet.sphere import RandomState
+from greedynet.train.inputs import check_count
+
+Float64 = NDArray[np.float64]
+Init = Literal["truncated_normal", "glorot", "he"]
+
+STANDARD_DEVIATION = 0.05  # of the paper's random starts
+_CUT = 2.0  # in standard deviations
+# A normal variable that is cut at two deviations has this standard deviation left.
+_SHRINKAGE = float(
+    np.sqrt(1 - 2 * _CUT * np.exp(-(_CUT**2) / 2) / np.sqrt(2 * np.pi) / (2 * ndtr(_CUT) - 1))
+)
+
+
+def random_networks(
+    n_networks: int,
+    n_features: int,
+    n_nodes: int,
+    n_outputs: int = 1,
+    *,
+    init: Init = "truncated_normal",
+    activation: str | Activation = "relu",
+    random_state: RandomState = 0,
+) -> list[ShallowNetwork]:
+    """Draw networks with random weights and all biases zero.
+
+    A layer of `p` inputs and `q` outputs gets weights from
+
+    - "truncated_normal": `N(0, 0.05**2)`, drawn again beyond two deviations: the paper's start;
+    - "glorot": the uniform distribution on `[-s, s]` with `s = sqrt(6 / (p + q))`;
+    - "he": a normal distribution cut at two deviations, with the variance `2 / p`.
+
+    Parameters
+    ----------
+    n_networks : int
+        How many; the first of them do not depend on it.
+    n_features, n_nodes, n_outputs : int
+        Inputs, neurons and outputs of each.
+    init : {"truncated_normal", "glorot", "he"}, default="truncated_normal"
+        Distribution of the weights.
+    activation : str or Activation, default="relu"
+        What a neuron does.
+    random_state : int, RandomState or None, default=0
+        Seed of the weights.
+
+    Returns
+    -------
+    networks : list of ShallowNetwork
+
+    Examples
+    --------
+    >>> from greedynet.train import random_networks
+    >>> first, second = random_networks(2, n_features=3, n_nodes=5)
+    >>> first.inner_weights.shape, first.intercept
+    ((5, 3), array([0.]))
+    """
+    counts = {"n_features": n_features, "n_nodes": n_nodes, "n_outputs": n_outputs}
+    for name, value in {"n_networks": n_networks, **counts}.items():
+        check_count(value, name)
+    if init not in _DRAWS:
+        raise ValueError(f"`init` must be one of {sorted(_DRAWS)}, got {init!r}.")
+    stream = check_random_state(random_state)
+    draw = _DRAWS[init]
+    return [
+        ShallowNetwork(
+            inner_weights=draw(stream, n_features, n_nodes).T,
+            biases=np.zeros(n_nodes),
+            outer_weights=draw(stream, n_nodes, n_outputs),
+            intercept=np.zeros(n_outputs),
+            activation=get_activation(activation),
+            single_output=n_outputs == 1,
+        )
+        for _ in range(n_networks)
+    ]
+
+
+def _truncated_normal(stream: np.random.RandomState, p: int, q: int) -> Float64:
+    # Inverse of the distribution function: one draw per weight, none of them thrown away.
+    return np.asarray(STANDARD_DEVIATION * ndtri(stream.uniform(ndtr(-_CUT), ndtr(_CUT), (p, q))))
+
+
+def _glorot(stream: np.random.RandomState, p: int, q: int) -> Float64:
+    limit = np.sqrt(6 / (p + q))
+    return stream.uniform(-limit, limit, (p, q))
+
+
+def _he(stream: np.random.RandomState, p: int, q: int) -> Float64:
+    deviation = np.sqrt(2 / p) / _SHRINKAGE
+    return _truncated_normal(stream, p, q) * (deviation / STANDARD_DEVIATION)
+
+
+_DRAWS: dict[str, Callable[[np.random.RandomState, int, int], Float64]] = {
+    "truncated_normal": _truncated_normal,
+    "glorot": _glorot,
+    "he": _he,
+}

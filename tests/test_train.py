@@ -1,0 +1,555 @@
+"""Training: a NumPy twin of every step, gradients by finite differences, restarts one by one."""
+
+import io
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from extras import need
+from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.paper import load_example
+from problems import noisy, relative_error
+
+jax, optax = need("jax"), need("optax")
+ravel_pytree = need("jax.flatten_util").ravel_pytree
+
+from greedynet.train import driver, random_networks, train, train_many  # noqa: E402
+from greedynet.train.batches import epoch_order, make_batches, make_blocks  # noqa: E402
+from greedynet.train.inputs import check_rows  # noqa: E402
+from greedynet.train.model import loss, loss_and_gradient, predict, stack  # noqa: E402
+
+ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+
+
+@pytest.fixture(scope="module")
+def example():
+    return load_example(1)
+
+
+@pytest.fixture(scope="module")
+def greedy(example):
+    return greedy_start(example)
+
+
+def greedy_start(example):
+    n_nodes = example.published.n_nodes
+    model = GreedyNetRegressor(n_nodes=n_nodes, points=example.sphere, linear_term=False)
+    return model.fit(example.X_train, example.y_train).network_
+
+
+def general(n_rows=37, affine=True, seed=0):
+    """A network with an affine term and two outputs, rows and sample weights."""
+    rng = np.random.RandomState(seed)
+    network = ShallowNetwork(
+        inner_weights=rng.randn(7, 3),
+        biases=rng.randn(7),
+        outer_weights=rng.randn(7, 2),
+        linear_weights=rng.randn(3, 2) if affine else None,
+        intercept=rng.randn(2) if affine else None,
+        single_output=False,
+    )
+    X, Y, weights = rng.randn(n_rows, 3), rng.randn(n_rows, 2), rng.uniform(0.5, 2, n_rows)
+    return network, X, Y, weights
+
+
+def arrays_of(network):
+    return [getattr(network, name) for name in ARRAYS if getattr(network, name) is not None]
+
+
+def assert_equal_networks(found, wanted, tolerance=0.0):
+    for a, b in zip(arrays_of(found), arrays_of(wanted), strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+def mean_squared_error(network, X, y, weights=None):
+    errors = (network.predict(X) - y).reshape(len(X), -1) ** 2
+    return np.average(errors.mean(axis=1), weights=weights)
+
+
+# The twin: backpropagation and Adam written out
+
+
+def twin_gradient(arrays, X, Y, factors):
+    a, b, c, linear, m = arrays
+    z = X @ a.T + b
+    hidden = np.maximum(z, 0)
+    residual = hidden @ c + X @ linear + m - Y
+    slope = 2 * factors[:, None] * residual
+    back = (slope @ c.T) * (z > 0)
+    return [back.T @ X, back.sum(axis=0), hidden.T @ slope, X.T @ slope, slope.sum(axis=0)]
+
+
+def twin_training(network, X, Y, weights, orders, batch_size, rate=1e-3, decay=0.99954):
+    arrays = [array.copy() for array in arrays_of(network)]
+    m, v = ([np.zeros_like(array) for array in arrays] for _ in range(2))
+    weights = weights / weights.mean()
+    t = 0
+    for epoch, order in enumerate(orders):
+        for rows in np.split(order, range(batch_size, len(order), batch_size)):
+            factors = weights[rows] / len(rows) / Y.shape[1]
+            gradient = twin_gradient(arrays, X[rows], Y[rows], factors)
+            t += 1
+            for i, g in enumerate(gradient):
+                m[i] = 0.9 * m[i] + 0.1 * g
+                v[i] = 0.999 * v[i] + 0.001 * g**2
+                step = (m[i] / (1 - 0.9**t)) / (np.sqrt(v[i] / (1 - 0.999**t)) + 1e-8)
+                arrays[i] -= rate * decay**epoch * step
+    return replace(network, **dict(zip(ARRAYS, arrays, strict=True)))
+
+
+def epoch_orders(n_rows, n_epochs, seed=0):
+    """The orders in which the rows are seen; see `batches.py`."""
+    key = jax.random.key(check_random_state(seed).randint(np.iinfo(np.int32).max))
+    with jax.enable_x64(True):
+        keys = [jax.random.fold_in(key, epoch) for epoch in range(n_epochs)]
+        return [np.asarray(epoch_order(key, n_rows)) for key in keys]
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 5])
+def test_steps_equal_the_twin(batch_size):
+    network, X, Y, weights = general()
+    found = train(
+        network,
+        X,
+        Y,
+        sample_weight=weights,
+        epochs=4,
+        batch_size=batch_size,
+        keep="last",
+        decay=0.7,
+    ).network
+    orders = epoch_orders(len(X), 4)
+    wanted = twin_training(network, X, Y, weights, orders, batch_size or len(X), decay=0.7)
+    assert_equal_networks(found, wanted, 1e-10)
+    assert relative_error(found.outer_weights, network.outer_weights) > 1e-4
+
+
+def test_batches_are_shuffled_anew():
+    orders = epoch_orders(37, 3)
+    assert all(np.array_equal(np.sort(order), np.arange(37)) for order in orders)
+    assert not np.array_equal(orders[0], orders[1])
+
+
+def test_batches_hold_every_row_once():
+    network, X, Y, weights = general()
+    with jax.enable_x64(True):
+        rows = check_rows(network, X, Y, weights)
+        steps = make_batches(rows, 5, 10**6).shuffled(jax.random.key(0))
+    assert steps.factors.shape[0] == 8
+    for step in range(8):
+        count = np.count_nonzero(steps.factors[step])
+        assert count == (5 if step < 7 else 2)
+    used = np.asarray(steps.factors) > 0
+    first = np.moveaxis(np.asarray(steps.inputs), 2, 0)[0][used]
+    np.testing.assert_array_equal(np.sort(first), np.sort(X[:, 0]))
+
+
+@pytest.mark.parametrize("block_elements", [100, 2**19])
+@pytest.mark.parametrize("affine", [True, False])
+def test_gradient_equals_finite_difference(monkeypatch, block_elements, affine):
+    monkeypatch.setattr("greedynet.train.batches.BLOCK_ELEMENTS", block_elements)
+    network, X, Y, weights = general(affine=affine)
+    with jax.enable_x64(True):
+        blocks = make_blocks(check_rows(network, X, Y, weights), network.n_neurons)
+        start = jax.tree.map(lambda a: a[0], stack([network]))
+        value, gradient = loss_and_gradient(start, blocks, "relu")
+        flat, unflatten = ravel_pytree(start)
+        steps = 1e-6 * np.eye(len(flat))
+        losses = jax.jit(jax.vmap(lambda flat: loss(unflatten(flat), blocks, "relu")))
+        wanted = (losses(flat + steps) - losses(flat - steps)) / 2e-6
+        found, _ = ravel_pytree(gradient)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
+    assert float(value) == pytest.approx(mean_squared_error(network, X, Y, weights), rel=1e-12)
+
+
+def test_model_predicts_as_the_network():
+    network, X, _, _ = general()
+    with jax.enable_x64(True):
+        weights = jax.tree.map(lambda a: a[0], stack([network]))
+        values = predict(weights, np.vstack([X.T, np.ones(len(X))]), "relu")
+    np.testing.assert_allclose(np.asarray(values).T, network.predict(X), rtol=1e-12)
+
+
+def test_blocks_change_nothing(monkeypatch):
+    network, X, Y, weights = general()
+    options = {"sample_weight": weights, "epochs": 3, "batch_size": 10, "X_val": X, "y_val": Y}
+    whole = train(network, X, Y, **options)
+    monkeypatch.setattr("greedynet.train.batches.BLOCK_ELEMENTS", 20)
+    cut = train(network, X, Y, **options)
+    assert_equal_networks(cut.network, whole.network, 1e-11)
+    np.testing.assert_allclose(cut.loss_history, whole.loss_history, rtol=1e-11)
+
+
+# What a training promises
+
+
+def test_loss_falls_and_histories_are_the_errors(example, greedy):
+    X, y = example.X_train, example.y_train
+    result = train(greedy, X, y, X_val=example.X_val, y_val=example.y_val, epochs=100, keep="last")
+    assert len(result.loss_history) == len(result.validation_history) == 101 == result.n_epochs + 1
+    assert result.loss_history[-1] < result.loss_history[0]
+    for history, rows in (
+        (result.loss_history, (X, y)),
+        (result.validation_history, (example.X_val, example.y_val)),
+    ):
+        assert history[0] == pytest.approx(mean_squared_error(greedy, *rows), rel=1e-9)
+        assert history[-1] == pytest.approx(mean_squared_error(result.network, *rows), rel=1e-9)
+    assert not result.interrupted
+    assert result.network.trail is None
+
+
+@pytest.mark.parametrize("learning_rate", [1e-3, 1e-1])
+@pytest.mark.parametrize("batch_size", [None, 5])
+def test_never_worse_on_validation_than_the_start(example, greedy, learning_rate, batch_size):
+    data = {"X_val": example.X_val, "y_val": example.y_val}
+    options = {"epochs": 20, "batch_size": batch_size, "learning_rate": learning_rate}
+    result = train(greedy, example.X_train, example.y_train, **data, **options)
+    error = mean_squared_error(result.network, example.X_val, example.y_val)
+    assert error <= mean_squared_error(greedy, example.X_val, example.y_val) * (1 + 1e-12)
+    assert error == pytest.approx(result.validation_history.min(), rel=1e-9)
+    assert result.best_epoch == result.validation_history.argmin()
+
+
+@pytest.mark.parametrize("validated", [True, False])
+@pytest.mark.parametrize("batch_size", [None, 5])
+def test_the_best_epoch_is_kept(example, batch_size, validated):
+    """A rate so large that the error rises again before the end."""
+    rows = (example.X_val, example.y_val) if validated else (example.X_train, example.y_train)
+    data = {"X_val": example.X_val, "y_val": example.y_val} if validated else {}
+    (start,) = random_networks(1, 1, 23)
+    options = {"epochs": 40, "batch_size": batch_size, "learning_rate": 0.3}
+    result = train(start, example.X_train, example.y_train, **data, **options)
+    history = result.validation_history if validated else result.loss_history
+    assert 0 < result.best_epoch < 40
+    assert result.best_epoch == history.argmin()
+    assert mean_squared_error(result.network, *rows) == pytest.approx(history.min(), rel=1e-9)
+    assert (result.validation_history is None) is not validated
+
+
+def test_no_epochs_give_the_network_back(greedy, example):
+    result = train(greedy, example.X_train, example.y_train, epochs=0)
+    assert_equal_networks(replace(result.network, intercept=None), greedy)
+    assert (result.n_epochs, result.best_epoch, len(result.loss_history)) == (0, 0, 1)
+    np.testing.assert_array_equal(result.network.intercept, [0.0])
+
+
+def test_same_seed_same_result(example):
+    (start,) = random_networks(1, 1, 23)
+    found = [
+        train(start, example.X_train, example.y_train, epochs=5, batch_size=5, random_state=seed)
+        for seed in (3, 3, 4)
+    ]
+    assert_equal_networks(found[0].network, found[1].network)
+    assert relative_error(found[2].network.biases, found[0].network.biases) > 1e-6
+
+
+def test_integer_weights_equal_repeated_rows():
+    network, X, Y, _ = general()
+    counts = np.arange(len(X)) % 3
+    weighted = train(network, X, Y, sample_weight=1e300 * counts, epochs=5, keep="last")
+    repeated = train(
+        network, np.repeat(X, counts, 0), np.repeat(Y, counts, 0), epochs=5, keep="last"
+    )
+    assert_equal_networks(weighted.network, repeated.network, 1e-10)
+
+
+def test_affine_term_and_no_neurons():
+    X, y = noisy(n_features=2)
+    start = ShallowNetwork(np.empty((0, 2)), np.empty(0), np.empty((0, 1)), np.zeros((2, 1)))
+    network = train(start, X, y, epochs=3000, learning_rate=0.02, decay=0.998).network
+    wanted = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), y, rcond=None)[0]
+    np.testing.assert_allclose(
+        [*network.linear_weights[:, 0], *network.intercept], wanted, atol=1e-3
+    )
+    assert network.n_nodes == 2
+
+
+def test_other_things_of_the_network_stay():
+    network, X, Y, _ = general()
+    named = replace(network, feature_names=("u", "v", "w"))
+    trained = train(named, X, Y, epochs=1).network
+    assert trained.feature_names == ("u", "v", "w")
+    assert not trained.single_output
+    np.testing.assert_array_equal(trained.input_range, [X.min(axis=0), X.max(axis=0)])
+
+
+def test_float32_stays_the_users_setting(example, greedy):
+    train(greedy, example.X_train, example.y_train, epochs=1)
+    assert jax.numpy.ones(1).dtype == np.float32
+
+
+# Several at once
+
+
+@pytest.mark.parametrize("batch_size", [1, None])
+def test_ten_restarts_equal_ten_runs(example, batch_size):
+    X, y = example.X_train, example.y_train
+    options = {
+        "epochs": 10,
+        "batch_size": batch_size,
+        "X_val": example.X_val,
+        "y_val": example.y_val,
+    }
+    starts = random_networks(10, 1, 23)
+    together = train_many(starts, X, y, **options)
+    for start, result in zip(starts, together, strict=True):
+        alone = train(start, X, y, **options)
+        assert_equal_networks(result.network, alone.network, 1e-10)
+        np.testing.assert_allclose(result.loss_history, alone.loss_history, rtol=1e-10)
+        np.testing.assert_allclose(result.validation_history, alone.validation_history, rtol=1e-10)
+        assert result.best_epoch == alone.best_epoch
+    assert len({result.loss_history[-1] for result in together}) == 10
+
+
+def test_threads_change_nothing(monkeypatch, example):
+    starts = random_networks(10, 1, 23)
+    options = {"epochs": 5, "batch_size": 1}
+    whole = train_many(starts, example.X_train, example.y_train, **options)
+    monkeypatch.setattr(driver, "PARALLEL_VALUES", 1)
+    one, two = (
+        train_many(starts, example.X_train, example.y_train, **options, n_jobs=n) for n in (1, 2)
+    )
+    for a, b, c in zip(whole, one, two, strict=True):
+        assert_equal_networks(b.network, c.network)
+        assert_equal_networks(a.network, b.network, 1e-10)
+
+
+@pytest.mark.parametrize("n_networks", [1, 5, 6, 10, 11])
+def test_groups_are_even(n_networks):
+    networks = random_networks(n_networks, 2, 50)
+    groups = driver._groups(networks, 1_000)
+    assert [network for group in groups for network in group] == networks
+    sizes = [len(group) for group in groups]
+    assert sizes[0] == max(sizes) <= driver.GROUP
+    assert max(sizes) - min(sizes) <= 1
+
+
+# Optimisers
+
+
+def test_optax_adam_is_the_default(example, greedy):
+    X, y = example.X_train, example.y_train
+    options = {"epochs": 6, "batch_size": 5, "keep": "last"}
+    adam = optax.adam(lambda step: 1e-3 * 0.99954 ** (step // 10))
+    default = train(greedy, X, y, **options)
+    given = train(greedy, X, y, optimizer=adam, **options)
+    assert_equal_networks(default.network, given.network, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["sgd", "lbfgs"])
+def test_any_optimiser(name, example):
+    # L-BFGS asks for the loss as a function of the weights, too.
+    optimizer = {"sgd": optax.sgd(1e-2, momentum=0.9), "lbfgs": optax.lbfgs()}[name]
+    starts = random_networks(2, 1, 5, init="he")
+    results = train_many(starts, example.X_train, example.y_train, optimizer=optimizer, epochs=60)
+    for result in results:
+        assert result.loss_history[-1] < 0.9 * result.loss_history[0]
+
+
+# Progress and Ctrl-C
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_interrupted_training_returns_what_it_has(example, keep):
+    seen = []
+
+    def stop(done, total):
+        seen.append((done, total))
+        if done >= 5:
+            raise KeyboardInterrupt
+
+    (start,) = random_networks(1, 1, 23)
+    options = {"keep": keep, "batch_size": 5}
+    X, y = example.X_train, example.y_train
+    result = train(start, X, y, epochs=100_000, progress=stop, **options)
+    done, total = seen[-1]
+    assert result.interrupted
+    assert total == 100_000
+    assert result.n_epochs == done < 100
+    shorter = train(start, X, y, epochs=done, **options)
+    assert_equal_networks(result.network, shorter.network)
+    np.testing.assert_array_equal(result.loss_history, shorter.loss_history)
+
+
+def test_progress_reaches_the_end(example, greedy):
+    seen = []
+    hook = lambda done, total: seen.append(done)  # noqa: E731
+    train(greedy, example.X_train, example.y_train, epochs=50, progress=hook)
+    assert seen == sorted(set(seen))
+    assert seen[-1] == 50
+
+
+@pytest.mark.parametrize(
+    ("progress", "terminal", "shown"),
+    [(True, False, True), (None, True, False), (False, True, False)],
+)
+def test_bar_is_shown_on_standard_error(
+    monkeypatch, capsys, example, greedy, progress, terminal, shown
+):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    train(greedy, example.X_train, example.y_train, epochs=5, progress=progress)
+    assert ("training" in stream.getvalue()) is shown
+    assert capsys.readouterr().out == ""
+
+
+def test_bar_appears_after_a_while(monkeypatch, example, greedy):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr("greedynet.train.progress.PATIENCE", 0.0)
+    train(greedy, example.X_train, example.y_train, epochs=5)
+    assert "5/5" in stream.getvalue()
+
+
+# Random networks
+
+
+@pytest.mark.parametrize(
+    ("init", "inner", "outer"),
+    [
+        ("truncated_normal", 0.05 * 0.87962566, 0.05 * 0.87962566),
+        ("glorot", np.sqrt(2 / (4 + 400)), np.sqrt(2 / (400 + 3))),
+        ("he", np.sqrt(2 / 4), np.sqrt(2 / 400)),
+    ],
+)
+def test_random_weights_have_the_right_spread(init, inner, outer):
+    networks = random_networks(30, 4, 400, 3, init=init)
+    for name, deviation in (("inner_weights", inner), ("outer_weights", outer)):
+        weights = np.stack([getattr(network, name) for network in networks])
+        assert weights.std() == pytest.approx(deviation, rel=0.02)
+        assert abs(weights.mean()) < 0.02 * deviation
+        # cut at two deviations of the whole normal, or at sqrt(3) deviations of the uniform
+        cut = np.sqrt(3) if init == "glorot" else 2 / 0.87962566
+        assert 0.98 * cut * deviation < np.abs(weights).max() <= cut * deviation * (1 + 1e-6)
+    assert not any(network.biases.any() or network.intercept.any() for network in networks)
+
+
+def test_random_networks_are_prefixes():
+    three, ten = random_networks(3, 2, 5), random_networks(10, 2, 5)
+    for a, b in zip(three, ten[:3], strict=True):
+        assert_equal_networks(a, b)
+    assert relative_error(ten[1].inner_weights, ten[0].inner_weights) > 0.1
+    other = random_networks(1, 2, 5, random_state=1)[0]
+    assert relative_error(other.inner_weights, ten[0].inner_weights) > 0.1
+
+
+# Bad input
+
+
+BAD_ROWS = [
+    ({"X": np.ones(5)}, r"`X` must have the shape \(n_rows, 1\).*got \(5,\).*X\[:, None\]"),
+    ({"X": np.ones((5, 2))}, r"`X` must have the shape \(n_rows, 1\).*got \(5, 2\)"),
+    ({"X": np.empty((0, 1)), "y": []}, "`X` must have at least one row"),
+    ({"X": [[1.0], [np.nan], [2.0]]}, "`X` must be finite, got NaN or infinity, first in row 1"),
+    ({"X": [["a"], ["b"]]}, "`X` must be an array of numbers"),
+    ({"y": np.full(50, np.inf)}, "`y` must be finite.*row 0: leave such rows out"),
+    ({"y": np.ones(49)}, r"`y` must have the shape \(50, 1\).*got \(49,\)"),
+    ({"y": np.ones((50, 2))}, r"`y` must have the shape \(50, 1\).*got \(50, 2\)"),
+    ({"sample_weight": np.ones(3)}, "`sample_weight` must have one weight for each of the 50 rows"),
+    ({"sample_weight": -np.ones(50)}, "`sample_weight` must be non-negative.*got negative values"),
+    ({"sample_weight": np.zeros(50)}, "`sample_weight` must be.*got zeros only"),
+    ({"X_val": np.ones((5, 1))}, "`X_val` and `y_val` go together, got no `y_val`"),
+    ({"X_val": np.ones((5, 2)), "y_val": np.ones(5)}, "`X_val` must have the shape"),
+    ({"X_val": np.ones((5, 1)), "y_val": np.ones(4)}, r"`y_val` must have the shape \(5, 1\)"),
+]
+BAD_SETTINGS = [
+    ({"epochs": -1}, ValueError, "`epochs` must be an integer of at least 0, got -1"),
+    ({"epochs": 1.5}, TypeError, "`epochs` must be an integer of at least 0, got 1.5"),
+    (
+        {"batch_size": 51},
+        ValueError,
+        "`batch_size` must be at most.* 50, got 51: .*batch_size=None",
+    ),
+    ({"batch_size": 0}, ValueError, "`batch_size` must be an integer of at least 1, got 0"),
+    ({"learning_rate": 0}, ValueError, "`learning_rate` must be a number above 0, such as 1e-3"),
+    ({"learning_rate": np.inf}, ValueError, "`learning_rate` must be a number above 0"),
+    ({"learning_rate": "fast"}, TypeError, "`learning_rate` must be a number above 0.*'fast'"),
+    ({"decay": 1.1}, ValueError, "`decay` must be a number above 0 and at most 1"),
+    ({"keep": "worst"}, ValueError, "`keep` must be 'best'.*or 'last'.*got 'worst'"),
+    ({"progress": "yes"}, TypeError, "`progress` must be None, True, False or a function.*'yes'"),
+    ({"optimizer": "adam"}, TypeError, r"`optimizer` must be an optax optimiser.*got 'adam'"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_ROWS)
+def test_bad_rows(example, greedy, bad, message):
+    good = {"X": example.X_train, "y": example.y_train}
+    with pytest.raises(ValueError, match=message):
+        train(greedy, **(good | bad), epochs=1)
+
+
+@pytest.mark.parametrize(("bad", "error", "message"), BAD_SETTINGS)
+def test_bad_settings(example, greedy, bad, error, message):
+    with pytest.raises(error, match=message):
+        train(greedy, example.X_train, example.y_train, **bad)
+
+
+def test_bad_networks(example, greedy):
+    X, y = example.X_train, example.y_train
+    with pytest.raises(TypeError, match=r"`network` must be a ShallowNetwork.*`network_`"):
+        train(GreedyNetRegressor(), X, y)
+    with pytest.raises(TypeError, match=r"`networks` must be a list.*call `train`"):
+        train_many(greedy, X, y)
+    with pytest.raises(TypeError, match="`networks` must hold ShallowNetwork objects, got int"):
+        train_many([3], X, y)
+    with pytest.raises(ValueError, match="`networks` must hold at least one"):
+        train_many([], X, y)
+    with pytest.raises(ValueError, match=r"`networks` must have one architecture.*1-23-1.*1-4-1"):
+        train_many([greedy, *random_networks(1, 1, 4)], X, y)
+    odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
+    with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
+        train(odd, X, y)
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ({"n_networks": 0}, ValueError, "`n_networks` must be an integer of at least 1, got 0"),
+        ({"n_nodes": 2.0}, TypeError, "`n_nodes` must be an integer of at least 1, got 2.0"),
+        ({"init": "zeros"}, ValueError, "`init` must be one of.*glorot.*got 'zeros'"),
+    ],
+)
+def test_bad_random_networks(bad, error, message):
+    with pytest.raises(error, match=message):
+        random_networks(**({"n_networks": 1, "n_features": 1, "n_nodes": 1} | bad))
+
+
+def test_divergence_warns_and_keeps_the_best(example, greedy):
+    X, y = example.X_train, example.y_train
+    with pytest.warns(ConvergenceWarning, match="1 of 1 trainings diverged.*`learning_rate`"):
+        result = train(greedy, X, y, epochs=50, optimizer=optax.sgd(1e9))
+    error = mean_squared_error(result.network, X, y)
+    assert error <= result.loss_history[0] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("missing", ["jax", "optax"])
+def test_without_the_extra_one_line_says_what_to_install(missing):
+    code = f"import sys; sys.modules['{missing}'] = None; import greedynet.train"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    last = run.stderr.splitlines()[-1]
+    assert f"needs {missing}" in last
+    assert 'pip install "greedynet[train]"' in last
+
+
+# The paper
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "low", "high"),
+    [(1, 1.00e-02, 1.06e-02), (2, 2.445e-02, 2.445e-02), (3, 3.301e-02, 3.301e-02)],
+)
+def test_paper_training_from_the_greedy_start(number, low, high):
+    """Issue 3's figures, within 3 %."""
+    example = load_example(number)
+    result = train(greedy_start(example), example.X_train, example.y_train, keep="last")
+    error = relative_error(result.network.predict(example.X_test), example.y_test)
+    assert 0.97 * low <= error <= 1.03 * high
