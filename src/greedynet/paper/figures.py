@@ -1,0 +1,149 @@
+"""The figures of Section 4, drawn from the parts of a reproduction."""
+
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from greedynet.extras import require
+from greedynet.paper.examples import Example, load_example
+from greedynet.paper.report import Picture
+from greedynet.paper.reproduce import network_of
+from greedynet.paper.store import Part
+from greedynet.plots import (
+    ApproximationDisplay,
+    CollapsedDisplay,
+    NeuronsDisplay,
+    PathDisplay,
+    RidgeletDisplay,
+    SphereDisplay,
+    TrainingDisplay,
+)
+from greedynet.sphere import golden_spiral
+
+NAMES = ("greedy start", "trained from it", "trained from random")
+
+
+def draw(number: int, parts: dict[str, Part]) -> list[Picture]:
+    """Draw all figures of an example, in the order of the paper."""
+    example = load_example(number)
+    n_features = example.X_train.shape[1]
+    pictures = []
+    if n_features == 1:
+        pictures += [_curves(example, parts), _ridgelet(example)]
+    if n_features == 2:
+        pictures += [_surfaces(example, parts), _sphere(example)]
+    if n_features <= 2:
+        pictures.append(_collapsed(example, parts))
+    return [*pictures, _path(example, parts), _losses(example, parts)]
+
+
+def _networks(parts: dict[str, Part]) -> list[tuple[str, Any, float]]:
+    """The three networks at the published width, with their names and test errors."""
+    held = (parts["greedy"]["published"], parts["trained-published"], parts["random-published"])
+    return [
+        (name, network_of(part["network"]), part["test_error"])
+        for name, part in zip(NAMES, held, strict=True)
+    ]
+
+
+def _published(example: Example) -> str:
+    p = example.published
+    return f"Published: {p.greedy:.2e}, {p.trained:.2e}, {p.random:.2e}."
+
+
+def _curves(example: Example, parts: dict[str, Part]) -> Picture:
+    figure, axes = _subplots(1, 3, (11, 3.2))
+    for ax, (name, network, error) in zip(axes[0], _networks(parts), strict=True):
+        ApproximationDisplay.from_network(
+            network, example.X_train, example.y_train, target=example.target, ax=ax
+        )
+        # Above the legend, which stands where a title would.
+        ax.set_title(f"{name}: {error:.2e}", pad=24)
+    caption = (
+        f"Target and approximations with {example.published.n_nodes} nodes; test errors above."
+    )
+    return _picture(figure, example, "approximation", f"{caption} {_published(example)}")
+
+
+def _surfaces(example: Example, parts: dict[str, Part]) -> Picture:
+    figure, axes = _subplots(2, 4, (12, 5.6))
+    for k, (name, network, error) in enumerate(_networks(parts), start=1):
+        first = k == 1
+        panels = (["target"] if first else []) + ["network", "error"]
+        where = ([axes[0, 0]] if first else []) + [axes[0, k], axes[1, k]]
+        ApproximationDisplay.from_network(
+            network, example.X_train, target=example.target, ax=where, panels=panels
+        )
+        axes[0, k].set_title(f"{name}: {error:.2e}")
+        axes[1, k].set_title("error")
+        if first:
+            axes[0, 0].set_title("target")
+            NeuronsDisplay.from_network(network, ax=axes[1, 0])
+            axes[1, 0].set_title("kinks of the greedy start", pad=24)
+    caption = (
+        f"Target, approximations with {example.published.n_nodes} nodes and their errors; test "
+        f"errors above. {_published(example)}"
+    )
+    return _picture(figure, example, "approximation", caption)
+
+
+def _ridgelet(example: Example) -> Picture:
+    display = RidgeletDisplay.from_data(example.X_train, example.y_train)
+    return _picture(display.figure_, example, "ridgelet", "Ridgelet transform R f(a, b).")
+
+
+def _collapsed(example: Example, parts: dict[str, Part]) -> Picture:
+    display = CollapsedDisplay.from_data(example.X_train, example.y_train, example.sphere)
+    share = {1: "about 50 %", 2: "about 70 %"}[example.X_train.shape[1]]
+    caption = (
+        f"Collapsed ridgelet transform CR f. Points below 0.1 % of its maximum, in grey, may go: "
+        f"{parts['greedy']['removed']:.0%} of them. Published: {share}; docs/method.md says why."
+    )
+    return _picture(display.figure_, example, "collapsed", caption)
+
+
+def _sphere(example: Example) -> Picture:
+    display = SphereDisplay.from_points(golden_spiral(5000))
+    caption = "5,000 points on the sphere by the golden spiral; the dictionary has 20,000."
+    return _picture(display.figure_, example, "sphere", caption)
+
+
+def _path(example: Example, parts: dict[str, Part]) -> Picture:
+    path, width = parts["greedy"]["path"], parts["greedy"]["validated"]["n_nodes"]
+    display = PathDisplay(
+        path["n_nodes"], path["training_errors"], path["validation_errors"], best_n_nodes=width
+    ).plot()
+    caption = (
+        f"Greedy selection: the validation error is smallest at {width} nodes. Published: "
+        f"{example.published.n_nodes}, from validation atoms with the wrong norms."
+    )
+    return _picture(display.figure_, example, "path", caption)
+
+
+def _losses(example: Example, parts: dict[str, Part]) -> Picture:
+    figure, axes = _subplots(1, 2, (10, 3.2))
+    for ax, what, title in (
+        (axes[0, 0], "trained-published", "from the greedy start"),
+        (axes[0, 1], "random-published", "from random starts"),
+    ):
+        epochs, losses = parts[what]["epochs"], parts[what]["losses"]
+        whole = np.arange(epochs[-1] + 1)
+        TrainingDisplay.from_histories([np.interp(whole, epochs, loss) for loss in losses], ax=ax)
+        ax.set_title(title)
+    runs = len(parts["random-published"]["losses"])
+    caption = f"Training losses, from the greedy start and from {runs} random starts."
+    return _picture(figure, example, "training", caption)
+
+
+def _subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+    pyplot = require("matplotlib.pyplot", "plots", "greedynet reproduce")
+    figure = pyplot.figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _picture(figure: Any, example: Example, name: str, caption: str) -> Picture:
+    buffer = BytesIO()
+    figure.savefig(buffer, dpi=130)
+    require("matplotlib.pyplot", "plots", "greedynet reproduce").close(figure)
+    return Picture(f"example{example.number}-{name}", caption, buffer.getvalue())

@@ -1,0 +1,258 @@
+"""Section 4 of the paper, run again: greedy start, training from it, training from random starts.
+
+Each example has the parts "greedy" and, for the published width and the honestly validated one,
+"trained" and "random". Every part is a dictionary of plain numbers, kept by the `Store`.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.estimators import GreedyNetRegressor
+from greedynet.network import ShallowNetwork
+from greedynet.paper.examples import Example, load_example
+from greedynet.paper.store import Part, Store
+from greedynet.ridgelet import collapsed_ridgelet_transform
+from greedynet.train import TrainingResult, random_networks, train_many
+
+Float64 = NDArray[np.float64]
+Progress = Callable[[str, float], None]
+
+HISTORY_POINTS = 400
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the results depend on.
+
+    Attributes
+    ----------
+    epochs : int
+        Epochs of each training.
+    restarts : int
+        Number of random starts.
+    batches : int
+        Mini-batches of an epoch when training from random starts.
+    """
+
+    epochs: int = 10_000
+    restarts: int = 10
+    batches: int = 100
+
+    @staticmethod
+    def quick() -> "Settings":
+        """Return settings for a first look, in under a minute."""
+        return Settings(epochs=100, restarts=3, batches=10)
+
+
+def reproduce(
+    numbers: Iterable[int],
+    folder: Path,
+    settings: Settings,
+    *,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> dict[int, dict[str, Part]]:
+    """Run the examples, or take from the folder what is finished.
+
+    Parameters
+    ----------
+    numbers : iterable of int
+        Examples to run, 1 to 5.
+    folder : Path
+        Where results are kept.
+    settings : Settings
+        How long to train.
+    fresh : bool, default=False
+        Forget finished parts.
+    progress : callable or None, default=None
+        Called with the name of a part and the share of it that is done.
+
+    Returns
+    -------
+    results : dict
+        For each example its parts.
+    """
+    examples = {number: load_example(number) for number in numbers}
+    store = Store(folder, asdict(settings), fresh=fresh)
+    return {k: run_example(example, store, settings, progress) for k, example in examples.items()}
+
+
+def part_names(number: int) -> list[str]:
+    """Names of the parts of an example, in the order in which they are run."""
+    widths = ("published", "validated")
+    return [f"example{number}-greedy"] + [
+        f"example{number}-{what}-{width}" for width in widths for what in ("trained", "random")
+    ]
+
+
+def run_example(
+    example: Example, store: Store, settings: Settings, progress: Progress | None = None
+) -> dict[str, Part]:
+    """Run the parts of one example that the store does not hold."""
+    parts: dict[str, Part] = {}
+
+    def part(name: str, compute: Callable[[Callable[[float], None]], Part]) -> Part:
+        full = f"example{example.number}-{name}"
+
+        def report(share: float) -> None:
+            if progress is not None:
+                progress(full, share)
+
+        report(0.0)
+        parts[name] = store.part(full, lambda: compute(report))
+        report(1.0)
+        return parts[name]
+
+    greedy = part("greedy", lambda _: greedy_part(example))
+    for width in ("published", "validated"):
+        start = network_of(greedy[width]["network"])
+        part(f"trained-{width}", partial(trained_part, example, start, settings))
+        part(f"random-{width}", partial(random_part, example, start, settings))
+    return parts
+
+
+def greedy_part(example: Example) -> Part:
+    """Greedy start at both widths, the path, and the share the reduction would remove."""
+    start = time.perf_counter()
+    model = GreedyNetRegressor(
+        max_nodes=example.published.max_nodes,
+        points=example.sphere,
+        linear_term=False,
+        patience=None,
+    )
+    model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
+    seconds = time.perf_counter() - start
+    path = model.path_
+    published = path.network.truncate(example.published.n_nodes)
+    return {
+        "published": {"network": plain(published), **errors(example, published)},
+        "validated": {"network": plain(model.network_), **errors(example, model.network_)},
+        "path": {
+            "n_nodes": path.n_nodes.tolist(),
+            "training_errors": path.training_errors.tolist(),
+            "validation_errors": np.asarray(path.validation_errors).tolist(),
+        },
+        "seconds": seconds,
+        **reduction(example),
+    }
+
+
+def reduction(example: Example) -> Part:
+    """Share of the points that the collapsed ridgelet transform removes at 0.1 %."""
+    if example.X_train.shape[1] > 2:
+        return {"removed": None, "reduction_seconds": None}
+    start = time.perf_counter()
+    transform = collapsed_ridgelet_transform(example.sphere, example.X_train, example.y_train)
+    removed = 1.0 - float(transform.keep().mean())
+    return {"removed": removed, "reduction_seconds": time.perf_counter() - start}
+
+
+def trained_part(
+    example: Example, start: ShallowNetwork, settings: Settings, report: Callable[[float], None]
+) -> Part:
+    """Train from the greedy start: the whole training set as one batch, last weights."""
+    results = _train(example, [start], len(example.X_train), settings, report)
+    return {
+        **errors(example, results[0].network),
+        **_training(results),
+        "network": plain(results[0].network),
+    }
+
+
+def random_part(
+    example: Example, start: ShallowNetwork, settings: Settings, report: Callable[[float], None]
+) -> Part:
+    """Train from random starts of the same width, with small batches, all at once."""
+    networks = random_networks(
+        settings.restarts, start.n_features, start.n_nodes, init="truncated_normal", random_state=0
+    )
+    batch = ceil(len(example.X_train) / settings.batches)
+    results = _train(example, networks, batch, settings, report)
+    each = [errors(example, result.network) for result in results]
+    tests = [e["test_error"] for e in each]
+    best = int(np.argmin(tests))
+    return {
+        **each[best],
+        "median_test_error": float(np.median(tests)),
+        "test_errors": tests,
+        "best": best,
+        **_training(results),
+        "network": plain(results[best].network),
+    }
+
+
+def _train(
+    example: Example,
+    networks: list[ShallowNetwork],
+    batch_size: int,
+    settings: Settings,
+    report: Callable[[float], None],
+) -> list[TrainingResult]:
+    results = train_many(
+        networks,
+        example.X_train,
+        example.y_train,
+        epochs=settings.epochs,
+        batch_size=batch_size,
+        keep="last",
+        progress=lambda done, total: report(done / total),
+    )
+    if any(result.interrupted for result in results):
+        # A part is kept whole or not at all.
+        raise KeyboardInterrupt
+    return results
+
+
+def _training(results: list[TrainingResult]) -> Part:
+    """Epochs, loss curves (thinned: they are for looking at) and seconds."""
+    n = len(results[0].loss_history)
+    shown = np.unique(np.linspace(0, n - 1, min(n, HISTORY_POINTS)).round().astype(int))
+    return {
+        "epochs": shown.tolist(),
+        "losses": [result.loss_history[shown].tolist() for result in results],
+        "seconds": results[0].seconds,
+    }
+
+
+def errors(example: Example, network: ShallowNetwork) -> Part:
+    """Relative l2 errors of a network on the training and test data."""
+    return {
+        "n_nodes": network.n_nodes,
+        "test_error": relative_error(network.predict(example.X_test), example.y_test),
+        "training_error": relative_error(network.predict(example.X_train), example.y_train),
+    }
+
+
+def relative_error(found: Float64, wanted: Float64) -> float:
+    """Return `|| f - g || / || f ||`."""
+    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+
+
+_FIELDS = ("inner_weights", "biases", "outer_weights", "intercept")
+
+
+def plain(network: ShallowNetwork) -> dict[str, Any]:
+    """Weights as lists, for a JSON file; the digits of JSON numbers are exact."""
+    arrays = {name: getattr(network, name) for name in _FIELDS}
+    return {name: None if array is None else array.tolist() for name, array in arrays.items()}
+
+
+def network_of(weights: dict[str, Any]) -> ShallowNetwork:
+    """Return the network of `plain` weights; all examples live on the cube [-1, 1]^d."""
+    intercept = weights["intercept"]
+    inner_weights = np.array(weights["inner_weights"])
+    return ShallowNetwork(
+        inner_weights=inner_weights,
+        input_range=np.outer([-1.0, 1.0], np.ones(inner_weights.shape[1])),
+        biases=np.array(weights["biases"]),
+        outer_weights=np.array(weights["outer_weights"]),
+        intercept=None if intercept is None else np.array(intercept),
+    )

@@ -1,0 +1,154 @@
+"""`greedynet reproduce`: parts kept and resumed, the table, the report, bad folders."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from extras import need
+from greedynet.cli import main
+from greedynet.paper import load_example
+
+need("jax")
+need("matplotlib").use("Agg")
+
+from greedynet.paper import reproduce as module  # noqa: E402
+from greedynet.paper.reproduce import Settings, network_of, part_names, plain, reproduce  # noqa: E402
+from greedynet.paper.store import Store, StoreError  # noqa: E402
+
+TINY = Settings(epochs=5, restarts=2, batches=5)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reproduction")
+    return folder, reproduce([1], folder, TINY)
+
+
+def test_parts_hold_what_the_table_needs(finished):
+    _, results = finished
+    parts = results[1]
+    assert [f"example1-{name}" for name in parts] == part_names(1)
+    greedy = parts["greedy"]
+    assert greedy["published"]["n_nodes"] == 23
+    assert greedy["validated"]["n_nodes"] == 29
+    assert greedy["published"]["test_error"] == pytest.approx(1.02e-2, rel=0.05)
+    assert 0.45 <= greedy["removed"] <= 0.5
+    random = parts["random-published"]
+    assert len(random["test_errors"]) == 2
+    assert random["test_error"] == min(random["test_errors"])
+    assert random["median_test_error"] == np.median(random["test_errors"])
+
+
+def test_errors_belong_to_the_networks(finished):
+    _, results = finished
+    example = load_example(1)
+    for part in (results[1]["greedy"]["published"], results[1]["trained-validated"]):
+        network = network_of(part["network"])
+        miss = np.linalg.norm(network.predict(example.X_test) - example.y_test)
+        assert miss / np.linalg.norm(example.y_test) == pytest.approx(part["test_error"], rel=1e-12)
+        assert plain(network) == part["network"]
+
+
+def test_finished_parts_are_not_run_again(finished, monkeypatch):
+    folder, results = finished
+    for name in ("greedy_part", "trained_part", "random_part"):
+        monkeypatch.setattr(module, name, lambda *_: pytest.fail("ran again"))
+    assert reproduce([1], folder, TINY) == results
+
+
+def test_interrupted_run_goes_on(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "random_part", interrupt)
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            reproduce([1], tmp_path, TINY)
+    kept = {path.stem for path in (tmp_path / "parts").iterdir()}
+    assert kept == {"example1-greedy", "example1-trained-published"}
+    monkeypatch.setattr(module, "greedy_part", lambda *_: pytest.fail("ran again"))
+    assert set(reproduce([1], tmp_path, TINY)[1]) > {"greedy", "random-validated"}
+
+
+def test_other_settings_are_refused(finished):
+    folder, _ = finished
+    with pytest.raises(StoreError, match=r"results of other settings \(epochs 5 there, 6 now\)"):
+        Store(folder, {"epochs": 6, "restarts": 2, "batches": 5})
+
+
+def test_damaged_part_is_named_and_left_alone(finished, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    damaged = parts / "example1-greedy.json"
+    damaged.write_text('{"settings": {')
+    with pytest.raises(StoreError, match=r"example1-greedy.json.*is damaged: delete it"):
+        reproduce([1], tmp_path, TINY)
+    assert damaged.read_text() == '{"settings": {'
+
+
+def test_fresh_forgets(tmp_path):
+    store = Store(tmp_path, {"a": 1})
+    assert store.part("x", lambda: {"v": 1}) == {"v": 1}
+    assert store.part("x", lambda: {"v": 2}) == {"v": 1}
+    assert Store(tmp_path, {"a": 2}, fresh=True).part("x", lambda: {"v": 3}) == {"v": 3}
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory):
+    """One run of the command on example 1, as short as it goes."""
+    folder = tmp_path_factory.mktemp("command") / "new"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Settings, "quick", staticmethod(lambda: TINY))
+        result = CliRunner().invoke(main, ["reproduce", "1", "--quick", "--out", str(folder)])
+    assert result.exit_code == 0, result.output
+    return folder, result.output
+
+
+def test_command_writes_everything(command):
+    folder, output = command
+    assert "report.html" in output
+    table = (folder / "table.md").read_text()
+    assert "| 1 | published | 23 | 1.02e-02 | 1.00e-02 | 6.76e-02 |" in table
+    assert table.count("| 1 |") == 3
+    names = {path.stem for path in (folder / "figures").iterdir()}
+    kinds = ("approximation", "ridgelet", "collapsed", "path", "training")
+    assert names == {f"example1-{kind}" for kind in kinds}
+    results = json.loads((folder / "results.json").read_text())
+    assert results["settings"]["epochs"] == 5
+    assert results["examples"]["1"]["greedy"]["published"]["n_nodes"] == 23
+    assert "network" not in results["examples"]["1"]["trained-published"]
+
+
+def test_report_needs_nothing_else(command):
+    page = (command[0] / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == 5
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert "Published: 1.02e-02, 1.00e-02, 6.76e-02." in page
+    assert all(re.search(r'alt="[^"]{20}', tag) for tag in re.findall("<img[^>]*", page))
+
+
+def test_unknown_example():
+    result = CliRunner().invoke(main, ["reproduce", "6"])
+    assert result.exit_code == 2
+    assert "6 is not in the range 1<=x<=5" in result.output
+
+
+def test_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    result = CliRunner().invoke(main, ["reproduce", "1", "--out", str(tmp_path / "file" / "x")])
+    assert result.exit_code == 2
+    assert "cannot write to the folder" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_interrupt_exits_cleanly(monkeypatch, tmp_path):
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("greedynet.paper.command.reproduce", interrupt)
+    result = CliRunner().invoke(main, ["reproduce", "1", "--out", str(tmp_path)])
+    assert result.exit_code == 130
+    assert "interrupted" in result.output
