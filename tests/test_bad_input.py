@@ -80,7 +80,7 @@ def test_numbers_that_are_not_finite(fitted, name, value, what):
     refuse(fitted, ValueError, rf"\b{name} contains {what}", data)
 
 
-@pytest.mark.parametrize("name", [name for name in HONEST])
+@pytest.mark.parametrize("name", HONEST)
 def test_text_for_numbers(fitted, name):
     data = HONEST | {name: spoiled(HONEST[name], "red")}
     refuse(fitted, ValueError, rf"\b{name}\b.*'red'", data)
@@ -487,6 +487,7 @@ def test_bad_reach(reach):
         [],
         1.0,
         [-1.0],
+        [0.0],
         ([[1.0, 2.0]]),
     ],
 )

@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("modelfile",),
     ("export", "plots", "report", "dask"),
     ("paper",),
+    ("commands",),
     ("cli",),
     ("__main__",),
 )
@@ -42,6 +43,7 @@ LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 FAMILIES: dict[str, frozenset[str]] = {
     "search": frozenset({"base"}),
     "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
+    "plots": frozenset({"style", "canvas", "inputs"}),
 }
 
 HEAVY = (

@@ -47,7 +47,7 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
     there: an interrupted run goes on where it stopped.
     """
     with clean_exit():
-        from greedynet.paper.command import run
+        from greedynet.commands.reproduce import run
 
         run(
             sorted(set(numbers)) or [1, 2, 3, 4, 5],
@@ -55,3 +55,34 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
             quick=quick,
             fresh=fresh,
         )
+
+
+@main.command()
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["onnx", "torch", "keras", "c"]),
+    required=True,
+    help="What to write.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Where to write it; by default the model's name with another ending.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    default="float32",
+    show_default=True,
+    help="Precision of the weights.",
+)
+def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
+    """Write a saved MODEL for PyTorch, ONNX, Keras or C, checked against its predictions."""
+    with clean_exit():
+        from greedynet.commands.export import run
+
+        click.echo(run(model, target, out, dtype))  # type: ignore[arg-type]

@@ -1,0 +1,95 @@
+"""`greedynet export`: every target from the command line, and what a user may get wrong."""
+
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from extras import need
+from greedynet import GreedyNetRegressor
+from greedynet.cli import main
+from problems import noisy
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = noisy(n_rows=60)
+    return GreedyNetRegressor(6, n_points=200).fit(X, y)
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["export", *map(str, arguments)])
+
+
+def test_onnx(model, saved):
+    runtime = need("onnxruntime")
+    result = run(saved, "--to", "onnx", "--dtype", "float64")
+    assert result.exit_code == 0, result.output
+    assert "4 relu neurons and an affine term (6 nodes)" in result.output
+    session = runtime.InferenceSession(saved.with_suffix(".onnx"))
+    X = noisy(n_rows=20, seed=3)[0]
+    (found,) = session.run(None, {"X": X})
+    np.testing.assert_allclose(found.ravel(), model.predict(X), atol=1e-12)
+
+
+def test_c(saved, tmp_path):
+    result = run(saved, "--to", "c", "--out", tmp_path / "net.h")
+    assert result.exit_code == 0, result.output
+    assert "static const" in (tmp_path / "net.h").read_text()
+
+
+def test_torch(model, saved):
+    torch = need("torch")
+    result = run(saved, "--to", "torch", "--dtype", "float64")
+    assert result.exit_code == 0, result.output
+    weights = torch.load(saved.with_suffix(".pt"), weights_only=True)
+    (n, d), t = weights["0.weight"].shape, len(weights["2.bias"])
+    module = torch.nn.Sequential(torch.nn.Linear(d, n), torch.nn.ReLU(), torch.nn.Linear(n, t))
+    module.double().load_state_dict(weights)
+    X = noisy(n_rows=20, seed=3)[0]
+    found = module(torch.from_numpy(X)).detach().numpy().ravel()
+    np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
+
+
+# Keras reads its own weights in a way that NumPy 2 warns of.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_keras(model, saved, tmp_path):
+    need("jax")
+    os.environ.setdefault("KERAS_BACKEND", "jax")
+    need("keras")
+    result = run(saved, "--to", "keras", "--out", tmp_path / "net.h5")
+    assert result.exit_code == 2
+    assert "`--out` must end in .keras" in result.output
+    result = run(saved, "--to", "keras")
+    assert result.exit_code == 0, result.output
+    assert saved.with_suffix(".keras").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.safetensors", "--to", "onnx"], "does not exist"),
+        (["{saved}"], "Missing option '--to'"),
+        (["{saved}", "--to", "fortran"], "'fortran' is not one of"),
+        (["{saved}", "--to", "c", "--out", "nowhere/net.h"], "make the folder 'nowhere' first"),
+        (["{damaged}", "--to", "c"], "damaged.safetensors"),
+    ],
+)
+def test_mistakes(saved, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    damaged = tmp_path / "damaged.safetensors"
+    damaged.write_bytes(saved.read_bytes()[:50])
+    names = {"{saved}": saved, "{damaged}": damaged}
+    result = run(*(names.get(argument, argument) for argument in arguments))
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "damaged.h").exists()
