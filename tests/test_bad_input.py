@@ -156,9 +156,12 @@ def test_wrong_weights(fitted, name, weights, message):
         ({"y_val": None}, "`X_val` and `y_val` go together: `y_val` is missing"),
         ({"X_val": None}, "`X_val` and `y_val` go together: `X_val` is missing"),
         ({"X_val": None, "y_val": None, "sample_weight_val": y}, "`X_val` is missing"),
-        ({"X_val": X[:, :1]}, "`X_val` must have 2 columns, as the training data have, got 1"),
-        ({"y_val": np.c_[y, y]}, "`y_val` must have 1 columns, as the training data have, got 2"),
-        ({"y": np.c_[y, y]}, "`y_val` must have 2 columns, as the training data have, got 1"),
+        ({"X_val": X[:, :1]}, "`X_val` must have as many columns as the training data, 2, got 1"),
+        (
+            {"y_val": np.c_[y, y]},
+            "`y_val` must have as many columns as the training data, 1, got 2",
+        ),
+        ({"y": np.c_[y, y]}, "`y_val` must have as many columns as the training data, 2, got 1"),
         ({"X_val": X[:5]}, "`X_val` and `y_val` must have the same number of rows, got 5 and 40"),
         (
             {"X": FRAME, "X_val": FRAME[["b", "a"]]},

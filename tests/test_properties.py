@@ -215,7 +215,6 @@ def test_a_constant_output_among_others(data, mode):
     np.testing.assert_array_equal(found[:, 2], 0)
 
 
-@pytest.mark.xfail(strict=True, reason="the reduction leaves no point, and none is too few")
 @pytest.mark.parametrize("weakness", [1.0, 0.5])
 @pytest.mark.parametrize("value", [0.0, 3.0])
 def test_reduction_for_a_constant_target(data, value, weakness):
@@ -387,7 +386,6 @@ class ByOutput:
         return 2
 
 
-@pytest.mark.xfail(strict=True, reason="splitters are not told the outputs")
 def test_folds_may_depend_on_the_outputs(data):
     folds = list(ByOutput().split(*data))
     found = small(cv=ByOutput()).fit(*data).path_.scores

@@ -187,7 +187,9 @@ def _reduced(points: Float64, rows: Rows, plan: Plan) -> NDArray[np.intp]:
     if plan.reduction is None:
         return np.arange(len(points))
     transform = collapsed_ridgelet_transform(points, rows.X, rows.Y)
-    return np.flatnonzero(transform.keep(plan.reduction))
+    kept = np.flatnonzero(transform.keep(plan.reduction))
+    # A constant, centred, is zero, and so is its transform: nothing to go by.
+    return kept if len(kept) else np.arange(len(points))
 
 
 def _search(dictionary: Dictionary, plan: Plan) -> Search:

@@ -236,7 +236,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Outputs; several share one hidden layer.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows; an integer weight equals that many copies of the row.
+            Weights of the rows; an integer weight equals that many copies of the row, as long as
+            the copies are not more than 10,000 rows, beyond which a share of them is held out.
         X_val, y_val : array-like or None, default=None
             Validation data to choose the width by.
         sample_weight_val : array-like or None, default=None
@@ -364,7 +365,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         ):
             if got != wanted:
                 raise ValueError(
-                    f"`{name}` must have {wanted} columns, as the training data have, got {got}."
+                    f"`{name}` must have as many columns as the training data, {wanted}, got {got}."
                 )
         check_same_length(X_val=inputs, y_val=outputs)
         weights = _check_weights(sample_weight_val, inputs, "sample_weight_val")
@@ -496,13 +497,20 @@ def _check_weights(
 
 def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:
     """Training and held-out rows of each fold, rows without weight left out."""
+    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
     with named("cv"):
         try:
-            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X)]
-        except IndexError as error:
-            raise ValueError(f"positions must be those of rows of `X`: {error}.") from None
+            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
+        except (IndexError, TypeError) as error:
+            raise ValueError(
+                "`cv` must give pairs of training and test positions, both of rows of `X`, got "
+                f"others ({error})."
+            ) from None
     if not splits:
-        raise ValueError("`cv` gave no fold: pass a number, a splitter, or a list of folds.")
+        raise ValueError(
+            "`cv` gave no fold: pass a number, a splitter, or a list of folds. A generator is "
+            "spent after one fit: write cv=list(folds)."
+        )
     if any(part.n_weighted == 0 for fold in splits for part in fold):
         raise ValueError(
             "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "

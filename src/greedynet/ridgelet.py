@@ -157,7 +157,10 @@ def ridgelet_transform(
     phi, rows, f = _check(points, X, y)
     r = check_columns(radii, "radii")
     if r.shape[1] != 1 or r.min() <= 0:
-        raise ValueError("`radii` must be one row of positive numbers, got others.")
+        raise ValueError(
+            f"`radii` must be positive numbers of shape (n_radii,), got {r.shape[1]} columns and "
+            f"the smallest number {r.min()}."
+        )
     r = r[:, 0]
     if f.shape[1] != 1:
         raise ValueError(
