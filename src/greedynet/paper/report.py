@@ -15,7 +15,7 @@ STYLE = """
 }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 72rem; margin: 0 auto; padding: 1.5rem; }
+  max-width: 80rem; margin: 0 auto; padding: 1.5rem; }
 h1 { line-height: 1.2; }
 h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 p { max-width: 44rem; }
@@ -25,7 +25,11 @@ th, td { padding: .35rem .7rem; text-align: right; white-space: nowrap; }
 th { border-bottom: 2px solid var(--line); white-space: normal; vertical-align: bottom; }
 th:nth-child(2), td:nth-child(2) { text-align: left; }
 tr.published td { color: var(--soft); border-top: 1px solid var(--line); padding-top: .8rem; }
-figure { margin: 1.5rem 0; } figure img { max-width: 100%; height: auto; border-radius: 4px; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start; }
+.figures figure { flex: 0 1 auto; max-width: 100%; }
+figure { margin: 1rem 0; display: table; }
+figcaption { display: table-caption; caption-side: bottom; }
+figure img { max-width: 100%; height: auto; border-radius: 4px; }
 figcaption { color: var(--soft); font-size: .9rem; max-width: 44rem; }
 """
 
@@ -54,7 +58,9 @@ def report(
 ) -> str:
     """Return the page as one HTML text that needs nothing else."""
     sections = "\n".join(
-        f"<h2>Example {number}</h2>\n" + "\n".join(map(_figure, pictures.get(number, [])))
+        f'<h2>Example {number}</h2>\n<div class="figures">\n'
+        + "\n".join(map(_figure, pictures.get(number, [])))
+        + "\n</div>"
         for number in results
     )
     return f"""<!doctype html>

@@ -25,7 +25,7 @@ from greedynet.train import TrainingResult, random_networks, train_many
 Float64 = NDArray[np.float64]
 Progress = Callable[[str, float], None]
 
-HISTORY_POINTS = 400
+HISTORY_POINTS = 200
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,10 @@ def _train(
 def _training(results: list[TrainingResult]) -> Part:
     """Epochs, loss curves (thinned: they are for looking at) and seconds."""
     n = len(results[0].loss_history)
-    shown = np.unique(np.linspace(0, n - 1, min(n, HISTORY_POINTS)).round().astype(int))
+    # Dense at first, where the losses move fast and the logarithmic axis is wide.
+    early = np.geomspace(1, n, min(n, HISTORY_POINTS)) - 1
+    late = np.linspace(0, n - 1, min(n, HISTORY_POINTS))
+    shown = np.unique(np.concatenate([early, late]).round().astype(int))
     return {
         "epochs": shown.tolist(),
         "losses": [result.loss_history[shown].tolist() for result in results],
