@@ -7,7 +7,7 @@ from greedynet.dictionary import Dictionary
 from greedynet.threads import Pool
 from problems import atoms_of, noisy, some_points
 
-BLOCKS = 40_000  # bytes: far less than the atoms of these problems
+BLOCKS = 60_000  # bytes: far less than the atoms of these problems
 
 
 @pytest.fixture(params=[None, "weights"])

@@ -164,7 +164,10 @@ class Dictionary:
         """Choose the length of a block; it depends on data and budget, never on threads."""
         atom_bytes = max(1, self.n_rows) * self.dtype.itemsize
         self._budget = memory_budget
-        room = memory_budget - self._rows_t.nbytes - 5 * 8 * n_points
+        # The rows twice, the points, a few numbers for each atom; and a twentieth for what the
+        # factor and the threads take.
+        taken = self._rows_t.nbytes + self._X.nbytes + 8 * (len(self._rows_t) + 5) * n_points
+        room = memory_budget - memory_budget // 20 - taken
         work = self.pool.n_threads * atom_bytes
         if room < work:
             raise ValueError(
