@@ -23,7 +23,7 @@ TESTS = ROOT / "tests"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "checks", "callbacks", "extras", "files"),
     ("activations", "sphere", "threads", "factor", "outer", "data", "ridgelet", "tensorfile"),
-    ("dictionary", "affine", "trail", "stopping"),
+    ("dictionary", "affine", "inputs", "trail", "stopping"),
     ("network",),
     ("search", "path"),
     ("greedy", "frame"),

@@ -73,3 +73,25 @@ def safe_norm(values: Float64) -> float:
     if largest == 0.0 or not np.isfinite(largest):
         return largest
     return largest * float(np.linalg.norm(values / largest))
+
+
+def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 | None:
+    """Return finite non-negative weights, one for each row; None stays None."""
+    if values is None:
+        return None
+    if is_number(values):
+        values = np.full(n_rows, values)
+    with named(name):
+        weights = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
+            f"{weights.shape}: write None for equal weights."
+        )
+    if (weights < 0).any() or not weights.any():
+        what = "negative values" if (weights < 0).any() else "zeros only"
+        raise ValueError(
+            f"`{name}` must be non-negative with at least one positive weight, got {what}: write "
+            "0 for rows to leave out, None for equal weights."
+        )
+    return np.asarray(weights)

@@ -5,8 +5,7 @@ The algorithm is in `construct.py`; here stands only what scikit-learn's users e
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -14,18 +13,25 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import BaseCrossValidator, KFold, check_cv, train_test_split
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.activations import Activation, get_activation
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
-from greedynet.checks import check_columns, check_matrix, check_same_length, named
+from greedynet.checks import check_matrix, named
 from greedynet.construct import OnStep, Plan, construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.errors import FewerNodesWarning
+from greedynet.inputs import (
+    all_or_nothing,
+    fold_rows,
+    split_rows,
+    training_rows,
+    validation_rows,
+)
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.refine import refine_by_adam
@@ -247,14 +253,14 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         -------
         self : GreedyNetRegressor
         """
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             self._validate_params()
-            rows, one_output = self._check_rows(X, y, sample_weight)
-            validation = self._check_validation(X_val, y_val, sample_weight_val, rows)
+            rows, one_output = training_rows(self, X, y, sample_weight)
+            validation = validation_rows(self, X_val, y_val, sample_weight_val, rows)
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             folds = self._folds(rows, seed) if validation is None else []
             if validation is None and self._held_out(rows) > 0:
-                rows, validation = _split(rows, self._held_out(rows), seed)
+                rows, validation = split_rows(rows, self._held_out(rows), seed)
             rows = rows.canonical()
             plan = self._plan(rows, validation, seed, one_output)
             with (
@@ -331,62 +337,11 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
     def _attributes(network: ShallowNetwork) -> dict[str, Any]:
         return {"network_": network, "n_nodes_": network.n_nodes}
 
-    def _check_rows(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Rows, bool]:
-        inputs, outputs = _check_training(self, X, y)
-        weights = _check_weights(sample_weight, inputs, "sample_weight")
-        return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
-
-    def _check_validation(
-        self,
-        X_val: ArrayLike | None,
-        y_val: ArrayLike | None,
-        sample_weight_val: ArrayLike | None,
-        rows: Rows,
-    ) -> Rows | None:
-        """Validation rows, or None; the user's mistakes are named after the user's arguments."""
-        if X_val is None and y_val is None and sample_weight_val is None:
-            return None
-        if X_val is None or y_val is None:
-            missing = "X_val" if X_val is None else "y_val"
-            raise ValueError(f"`X_val` and `y_val` go together: `{missing}` is missing.")
-        names = getattr(self, "feature_names_in_", None)
-        columns = getattr(X_val, "columns", None)
-        if names is not None and columns is not None and list(columns) != list(names):
-            raise ValueError(
-                f"`X_val` must have the columns of `X` in the same order, {list(names)}, got "
-                f"{list(columns)}: write X_val[X.columns]."
-            )
-        inputs, outputs = check_matrix(X_val, "X_val", rows.X.dtype), check_columns(y_val, "y_val")
-        for name, got, wanted in (
-            ("X_val", inputs.shape[1], rows.X.shape[1]),
-            ("y_val", outputs.shape[1], rows.Y.shape[1]),
-        ):
-            if got != wanted:
-                raise ValueError(
-                    f"`{name}` must have as many columns as the training data, {wanted}, got {got}."
-                )
-        check_same_length(X_val=inputs, y_val=outputs)
-        weights = _check_weights(sample_weight_val, inputs, "sample_weight_val")
-        return Rows(inputs, outputs, weights).canonical()
-
     def _folds(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
         """Folds to choose the width by; none unless `cv` is given."""
         if self.cv is None or self.n_nodes is not None:
             return []
-        splitter = self.cv
-        if isinstance(splitter, Integral):
-            # Positions are our own, so they may be those of the canonical rows.
-            rows = rows.canonical()
-            n_folds = int(splitter)
-            if n_folds > len(rows):
-                raise ValueError(
-                    f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
-                    f"n_samples={len(rows)}."
-                )
-            splitter = KFold(n_folds, shuffle=True, random_state=seed)
-        return _take_folds(rows, splitter)
+        return fold_rows(rows, self.cv, seed)
 
     def _held_out(self, rows: Rows) -> float:
         """Share of the rows to hold out; 0 for none."""
@@ -452,98 +407,3 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
                 f"bias last, got {points.shape[1]}."
             )
         return points
-
-
-def _check_training(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
-) -> tuple[NDArray[np.floating], Float64]:
-    """scikit-learn's checks of training data; an error says whether `X` or `y` is to blame."""
-    kinds = [np.float64, np.float32]
-    try:
-        inputs, outputs = validate_data(
-            estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
-        )
-    except (TypeError, ValueError):
-        with named("X"):
-            check_array(X, dtype=kinds, input_name="X")
-        if y is not None:
-            check_columns(y, "y")
-        raise
-    check_columns(outputs, "y")
-    return inputs, np.asarray(outputs, dtype=np.float64)
-
-
-def _check_weights(
-    sample_weight: ArrayLike | None, X: NDArray[np.floating], name: str
-) -> Float64 | None:
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(len(X), sample_weight)
-    with named(name):
-        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
-    if weights.shape != (len(X),):
-        raise ValueError(
-            f"`{name}` must have one weight for each of the {len(X)} rows, got the shape "
-            f"{weights.shape}."
-        )
-    if (weights < 0).any() or not weights.any():
-        what = "negative values" if (weights < 0).any() else "zeros only"
-        raise ValueError(
-            f"`{name}` must be non-negative with at least one positive weight, got {what}."
-        )
-    return np.asarray(weights)
-
-
-def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:
-    """Training and held-out rows of each fold, rows without weight left out."""
-    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
-    with named("cv"):
-        try:
-            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
-        except (IndexError, TypeError) as error:
-            raise ValueError(
-                "`cv` must give pairs of training and test positions, both of rows of `X`, got "
-                f"others ({error})."
-            ) from None
-    if not splits:
-        raise ValueError(
-            "`cv` gave no fold: pass a number, a splitter, or a list of folds. A generator is "
-            "spent after one fit: write cv=list(folds)."
-        )
-    if any(part.n_weighted == 0 for fold in splits for part in fold):
-        raise ValueError(
-            "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "
-            "other folds."
-        )
-    return [(train.canonical(), held.canonical()) for train, held in splits]
-
-
-def _split(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
-    """Training and held-out rows, drawn from the canonical ones."""
-    rows = rows.canonical()
-    n_val = int(np.ceil(fraction * len(rows)))
-    if len(rows) - n_val < 1:
-        raise ValueError(
-            f"`validation_fraction`={fraction} leaves no row to train on, got "
-            f"n_samples={len(rows)}: leave it out to choose the width without held-out rows."
-        )
-    train, held = train_test_split(np.arange(len(rows)), test_size=n_val, random_state=seed)
-    return rows.take(np.sort(train)), rows.take(np.sort(held))
-
-
-@contextmanager
-def _all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the fitted attributes as they were if the fit fails or is interrupted."""
-
-    def fitted() -> dict[str, Any]:
-        return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
-
-    before = fitted()
-    try:
-        yield
-    except BaseException:
-        for name in fitted():
-            delattr(estimator, name)
-        vars(estimator).update(before)
-        raise

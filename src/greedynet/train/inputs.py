@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from greedynet.checks import check_weights
 from greedynet.data import Rows
 from greedynet.network import ShallowNetwork
 from greedynet.sphere import RandomState
@@ -120,7 +121,7 @@ def check_rows(
             f"`y{suffix}` must have the shape ({len(inputs)}, {network.n_outputs}), as `X{suffix}` "
             f"has rows and the network has outputs, got {np.shape(y)}."
         )
-    weights = _check_weights(sample_weight, f"sample_weight{suffix}", len(inputs))
+    weights = _mean_one(check_weights(sample_weight, f"sample_weight{suffix}", len(inputs)))
     return Rows(inputs, outputs, weights)
 
 
@@ -180,22 +181,10 @@ def _finite(values: ArrayLike, name: str) -> Float64:
     return array
 
 
-def _check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 | None:
+def _mean_one(weights: Float64 | None) -> Float64 | None:
     """Weights with mean 1, or None."""
-    if values is None:
+    if weights is None:
         return None
-    weights = _finite(values, name)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
-            f"{weights.shape}: write None for equal weights."
-        )
-    if (weights < 0).any() or not weights.any():
-        what = "negative values" if (weights < 0).any() else "zeros only"
-        raise ValueError(
-            f"`{name}` must be non-negative with at least one positive weight, got {what}: write "
-            "0 for rows to leave out, None for equal weights."
-        )
     # First by the largest: the sum of huge weights must not overflow.
     weights = weights / weights.max()
     return np.asarray(weights / weights.mean())

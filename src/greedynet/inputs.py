@@ -1,0 +1,160 @@
+"""What a fit is given -> `Rows`: training data, validation data, folds and held-out rows.
+
+The user's mistakes are named after the user's arguments.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold, check_cv, train_test_split
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from greedynet.checks import (
+    check_columns,
+    check_matrix,
+    check_same_length,
+    check_weights,
+    named,
+)
+from greedynet.data import Rows
+
+Float64 = NDArray[np.float64]
+
+
+def training_rows(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Rows, bool]:
+    """Training rows, and whether `y` came with one dimension."""
+    inputs, outputs = _check_training(estimator, X, y)
+    weights = check_weights(sample_weight, "sample_weight", len(inputs))
+    return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
+
+
+def validation_rows(
+    estimator: BaseEstimator,
+    X_val: ArrayLike | None,
+    y_val: ArrayLike | None,
+    sample_weight_val: ArrayLike | None,
+    rows: Rows,
+) -> Rows | None:
+    """Validation rows, or None; the user's mistakes are named after the user's arguments."""
+    if X_val is None and y_val is None and sample_weight_val is None:
+        return None
+    if X_val is None or y_val is None:
+        missing = "X_val" if X_val is None else "y_val"
+        raise ValueError(f"`X_val` and `y_val` go together: `{missing}` is missing.")
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = getattr(X_val, "columns", None)
+    if names is not None and columns is not None and list(columns) != list(names):
+        raise ValueError(
+            f"`X_val` must have the columns of `X` in the same order, {list(names)}, got "
+            f"{list(columns)}: write X_val[X.columns]."
+        )
+    inputs, outputs = check_matrix(X_val, "X_val", rows.X.dtype), check_columns(y_val, "y_val")
+    for name, got, wanted in (
+        ("X_val", inputs.shape[1], rows.X.shape[1]),
+        ("y_val", outputs.shape[1], rows.Y.shape[1]),
+    ):
+        if got != wanted:
+            raise ValueError(
+                f"`{name}` must have as many columns as the training data, {wanted}, got {got}."
+            )
+    check_same_length(X_val=inputs, y_val=outputs)
+    weights = check_weights(sample_weight_val, "sample_weight_val", len(inputs))
+    return Rows(inputs, outputs, weights).canonical()
+
+
+def fold_rows(rows: Rows, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+    """Training and held-out rows of each fold.
+
+    A number of folds is ours to place, so the canonical rows are split; a splitter or a list of
+    positions speaks of the rows as they came.
+    """
+    if isinstance(cv, Integral):
+        rows, n_folds = rows.canonical(), int(cv)
+        if n_folds > len(rows):
+            raise ValueError(
+                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
+                f"n_samples={len(rows)}."
+            )
+        cv = KFold(n_folds, shuffle=True, random_state=seed)
+    return _take_folds(rows, cv)
+
+
+def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Training and held-out rows, drawn from the canonical ones."""
+    rows = rows.canonical()
+    n_val = int(np.ceil(fraction * len(rows)))
+    if len(rows) - n_val < 1:
+        raise ValueError(
+            f"`validation_fraction`={fraction} leaves no row to train on, got "
+            f"n_samples={len(rows)}: leave it out to choose the width without held-out rows."
+        )
+    train, held = train_test_split(np.arange(len(rows)), test_size=n_val, random_state=seed)
+    return rows.take(np.sort(train)), rows.take(np.sort(held))
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the fitted attributes as they were if the fit fails or is interrupted."""
+
+    def fitted() -> dict[str, Any]:
+        return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
+
+    before = fitted()
+    try:
+        yield
+    except BaseException:
+        for name in fitted():
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
+
+
+def _check_training(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
+) -> tuple[NDArray[np.floating], Float64]:
+    """scikit-learn's checks of training data; an error says whether `X` or `y` is to blame."""
+    kinds = [np.float64, np.float32]
+    try:
+        inputs, outputs = validate_data(
+            estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
+        )
+    except (TypeError, ValueError):
+        with named("X"):
+            check_array(X, dtype=kinds, input_name="X")
+        if y is not None:
+            check_columns(y, "y")
+        raise
+    check_columns(outputs, "y")
+    return inputs, np.asarray(outputs, dtype=np.float64)
+
+
+def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:
+    """Training and held-out rows of each fold, rows without weight left out."""
+    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
+    with named("cv"):
+        try:
+            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
+        except (IndexError, TypeError) as error:
+            raise ValueError(
+                "`cv` must give pairs of training and test positions, both of rows of `X`, got "
+                f"others ({error})."
+            ) from None
+    if not splits:
+        raise ValueError(
+            "`cv` gave no fold: pass a number, a splitter, or a list of folds. A generator is "
+            "spent after one fit: write cv=list(folds)."
+        )
+    if any(part.n_weighted == 0 for fold in splits for part in fold):
+        raise ValueError(
+            "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "
+            "other folds."
+        )
+    return [(train.canonical(), held.canonical()) for train, held in splits]
