@@ -45,6 +45,13 @@ def test_refined_network_is_better_on_validation(jax):
     np.testing.assert_array_equal(refined.path_.indices, plain.path_.indices)
 
 
+def test_a_plain_fit_forgets_an_earlier_training(jax):
+    X, y = noisy()
+    model = GreedyNetRegressor(5, n_points=100, refine="adam", refine_epochs=5).fit(X, y)
+    assert hasattr(model, "training_")
+    assert not hasattr(model.set_params(refine=None).fit(X, y), "training_")
+
+
 def test_refinement_that_finds_nothing_changes_nothing(jax):
     X, y = noisy()
     model = GreedyNetRegressor(8, n_points=300, refine="adam", refine_epochs=3)

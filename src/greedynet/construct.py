@@ -90,8 +90,8 @@ def construct(
     """
     frame = Frame.of(rows, linear_term=plan.linear_term, scale_inputs=plan.points is None)
     rows = frame.apply(rows)
+    validation = None if validation is None else frame.apply(validation)
     judge = _judge(frame, len(rows), plan, validation, scores)
-    X_val = None if validation is None else frame.inputs.apply(validation.X)
 
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)
@@ -128,7 +128,7 @@ def construct(
         _limits(plan, scores),
         judge,
         alpha=plan.alpha,
-        evaluate=lambda found: _on_other_rows(found, X_val, plan.activation),
+        evaluate=lambda found: _on_other_rows(found, validation, plan.activation),
         on_step=step,
     )
     validated = validation is not None or scores is not None
@@ -205,8 +205,8 @@ def _judge(
     if scores is not None:
         return Given(scores)
     if validation is not None:
-        scaled = frame.apply(validation)
-        return Validation(frame.affine.evaluate(scaled.X), scaled.Y, scaled.row_scale)
+        affine = frame.affine.evaluate(validation.X)
+        return Validation(affine, validation.Y, validation.row_scale)
     if plan.gcv and n_rows > MIN_ROWS_GCV:
         return GCV(n_rows, frame.affine.columns.shape[1], neuron_cost(len(frame.inputs.center)))
     return None
@@ -220,13 +220,11 @@ def _limits(plan: Plan, scores: Float64 | None) -> Limits:
     return replace(plan.limits, max_neurons=reach, patience=None)
 
 
-def _on_other_rows(
-    found: Candidate, X: NDArray[np.floating] | None, activation: Activation
-) -> Float64:
+def _on_other_rows(found: Candidate, rows: Rows | None, activation: Activation) -> Float64:
     """The candidate's normalised column on validation rows; its own column where there are none."""
-    if X is None:
+    if rows is None:
         return found.column
-    z = X @ found.point[:-1] + found.point[-1]
+    z = rows.X @ found.point[:-1] + found.point[-1]
     return np.asarray(activation.value(z) / found.norm)
 
 

@@ -163,7 +163,6 @@ class Dictionary:
     def _plan(self, n_points: int, memory_budget: int) -> None:
         """Choose the length of a block; it depends on data and budget, never on threads."""
         atom_bytes = max(1, self.n_rows) * self.dtype.itemsize
-        self._budget = memory_budget
         # The rows twice, the points, a few numbers for each atom; and a twentieth for what the
         # factor and the threads take.
         taken = self._rows_t.nbytes + self._X.nbytes + 8 * (len(self._rows_t) + 5) * n_points

@@ -262,7 +262,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             if validation is None and self._held_out(rows) > 0:
                 rows, validation = split_rows(rows, self._held_out(rows), seed)
             rows = rows.canonical()
-            plan = self._plan(rows, validation, seed, one_output)
+            plan = self._plan(rows, seed, one_output)
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 deterministic_threads(self.n_jobs) as pool,
@@ -314,6 +314,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             setattr(self, name, value)
         self.path_ = path
         self.stop_reason_ = path.stop_reason
+        # Of an earlier fit that was refined; `_refine` sets it anew.
+        self.__dict__.pop("training_", None)
         if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
             warnings.warn(
                 f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} that `n_nodes` "
@@ -351,7 +353,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             return float(self.validation_fraction)
         return LARGE_DATA_FRACTION if rows.n_weighted > CANONICAL_ROWS else 0.0
 
-    def _plan(self, rows: Rows, validation: Rows | None, seed: int, single_output: bool) -> Plan:
+    def _plan(self, rows: Rows, seed: int, single_output: bool) -> Plan:
         n_features = rows.X.shape[1]
         if self.reduction is not None:
             check_dimension(n_features)

@@ -58,12 +58,6 @@ class Store:
             write_atomically(self._path(name), json.dumps(content).encode())
         return self._read(self._path(name))
 
-    def write(self, name: str, text: str) -> Path:
-        """Write a file of the reproduction into the folder."""
-        path = self.folder / name
-        write_atomically(path, text.encode())
-        return path
-
     def _path(self, name: str) -> Path:
         return self._parts / f"{name}.json"
 
