@@ -1,7 +1,8 @@
 """Which neuron next: interchangeable searches behind one interface."""
 
 from greedynet.search.base import Candidate, Search
+from greedynet.search.continuous import ContinuousSearch
 from greedynet.search.dictionary import DictionarySearch
 from greedynet.search.weak import WeakSearch
 
-__all__ = ["Candidate", "DictionarySearch", "Search", "WeakSearch"]
+__all__ = ["Candidate", "ContinuousSearch", "DictionarySearch", "Search", "WeakSearch"]

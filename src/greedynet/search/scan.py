@@ -1,0 +1,227 @@
+"""Compiled leaf: every threshold of a direction by running sums.
+
+A neuron is `g(x) = relu(u . x - t)`. Sort the projections `p_i = u . x_i` and go down from the
+largest. Just below `p_j` the active rows are those with `p_i >= p_j`, and for `t = p_j - s`, up to
+the next projection, with the sums over the active rows
+
+    S0 = sum r_i,   S1 = sum r_i (p_i - p_j),      <r, g> = S1 + S0 s,
+    G0 = sum w_i,   G1 = sum w_i (p_i - p_j),   G2 = sum w_i (p_i - p_j)^2,
+                                                   || g ||^2 = G2 + 2 G1 s + G0 s^2.
+
+An orthonormal column `q` with `A0 = sum q_i`, `A1 = sum q_i (p_i - p_j)` leaves the same form for
+`|| (I - QQ') g ||^2`: `G0 -= A0^2, G1 -= A0 A1, G2 -= A1^2`. With several outputs `<r, g>^2` is
+`a + 2 b s + c s^2`, `a = sum S1^2`, `b = sum S1 S0`, `c = sum S0^2`. The score is a quotient of two
+quadratics, and its maximum between two projections is a root of
+
+    (b G2 - a G1) + (c G2 - a G0) s + (c G1 - b G0) s^2.
+
+So one pass gives the best of *all* thresholds of a direction, whatever the number of rows. Sums are
+taken from the nearest projection, not from zero: differences of large sums would cost digits.
+"""
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+_NEXT_TO = 1e-7
+
+_compiled = numba.njit(nogil=True, cache=True)
+
+
+@_compiled
+def measure(
+    values: Float64, order: NDArray[np.uint32], weights: Float64, outside: Float64
+) -> None:  # pragma: no cover - compiled
+    """Fill `outside` with the sums `G0, G1, G2` of every threshold.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, n)
+        Projections onto each direction, largest first.
+    order : ndarray of shape (m, n)
+        The rows they belong to.
+    weights : ndarray of shape (n,) or (0,)
+        Weights of the rows; empty if all are 1.
+    outside : ndarray of shape (m, n, 3)
+        Written to.
+    """
+    m, n = values.shape
+    for k in range(m):
+        p, rows, out = values[k], order[k], outside[k]
+        g0, g1, g2, last = 0.0, 0.0, 0.0, p[0]
+        for j in range(n):
+            gap = last - p[j]
+            last = p[j]
+            g2 += gap * (2.0 * g1 + gap * g0)
+            g1 += gap * g0
+            g0 += weights[rows[j]] if len(weights) else 1.0
+            out[j, 0] = g0
+            out[j, 1] = g1
+            out[j, 2] = g2
+
+
+@_compiled
+def take_off(
+    values: Float64, order: NDArray[np.uint32], columns: Float64, outside: Float64
+) -> None:  # pragma: no cover - compiled
+    """Take the part along orthonormal columns off `outside`.
+
+    Parameters
+    ----------
+    values, order, outside
+        As in `measure`.
+    columns : ndarray of shape (k, n)
+        Orthonormal columns, each row times the square root of its weight.
+    """
+    m, n = values.shape
+    sorted_column = np.empty(n)
+    for k in range(m):
+        p, rows, out = values[k], order[k], outside[k]
+        for i in range(len(columns)):
+            column = columns[i]
+            for j in range(n):
+                sorted_column[j] = column[rows[j]]
+            a0, a1, last = 0.0, 0.0, p[0]
+            for j in range(n):
+                a1 += a0 * (last - p[j])
+                last = p[j]
+                a0 += sorted_column[j]
+                out[j, 0] -= a0 * a0
+                out[j, 1] -= a0 * a1
+                out[j, 2] -= a1 * a1
+
+
+@_compiled
+def best_thresholds(
+    values: Float64,
+    order: NDArray[np.uint32],
+    weights: Float64,
+    residual: Float64,
+    outside: Float64,
+    min_active: int,
+    reach: float,
+    dependent: float,
+    scores: Float64,
+    thresholds: Float64,
+) -> None:  # pragma: no cover - compiled
+    """Find the best threshold of each direction and its score, `<r, g>^2 / || (I - QQ') g ||^2`.
+
+    Parameters
+    ----------
+    values, order, weights, outside
+        As in `measure`, `outside` with the columns of the factor taken off.
+    residual : ndarray of shape (n_outputs, n)
+        Residuals, each row times the square root of its weight.
+    min_active : int
+        Rows that must be active, and rows that must not.
+    reach : float
+        If positive, neurons active on all rows count too, down to this far below the smallest
+        projection.
+    dependent : float
+        Neurons with less than this share (squared) outside the span have no score.
+    scores, thresholds : ndarray of shape (m,)
+        Written to; a score of 0 says that there is no neuron.
+    """
+    m, n = values.shape
+    sums = np.empty((n, 3))
+    sorted_residual = np.empty(n)
+    for k in range(m):
+        p, rows, out = values[k], order[k], outside[k]
+        _square_sums(p, rows, residual, sorted_residual, sums)
+        best, at = 0.0, 0.0
+        n0, n1, n2, last = 0.0, 0.0, 0.0, p[0]
+        allowed = False
+        for j in range(n):
+            a, b, c = sums[j, 0], sums[j, 1], sums[j, 2]
+            g0, g1, g2 = out[j, 0], out[j, 1], out[j, 2]
+            if p[j] < last:
+                gap = last - p[j]
+                last = p[j]
+                n2 += gap * (2.0 * n1 + gap * n0)
+                n1 += gap * n0
+                # The threshold at the projection itself, where the rows of `p_j` are not active.
+                allowed = j >= min_active and n - j >= min_active
+                if allowed and a > best * g2 and g2 > dependent * n2:
+                    best, at = a / g2, last
+            n0 += weights[rows[j]] if len(weights) else 1.0
+            if j == n - 1:
+                gap = reach
+            elif j + 1 < min_active or n - 1 - j < min_active:
+                continue
+            else:
+                gap = last - p[j + 1]
+            # The numerator is convex: it is largest at an end. Most intervals are done with here.
+            if gap <= 0.0 or (g1 >= 0.0 and max(a, a + gap * (2.0 * b + gap * c)) <= best * g2):
+                continue
+            s = _falling_root(b * g2 - a * g1, c * g2 - a * g0, c * g1 - b * g0, gap)
+            if s == 0.0 and j == n - 1:
+                # Below all rows: at the far end, or next to the smallest projection.
+                s, near = gap, _NEXT_TO * gap
+                far = (a + s * (2.0 * b + s * c)) * (g2 + near * (2.0 * g1 + near * g0))
+                end = (a + near * (2.0 * b + near * c)) * (g2 + s * (2.0 * g1 + s * g0))
+                if not allowed and end > far:
+                    s = near
+            elif s == 0.0 and not allowed:
+                # The score falls from an end that is not allowed: next to it. Where it is flat,
+                # as with one active row, far from it: there the neuron has some size.
+                s, near = 0.5 * gap, _NEXT_TO * gap
+                mid = (a + s * (2.0 * b + s * c)) * (g2 + near * (2.0 * g1 + near * g0))
+                end = (a + near * (2.0 * b + near * c)) * (g2 + s * (2.0 * g1 + s * g0))
+                if end > mid * (1.0 + 1e-9):
+                    s = near
+            if s > 0.0:
+                gain = a + s * (2.0 * b + s * c)
+                left = g2 + s * (2.0 * g1 + s * g0)
+                size = n2 + s * (2.0 * n1 + s * n0)
+                if gain > best * left and left > dependent * size:
+                    best, at = gain / left, last - s
+        scores[k], thresholds[k] = best, at
+
+
+@_compiled
+def _square_sums(
+    p: Float64,
+    rows: NDArray[np.uint32],
+    residual: Float64,
+    sorted_residual: Float64,
+    sums: Float64,
+) -> None:  # pragma: no cover - compiled
+    """Fill `sums` with `a, b, c` of every threshold of one direction."""
+    n = len(p)
+    for o in range(len(residual)):
+        column = residual[o]
+        for j in range(n):
+            sorted_residual[j] = column[rows[j]]
+        s0, s1, last = 0.0, 0.0, p[0]
+        for j in range(n):
+            s1 += s0 * (last - p[j])
+            last = p[j]
+            s0 += sorted_residual[j]
+            if o == 0:
+                sums[j, 0], sums[j, 1], sums[j, 2] = s1 * s1, s1 * s0, s0 * s0
+            else:
+                sums[j, 0] += s1 * s1
+                sums[j, 1] += s1 * s0
+                sums[j, 2] += s0 * s0
+
+
+@_compiled
+def _falling_root(e0: float, e1: float, e2: float, gap: float) -> float:  # pragma: no cover
+    """Where `e0 + e1 s + e2 s^2` falls through zero within `(0, gap)`; 0 if nowhere."""
+    if e0 <= 0.0 and e1 <= 0.0 and e2 <= 0.0:
+        return 0.0
+    end = e0 + gap * (e1 + gap * e2)
+    if e0 > 0.0 and end > 0.0 and (e2 <= 0.0 or e1 >= 0.0 or -e1 >= 2.0 * e2 * gap):
+        return 0.0
+    under = e1 * e1 - 4.0 * e0 * e2
+    if under < 0.0:
+        return 0.0
+    root = np.sqrt(under)
+    if e1 <= 0.0:
+        below = root - e1
+        s = 2.0 * e0 / below if below > 0.0 else 0.0
+    else:
+        s = -(e1 + root) / (2.0 * e2) if e2 != 0.0 else 0.0
+    return s if 0.0 < s < gap else 0.0

@@ -1,0 +1,440 @@
+"""The continuous search finds the best neuron, whatever threads, weights and orientation."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from threadpoolctl import threadpool_limits
+
+from greedynet import GreedyNetRegressor
+from greedynet.affine import AffineTerm
+from greedynet.data import Rows
+from greedynet.directions import N_PAIRS, N_SPREAD, directions, spread
+from greedynet.factor import Factor
+from greedynet.search import ContinuousSearch, scan
+from greedynet.threads import Pool
+from problems import noisy
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_blas_thread():
+    """As in a fit; small products on several threads take many times as long."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def factor_of(rows, affine=True):
+    """The factor of the outputs, with the affine functions in it or without."""
+    factor = Factor(rows.weighted(rows.Y))
+    if affine:
+        for column in AffineTerm.of(rows).columns.T:
+            factor.append(column)
+    return factor
+
+
+def grown(rows, pool_of_directions, n_neurons, min_active=3, affine=True, threads=None):
+    """Neurons one after the other: the candidates, the factor and the search."""
+    search = ContinuousSearch(rows, pool_of_directions, min_active, mirrored=affine, pool=threads)
+    factor, candidates = factor_of(rows, affine), []
+    for _ in range(n_neurons):
+        found = search.propose(factor)
+        if found is None or not factor.append(found.column):
+            break
+        search.accept(factor)
+        candidates.append(found)
+    return candidates, factor, search
+
+
+def outside_of(Q, columns):
+    rest = columns - Q @ (Q.T @ columns)
+    return rest - Q @ (Q.T @ rest)
+
+
+def scores_of(columns, factor):
+    """Scores of explicit columns; 0 next to the span."""
+    rest = outside_of(factor.Q, columns)
+    size, left = np.sum(columns**2, axis=0), np.sum(rest**2, axis=0)
+    usable = left > factor.dependent**2 * size
+    gains = np.sum((factor.residual.T @ columns) ** 2, axis=0)
+    return np.where(usable, gains / np.where(usable, left, 1), 0)
+
+
+def score_of(found, factor):
+    return float(scores_of(found.column[:, None], factor)[0])
+
+
+def wavy(n=60, n_outputs=1, weighted=False, seed=0):
+    """Rows of smooth functions of one input, with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 1))
+    Y = np.sin(5 * X + np.arange(n_outputs)) + 0.05 * rng.standard_normal((n, n_outputs))
+    return Rows(X, Y, rng.uniform(0.2, 2, n) if weighted else None)
+
+
+def several_inputs(n=300, d=3, n_outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return Rows(X, np.sin(2 * X @ rng.standard_normal((d, n_outputs))))
+
+
+# One dimension
+
+
+def best_by_minimiser(rows, factor, min_active, sign=1.0):
+    """Largest score of `relu(sign x - t)`, by a bounded minimiser between any two rows."""
+    x = np.sort(sign * rows.X[:, 0])
+
+    def score(t):
+        column = rows.weighted(np.maximum(sign * rows.X - t, 0))
+        return float(scores_of(column, factor)[0])
+
+    inside = range(min_active, len(x) - min_active + 1)
+    found = [score(x[i]) for i in inside[:-1]]
+    for i in inside:
+        best = minimize_scalar(
+            lambda t: -score(t), bounds=(x[i - 1], x[i]), method="bounded", options={"xatol": 1e-12}
+        )
+        found.append(-best.fun)
+    return max(found)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("affine", [True, False])
+def test_in_one_dimension_every_step_is_the_best_there_is(n_outputs, weighted, affine):
+    rows = wavy(60, n_outputs, weighted)
+    search = ContinuousSearch(rows, np.ones((1, 1)), 3, mirrored=affine)
+    factor = factor_of(rows, affine)
+    for _ in range(5):
+        found = search.propose(factor)
+        wanted = max(best_by_minimiser(rows, factor, 3, sign) for sign in (1.0, -1.0))
+        assert score_of(found, factor) == pytest.approx(wanted, rel=1e-9)
+        assert factor.append(found.column)
+        search.accept(factor)
+
+
+def test_in_one_dimension_the_best_may_be_at_the_end_of_what_is_allowed():
+    """The square root bends ever more towards its end, and the neurons go there."""
+    x = np.sort(np.random.default_rng(0).uniform(0, 1, (120, 1)), axis=0)
+    rows = Rows(x, np.sqrt(x))
+    search, factor = ContinuousSearch(rows, np.ones((1, 1)), 3), factor_of(rows)
+    for _ in range(18):
+        found = search.propose(factor)
+        wanted = best_by_minimiser(rows, factor, 3)
+        assert score_of(found, factor) >= wanted * (1 - 1e-6)
+        factor.append(found.column)
+        search.accept(factor)
+
+
+@pytest.mark.parametrize("kink", [-0.613, 0.0, 0.5])
+def test_in_one_dimension_a_planted_kink_is_found(kink):
+    x = np.linspace(-1, 1, 101)[:, None]
+    (found,), factor, _ = grown(Rows(x, 3 * np.abs(x - kink) - x), np.ones((1, 1)), 1)
+    assert -found.point[1] / found.point[0] == pytest.approx(kink, abs=1e-9)
+    assert factor.residual_norm < 1e-9
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x, lambda x: x + 5, np.ones_like, lambda x: 2 - x],
+    ids=["x", "x + 5", "1", "2 - x"],
+)
+@pytest.mark.parametrize("min_active", [1, 3])
+def test_without_an_affine_term_an_affine_target_is_found(function, min_active):
+    """Two neurons active on all rows are any affine function."""
+    x = np.linspace(0, 1, 20)[:, None]
+    candidates, factor, _ = grown(Rows(x, function(x)), np.ones((1, 1)), 3, min_active, False)
+    assert candidates
+    assert factor.residual_norm < 1e-6 * np.linalg.norm(function(x))
+
+
+# What is proposed
+
+
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_candidate_is_what_it_says(affine, weighted):
+    rows = several_inputs(n_outputs=2)
+    if weighted:
+        rows = Rows(rows.X, rows.Y, np.random.default_rng(1).uniform(0.2, 2, len(rows)))
+    candidates, _, _ = grown(rows, directions(rows.X, 0), 8, affine=affine)
+    assert len(candidates) == 8
+    for found in candidates:
+        column = np.maximum(rows.X @ found.point[:-1] + found.point[-1], 0)[:, None]
+        column = rows.weighted(column)[:, 0]
+        assert np.linalg.norm(found.point) == pytest.approx(1)
+        assert np.linalg.norm(column) == pytest.approx(found.norm)
+        np.testing.assert_allclose(found.column, column / found.norm, atol=1e-12)
+
+
+@pytest.mark.parametrize("min_active", [1, 5, 40])
+@pytest.mark.parametrize("affine", [True, False])
+def test_candidates_are_active_on_enough_rows(min_active, affine):
+    rows = several_inputs(200, 3)
+    candidates, _, _ = grown(rows, directions(rows.X, 0), 12, min_active, affine)
+    assert candidates
+    for found in candidates:
+        z = rows.X @ found.point[:-1] + found.point[-1]
+        # A row at the kink counts either way.
+        n_active, rest = np.sum(z > -1e-9), np.sum(z < 1e-9)
+        all_active = z.min() > 0 and not affine
+        assert n_active >= min_active
+        assert rest >= min_active or all_active
+
+
+def test_the_proposal_is_at_least_as_good_as_any_neuron_of_the_pool():
+    rows = several_inputs(150, 3, 2)
+    pool = directions(rows.X, 0)
+    search, factor = ContinuousSearch(rows, pool, 3), factor_of(rows)
+    for _ in range(6):
+        found = search.propose(factor)
+        thresholds = np.linspace(-1.5, 1.5, 61)
+        columns = [np.maximum(rows.X @ u - t, 0) for u in pool for t in thresholds]
+        columns = [c for c in columns if 3 <= np.count_nonzero(c) <= len(rows) - 3]
+        assert score_of(found, factor) >= scores_of(np.transpose(columns), factor).max()
+        factor.append(found.column)
+        search.accept(factor)
+
+
+def test_every_group_knows_what_is_outside_the_span():
+    """Also the groups of learned directions, which come when columns have been taken off."""
+    rows = several_inputs(1500, 3)
+    rows = Rows(rows.X, rows.Y, np.random.default_rng(1).uniform(0.2, 2, len(rows)))
+    _, factor, search = grown(rows, directions(rows.X, 0), 6)
+    search.propose(factor)
+    assert len(search.directions) == 3 + N_SPREAD + N_PAIRS + 6
+    assert len(search._groups) > 1
+    for group in search._groups:
+        for i in (0, len(group.directions) - 1):
+            p = rows.X @ group.directions[i]
+            order = np.argsort(-p, kind="stable")
+            for j in (3, 400, 1499):
+                ones = np.zeros(len(p))
+                ones[order[: j + 1]] = 1
+                g = np.maximum(p - p[order[j]], 0)
+                left = outside_of(factor.Q, rows.weighted(np.column_stack([ones, g])))
+                wanted = [left[:, 0] @ left[:, 0], left[:, 0] @ left[:, 1], left[:, 1] @ left[:, 1]]
+                np.testing.assert_allclose(group._outside[i, j], wanted, rtol=1e-7, atol=1e-8)
+
+
+def test_the_directions_of_neurons_that_are_taken_join_the_pool():
+    rows = several_inputs()
+    candidates, _, search = grown(rows, np.eye(3), 5)
+    learned = search.directions[3:]
+    for found, u in zip(candidates, learned, strict=True):
+        inner = found.point[:-1] / np.linalg.norm(found.point[:-1])
+        assert abs(inner @ u) == pytest.approx(1)
+
+
+def test_a_search_that_ended_proposes_nothing():
+    rows = several_inputs()
+    search = ContinuousSearch(rows, np.eye(3), 3)
+    assert search.propose(factor_of(rows)) is not None
+    search.reject()
+    assert search.propose(factor_of(rows)) is None
+
+
+def test_nothing_is_proposed_where_nothing_is_left():
+    rows = several_inputs()
+    rows = Rows(rows.X, np.zeros((len(rows), 1)))
+    assert ContinuousSearch(rows, np.eye(3), 3).propose(factor_of(rows)) is None
+    few = Rows(np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]]))
+    assert ContinuousSearch(few, np.ones((1, 1)), 1).propose(factor_of(few)) is None
+
+
+# What the result does not depend on
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_the_number_of_threads_changes_no_bit(affine):
+    rows = several_inputs(3000, 4, 2)
+    pool = directions(rows.X, 0)
+    results = []
+    for n_threads in (1, 2, 4):
+        threads = Pool(n_threads)
+        candidates, factor, search = grown(rows, pool, 6, affine=affine, threads=threads)
+        assert len(search._groups) > 3
+        threads.close()
+        results.append((np.array([found.point for found in candidates]), factor.residual))
+    for points, residual in results[1:]:
+        np.testing.assert_array_equal(points, results[0][0])
+        np.testing.assert_array_equal(residual, results[0][1])
+
+
+def test_the_number_of_threads_changes_no_bit_of_a_fit():
+    X, y = noisy(2500, 3, noise=0.3)
+    fits = [GreedyNetRegressor(max_nodes=14, n_jobs=n).fit(X, y).predict(X) for n in (1, 2, 4)]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    np.testing.assert_array_equal(fits[0], fits[2])
+
+
+def test_in_one_dimension_mirrored_inputs_give_the_mirrored_neurons():
+    rows = wavy(80)
+    right, factor, _ = grown(rows, np.ones((1, 1)), 6)
+    left, mirrored, _ = grown(Rows(-rows.X, rows.Y), np.ones((1, 1)), 6)
+    np.testing.assert_allclose(mirrored.residual, factor.residual, atol=1e-9)
+    for a, b in zip(right, left, strict=True):
+        np.testing.assert_allclose(b.point, a.point * [-1, 1], atol=1e-9)
+
+
+def test_beside_an_affine_term_a_pool_of_mirrored_directions_has_the_same_scores():
+    rows = several_inputs(300, 3, 2)
+    pool = directions(rows.X, 0)
+    _, factor, _ = grown(rows, pool, 5)
+    scores = []
+    for sign in (1, -1):
+        search = ContinuousSearch(rows, sign * pool, 3)
+        search.propose(factor)
+        scores.append(search._scan(factor)[0])
+    # An end that is not allowed is come close to from one side only.
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-5)
+
+
+def test_weights_are_copies():
+    rows = several_inputs(100, 3, 2)
+    copies = np.random.default_rng(0).integers(1, 4, 100)
+    each = np.repeat(np.arange(100), copies)
+    weighted, _, _ = grown(Rows(rows.X, rows.Y, copies.astype(float)), np.eye(3), 4, 1)
+    repeated, _, _ = grown(rows.take(each), np.eye(3), 4, 1)
+    for a, b in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(a.point, b.point, atol=1e-6)
+        assert a.norm == pytest.approx(b.norm, rel=1e-6)
+
+
+def test_the_order_of_the_rows_is_nothing():
+    rows = several_inputs(200, 3)
+    order = np.random.default_rng(0).permutation(200)
+    first, _, _ = grown(rows, np.eye(3), 4)
+    second, _, _ = grown(rows.take(order), np.eye(3), 4)
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_allclose(a.point, b.point, atol=1e-6)
+
+
+# Directions
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 40, 200])
+def test_directions_are_unit_vectors_with_the_axes_among_them(d):
+    X = np.random.default_rng(0).standard_normal((50, d))
+    found = directions(X, 3)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+    n_axes = min(d, 128)
+    # A pair may be one row twice.
+    assert n_axes + N_SPREAD + N_PAIRS - 4 <= len(found) <= n_axes + N_SPREAD + N_PAIRS
+    assert np.sum(np.max(np.abs(found), axis=1) == 1) == n_axes
+    np.testing.assert_array_equal(found, directions(X, 3))
+    assert not np.array_equal(found, directions(X, 4))
+
+
+def test_there_is_one_direction_in_one_dimension():
+    for X in (np.zeros((5, 1)), np.arange(5.0)[:, None]):
+        np.testing.assert_array_equal(directions(X, 0), [[1.0]])
+
+
+def test_nothing_is_looked_for_along_a_constant_column():
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    X[:, 2] = 0
+    found = directions(X, 0)
+    np.testing.assert_array_equal(found[:, 2], 0)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+    assert np.isfinite(directions(np.zeros((50, 4)), 0)).all()
+
+
+def farthest(vectors):
+    """Degrees from the vectors, either way round, to the direction farthest from them."""
+    d = vectors.shape[1]
+    anywhere = np.random.default_rng(0).standard_normal((5000, d))
+    anywhere /= np.linalg.norm(anywhere, axis=1, keepdims=True)
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.degrees(np.arccos(np.abs(anywhere @ vectors.T).max(axis=1).min()))
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_vectors_that_are_spread_leave_smaller_gaps_than_random_ones(d):
+    spread_out = [farthest(spread(d, 32, np.random.default_rng(seed))) for seed in range(10)]
+    by_chance = [
+        farthest(np.random.default_rng(seed).standard_normal((32, d))) for seed in range(10)
+    ]
+    assert np.mean(spread_out) < 0.95 * np.mean(by_chance)
+    if d == 2:
+        assert max(spread_out) < 180 / 32 / 2 + 0.1
+
+
+# Fits
+
+
+def degrees_between(A, u):
+    """Angles of vectors to the line of `u`."""
+    cosines = np.abs(A @ u) / np.linalg.norm(A, axis=-1) / np.linalg.norm(u)
+    return np.degrees(np.arccos(np.minimum(cosines, 1)))
+
+
+def single_direction(function, scales, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (1000, 10)) * scales + 5 * scales
+    u = rng.standard_normal(10)
+    u /= np.linalg.norm(u)
+    return X, function(((X - 5 * scales) / scales) @ u), u / scales
+
+
+@pytest.mark.parametrize("scales", [1.0, 10.0 ** np.linspace(-2, 2, 10)], ids=["same", "mixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_direction_of_a_kink_is_found_by_the_first_neuron_in_ten_dimensions(seed, scales):
+    """One neuron and the affine term are the function: nothing of it is left to mislead."""
+    X, y, u = single_direction(lambda s: np.abs(s - 0.2), scales, seed)
+    network = GreedyNetRegressor(correct=False, n_nodes=3).fit(X, y).network_
+    # Weights are on the inputs as they come; compared where all inputs have the same scale.
+    assert degrees_between(network.inner_weights * scales, u * scales)[0] < 1
+
+
+@pytest.mark.parametrize("scales", [1.0, 10.0 ** np.linspace(-2, 2, 10)], ids=["same", "mixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_direction_of_a_wave_is_found_in_ten_dimensions(seed, scales):
+    """No single neuron is a wave; of those corrected together the one largest on the rows shows it.
+
+    By its weights alone the largest may be one of the end of the data, active on a per cent of the
+    rows, whose direction hardly matters. The gradient of the network, which has all neurons in it,
+    is closer still.
+    """
+    X, y, u = single_direction(lambda s: np.sin(3 * s), scales, seed)
+    network = GreedyNetRegressor(n_nodes=12).fit(X, y).network_
+    A = network.inner_weights * scales
+    sizes = np.abs(network.outer_weights[:, 0]) * np.linalg.norm(network.hidden(X), axis=0)
+    assert degrees_between(A, u * scales)[np.argmax(sizes)] < 1
+    active = X @ network.inner_weights.T + network.biases > 0
+    gradients = active * network.outer_weights[:, 0] @ A + network.linear_weights[:, 0] * scales
+    leading = np.linalg.svd(gradients, full_matrices=False)[2][0]
+    assert degrees_between(leading, u * scales) < 0.5
+
+
+@pytest.mark.parametrize("d", [1, 3, 10])
+def test_an_affine_target_needs_no_neuron(d):
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((100, d)) * 10.0 ** rng.integers(-3, 3, d)
+    a, b = rng.standard_normal(d), 3.0
+    model = GreedyNetRegressor().fit(X, X @ a + b)
+    assert model.n_nodes_ == 2
+    np.testing.assert_allclose(model.network_.linear_weights[:, 0], a, rtol=1e-6)
+    assert model.network_.intercept[0] == pytest.approx(b)
+
+
+@pytest.mark.parametrize(("d", "seeds"), [(1, 8), (3, 6)])
+def test_no_explosion_outside_the_range_of_the_inputs(d, seeds):
+    """Inputs twice as far out as the data: half a range of the inputs beyond their end.
+
+    There the network goes on straight. The steepest slope of this function would take it one range
+    of the outputs further, two in the corners of three dimensions. A neuron that fits the noise of
+    the last few rows can have many times that slope: without the ridge twenty ranges are common.
+    """
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-1, 1, (150, d))
+        y = np.sin(3 * X.sum(axis=1) / np.sqrt(d)) + 0.3 * rng.standard_normal(150)
+        model = GreedyNetRegressor().fit(X, y)
+        far = model.predict(np.concatenate([2 * X, 2 * np.sign(X)]))
+        assert np.abs(far - y.mean()).max() < 4 * np.ptp(y)
+
+
+def test_the_scan_is_compiled_without_the_lock():
+    """Threads can only run at once where Python's lock is released."""
+    for function in (scan.measure, scan.take_off, scan.best_thresholds):
+        assert function.targetoptions["nogil"]

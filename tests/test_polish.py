@@ -1,0 +1,215 @@
+"""Polishing moves neurons to better ones, judged by columns that are written out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from greedynet.affine import AffineTerm
+from greedynet.data import Rows
+from greedynet.factor import Factor
+from greedynet.search.polish import Target, _gauss_newton_steps, polish
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_blas_thread():
+    """As in a fit; small products on several threads take many times as long."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def law(**strategies):
+    """A property of polishing, on the same forty examples in every run."""
+
+    def decorate(test):
+        return settings(max_examples=40, derandomize=True, deadline=None)(given(**strategies)(test))
+
+    return decorate
+
+
+def target_of(rows, n_columns=0, min_active=1, affine=True, seed=0):
+    """What neurons are to fit, beside the affine functions and some other columns."""
+    factor = Factor(rows.weighted(rows.Y))
+    if affine:
+        for column in AffineTerm.of(rows).columns.T:
+            factor.append(column)
+    for column in np.random.default_rng(seed).standard_normal((n_columns, len(rows))):
+        factor.append(column)
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    scale = rows.row_scale
+    return Target(X1, None if scale is None else scale[:, None], factor, min_active, not affine)
+
+
+def some_rows(n=80, d=3, n_outputs=1, weighted=False, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    Y = np.sin(3 * X @ rng.standard_normal((d, n_outputs))) + 0.1 * rng.standard_normal((n, 1))
+    return Rows(X, Y, rng.uniform(0.2, 2, n) if weighted else None)
+
+
+def some_neurons(m, d, seed=0):
+    """Inner weights of length 1 for the inputs, with kinks among the rows."""
+    rng = np.random.default_rng(seed)
+    U = rng.standard_normal((m, d))
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    return np.column_stack([U, rng.uniform(-0.5, 0.5, m)])
+
+
+def explicit(target, w):
+    """Score and outer weights of one neuron, by least squares on explicit columns."""
+    g = np.maximum(target.X1 @ w, 0)
+    if target.row_scale is not None:
+        g = g * target.row_scale[:, 0]
+    Q = target.factor.Q
+    rest = g - Q @ (Q.T @ g)
+    rest -= Q @ (Q.T @ rest)
+    weights = np.linalg.lstsq(rest[:, None], target.factor.residual, rcond=None)[0][0]
+    left = target.factor.residual - np.outer(rest, weights)
+    return np.sum(target.factor.residual**2) - np.sum(left**2), weights
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("affine", [False, True])
+def test_scores_are_what_a_neuron_takes_off_the_error(weighted, n_outputs, affine):
+    target = target_of(some_rows(80, 3, n_outputs, weighted), n_columns=5, affine=affine)
+    W = some_neurons(20, 3)
+    scores, weights = target.judge(W)
+    for w, found, outer in zip(W, scores, weights, strict=True):
+        wanted, wanted_outer = explicit(target, w)
+        assert found == pytest.approx(wanted, rel=1e-8)
+        np.testing.assert_allclose(outer, wanted_outer, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_neurons_on_too_few_rows_have_no_score(affine):
+    X = np.arange(10.0)[:, None]
+    target = target_of(Rows(X, X**2), min_active=3, affine=affine)
+    thresholds = np.array([-5.0, -0.5, 0.5, 1.5, 2.5, 6.5, 7.5, 9.5])
+    scores, _ = target.judge(np.column_stack([np.ones(8), -thresholds]))
+    # Active on all rows is allowed where no affine term stands for such neurons.
+    all_active = not affine
+    wanted = [all_active, all_active, False, False, True, True, False, False]
+    np.testing.assert_array_equal(scores > 0, wanted)
+    np.testing.assert_array_equal(scores[~np.array(wanted)], -1)
+
+
+def test_neurons_in_the_span_have_no_score():
+    rows = some_rows()
+    target = target_of(rows)
+    w = some_neurons(1, 3)
+    assert target.judge(w)[0][0] > 0
+    target.factor.append(target.columns(w)[:, 0])
+    assert target.judge(w)[0][0] == -1
+    assert target.judge(3 * w)[0][0] == -1
+
+
+@law(
+    seed=st.integers(0, 2**32),
+    d=st.integers(1, 5),
+    n_outputs=st.integers(1, 3),
+    weighted=st.booleans(),
+    affine=st.booleans(),
+    min_active=st.integers(1, 8),
+    n_columns=st.integers(0, 6),
+)
+def test_no_score_ever_falls(seed, d, n_outputs, weighted, affine, min_active, n_columns):
+    rows = some_rows(40, d, n_outputs, weighted, seed)
+    target = target_of(rows, n_columns, min_active, affine, seed)
+    W = some_neurons(6, d, seed)
+    before, _ = target.judge(W)
+    for n_steps in (0, 1, 3, 10):
+        polished, scores = polish(W, target, n_steps)
+        assert (scores >= before).all()
+        np.testing.assert_allclose(scores, target.judge(polished)[0], rtol=1e-8)
+        for w, found in zip(polished, scores, strict=True):
+            if found > 0:
+                assert found == pytest.approx(explicit(target, w)[0], rel=1e-6, abs=1e-10)
+        np.testing.assert_array_equal(polished[before < 0], W[before < 0])
+        before = scores
+
+
+def test_more_steps_are_better_and_the_start_is_not_written_to():
+    target = target_of(some_rows(200, 4))
+    W = some_neurons(8, 4)
+    kept = W.copy()
+    means = [polish(W, target, n)[1].mean() for n in (0, 1, 3, 10)]
+    assert means[0] * 1.2 < means[1] < means[2] <= means[3]
+    np.testing.assert_array_equal(W, kept)
+    assert polish(W, target)[1].mean() == means[2]
+
+
+def test_the_weights_of_the_inputs_have_length_one():
+    target = target_of(some_rows(200, 4))
+    polished, scores = polish(some_neurons(8, 4), target)
+    assert (scores > 0).all()
+    np.testing.assert_allclose(np.linalg.norm(polished[:, :-1], axis=1), 1)
+
+
+def planted_rows(n, d, n_outputs, weighted, seed):
+    """Rows of one neuron and an affine function, and the neuron."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    (w,) = some_neurons(1, d, seed)
+    g = np.maximum(X @ w[:-1] + w[-1], 0)
+    Y = np.outer(g, rng.uniform(1, 2, n_outputs)) + X @ rng.standard_normal((d, n_outputs)) + 1
+    return Rows(X, Y, rng.uniform(0.2, 2, n) if weighted else None), w
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_neuron_converges_to_the_planted_one(d, n_outputs, weighted):
+    for seed in range(5):
+        rows, w = planted_rows(300, d, n_outputs, weighted, seed)
+        target = target_of(rows)
+        start = w + 0.15 * np.random.default_rng(seed).standard_normal(d + 1)
+        (found,), (score,) = polish(start[None], target, 100)
+        assert score == pytest.approx(target.factor.residual_norm**2, rel=1e-5)
+        np.testing.assert_allclose(found, w, atol=1e-3)
+        # Three steps, those of the search, do most of it.
+        (soon,), _ = polish(start[None], target)
+        start /= np.linalg.norm(start[:-1])
+        assert np.linalg.norm(soon - w) < 0.35 * np.linalg.norm(start - w)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_a_step_solves_the_linearised_problem(n_outputs, weighted):
+    """The twin writes out the projector and takes the outer weights into the columns."""
+    rows = some_rows(60, 3, n_outputs, weighted)
+    target = target_of(rows, n_columns=4)
+    W = some_neurons(5, 3)
+    _, weights = target.judge(W)
+    scale = np.ones((60, 1)) if target.row_scale is None else target.row_scale
+    P = np.eye(60) - target.factor.Q @ target.factor.Q.T
+    steps = _gauss_newton_steps(W, weights, target)
+    for w, c, step in zip(W, weights, steps, strict=True):
+        J = (target.X1 @ w > 0)[:, None] * target.X1 * scale
+        stacked = np.concatenate([c_o * (P @ J) for c_o in c])
+        left = target.factor.residual.T.ravel() - stacked @ w
+        damping = 1e-3 * np.trace(J.T @ J) / 4 * (c @ c)
+        wanted = np.linalg.solve(stacked.T @ stacked + damping * np.eye(4), stacked.T @ left)
+        np.testing.assert_allclose(step, wanted, rtol=1e-8, atol=1e-10)
+
+
+def test_weights_are_copies():
+    rng = np.random.default_rng(1)
+    rows = some_rows(60, 3, 2)
+    copies = rng.integers(1, 4, 60)
+    each = np.repeat(np.arange(60), copies)
+    W = some_neurons(6, 3)
+    weighted = polish(W, target_of(Rows(rows.X, rows.Y, copies.astype(float))), 2)
+    repeated = polish(W, target_of(Rows(rows.X[each], rows.Y[each])), 2)
+    np.testing.assert_allclose(weighted[1], repeated[1], rtol=1e-8)
+    np.testing.assert_allclose(weighted[0], repeated[0], rtol=1e-6, atol=1e-8)
+
+
+def test_neurons_polished_together_are_polished_as_if_alone():
+    target = target_of(some_rows(100, 4, 2, weighted=True), n_columns=3, min_active=5)
+    W = some_neurons(12, 4)
+    together = polish(W, target)
+    alone = [polish(w[None], target) for w in W]
+    np.testing.assert_allclose(together[1], [scores[0] for _, scores in alone], rtol=1e-9)
+    np.testing.assert_allclose(together[0], [found[0] for found, _ in alone], atol=1e-9)
