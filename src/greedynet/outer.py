@@ -9,7 +9,7 @@ long.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 Float64 = NDArray[np.float64]
 
@@ -37,10 +37,11 @@ def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0)
     if alpha == 0.0:
         weights: Float64 = solve_triangular(R, z, check_finite=False)
         return weights
-    penalty = np.full(len(z), alpha)
+    # As least squares of [R; sqrt(alpha)]: the normal equations would square the condition of R.
+    penalty = np.full(len(z), np.sqrt(alpha))
     penalty[:n_affine] = 0.0
-    gram = R.T @ R + np.diag(penalty)
-    solved: Float64 = cho_solve(cho_factor(gram, check_finite=False), R.T @ z, check_finite=False)
+    Q, triangle = np.linalg.qr(np.vstack([R, np.diag(penalty)]))
+    solved: Float64 = solve_triangular(triangle, Q[: len(z)].T @ z, check_finite=False)
     return solved
 
 

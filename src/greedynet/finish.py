@@ -1,0 +1,256 @@
+"""From a grown path to the finished network: correct, prune, exchange or average.
+
+Growing takes one neuron after the other and never looks back. Here the neurons are corrected
+together, those that do not pay are left out, and then, by what the path says of the data:
+
+* Where the error still fell fast with every neuron, what is left is approximation error. Neurons
+  are *exchanged*: more are grown, all corrected, and the least useful left out again.
+* Where it had stopped falling, what is left is noise, and the choice of neurons depends on it. A
+  second network is grown from another pool of directions, and the two are *averaged*.
+
+Every step is kept only if the score, on validation rows or by generalised cross-validation, agrees.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation
+from greedynet.checks import safe_norm
+from greedynet.correct import MAX_BLOCK, VariableProjection
+from greedynet.data import Rows
+from greedynet.frame import Frame, Solved
+from greedynet.network import ShallowNetwork
+from greedynet.search.base import Candidate
+from greedynet.sketch import Sketch
+from greedynet.stopping import neuron_cost
+from greedynet.threads import Pool
+
+Float64 = NDArray[np.float64]
+GrowMore = Callable[[Float64, int, int], Float64]
+
+# Neurons are grown beyond those wanted by this factor, and the best kept.
+OVERGROWTH = 1.2
+N_CYCLES = 8
+_CORRECTION_STEPS = 5
+_STEPS_AFTER_PRUNING = 3
+_STEPS_TO_CONVERGE = 20
+_ALL_BUT_REPRODUCED = 1e-3
+_PRUNED_TO = 2 / 3
+_WORTH_A_CYCLE = 0.96
+# A neuron that brings less of its length is left out: it is dead, or a copy.
+_DEPENDENT = 1e-10
+# Multiplications of a correction step beyond which neurons are not exchanged.
+_MAX_CYCLE_COST = 3e9
+
+
+def approximation_error_left(errors: Sequence[float], n_rows: int, n_affine: int, d: int) -> bool:
+    """Whether the squared error of a path fell to a third with the last doubling of the neurons.
+
+    The squared errors are those of generalised cross-validation. Noise stops falling; a function
+    that is not yet resolved does not.
+    """
+    spent = n_affine + neuron_cost(d) * np.arange(len(errors))
+    with np.errstate(divide="ignore"):
+        squares = np.square(errors) / np.square(np.maximum(0.0, 1.0 - spent / n_rows))
+    best = int(np.argmin(squares))
+    return 4 * best >= 3 * (len(errors) - 1) and bool(3 * squares[best] < squares[best // 2])
+
+
+@dataclass(frozen=True, eq=False)
+class Finisher:
+    """What it takes to finish a network.
+
+    Attributes
+    ----------
+    frame : Frame
+        The coordinates.
+    rows : Rows
+        Scaled training rows.
+    validation : Rows or None
+        Scaled validation rows; without them networks are compared by cross-validation.
+    activation : Activation
+    single_output : bool
+    alpha : float or None
+        Ridge on the outer weights of the normalised neurons; None for the one of the correction.
+    sketch : Sketch or None
+        All rows, where the others are a sample: the outer weights are solved on these.
+    pool : Pool or None
+        Threads.
+    """
+
+    frame: Frame
+    rows: Rows
+    validation: Rows | None
+    activation: Activation
+    single_output: bool
+    alpha: float | None = None
+    sketch: Sketch | None = None
+    pool: Pool | None = None
+
+    @cached_property
+    def _affine(self) -> Float64:
+        return self.frame.affine_columns(self.rows)
+
+    def prune(self, points: Float64, most: int, *, exact: bool) -> VariableProjection:
+        """Correct neurons and leave out those that do not pay.
+
+        Parameters
+        ----------
+        points : ndarray of shape (k, d + 1)
+            Neurons to start from.
+        most : int
+            Neurons to keep at most.
+        exact : bool
+            Whether to keep so many, whatever the score says.
+        """
+        state = VariableProjection(self.rows, self._affine, points)
+        state.settle(_CORRECTION_STEPS)
+        if state.n_neurons > most:
+            state = state.without(most).settle(_STEPS_AFTER_PRUNING)
+        best, worse = state, 0
+        while state.n_neurons > 0 and worse < 2 and not exact:
+            state = state.without(int(state.n_neurons * _PRUNED_TO))
+            state.settle(_STEPS_AFTER_PRUNING)
+            if self.score([state]) < self.score([best]):
+                best, worse = state, 0
+            else:
+                worse += 1
+        return best
+
+    def exchange(self, state: VariableProjection, grow_more: GrowMore) -> VariableProjection:
+        """Exchange neurons for better ones, as long as the score falls by two per cent."""
+        n = state.n_neurons
+        size = n * self.rows.X.shape[1]
+        affordable = len(self.rows) * size * min(size, MAX_BLOCK) < _MAX_CYCLE_COST
+        for cycle in range(N_CYCLES if n and affordable else 0):
+            more = grow_more(state.points, max(1, int((OVERGROWTH - 1) * n)), cycle)
+            if len(more) == n:
+                break
+            tried = VariableProjection(self.rows, self._affine, more, state.ridge)
+            tried.settle(_STEPS_AFTER_PRUNING)
+            for left in (n + (len(more) - n) // 2, n):
+                tried = tried.without(left).settle(_STEPS_AFTER_PRUNING)
+            tried.settle(_STEPS_AFTER_PRUNING)
+            before, after = self.score([state]), self.score([tried])
+            if after < before:
+                state = tried
+            if not after < _WORTH_A_CYCLE * before:
+                break
+        return state
+
+    def refill(
+        self, state: VariableProjection, n_neurons: int, grow_more: GrowMore
+    ) -> VariableProjection:
+        """Replace neurons that a correction has made dead, or copies of others, by new ones."""
+        factor = self.frame.factor(self.rows, _DEPENDENT)
+        kept = np.array([factor.append(column) for column in state.columns.T], dtype=bool)
+        missing = n_neurons - int(np.count_nonzero(kept))
+        if missing <= 0:
+            return state
+        points = grow_more(state.points[kept], missing, N_CYCLES)
+        return VariableProjection(self.rows, self._affine, points, state.ridge)
+
+    def converge(self, state: VariableProjection) -> VariableProjection:
+        """Correct on, as far as it goes, where the rows are all but reproduced."""
+        if self.error([state]) > _ALL_BUT_REPRODUCED:
+            return state
+        further = VariableProjection(self.rows, self._affine, state.points, state.ridge)
+        further.settle(_STEPS_TO_CONVERGE)
+        return further if self.score([further]) < self.score([state]) else state
+
+    def score(self, states: Sequence[VariableProjection]) -> float:
+        """Score the mean of some networks: relative error on the validation rows, or mean GCV."""
+        if self.validation is None:
+            return float(np.mean([state.gcv for state in states])) * self.rows.Y.shape[1]
+        return self._error(states, self.validation)
+
+    def error(self, states: Sequence[VariableProjection]) -> float:
+        """Relative error on the training rows of the mean of some networks."""
+        return self._error(states, self.rows)
+
+    def _error(self, states: Sequence[VariableProjection], rows: Rows) -> float:
+        affine = self.frame.affine.evaluate(rows.X)
+        mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
+        size = safe_norm(rows.weighted(rows.Y)) or 1.0
+        return safe_norm(rows.weighted(rows.Y - mean)) / size
+
+    def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
+        """Return the mean of some networks as one network.
+
+        The outer weights are solved once more, on all rows.
+        """
+        points = np.concatenate([state.points for state in states])
+        ridge = float(np.mean([state.ridge for state in states]))
+        owner = np.repeat(np.arange(len(states)), [state.n_neurons for state in states])
+        solve = self._solver(points)
+        networks = [
+            solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)
+        ]
+        if len(networks) == 1:
+            return networks[0]
+        return _mean(networks, solve(np.arange(len(points)), ridge))
+
+    def solved(self, points: Float64) -> ShallowNetwork:
+        """Return the network of neurons as they are, outer weights by least squares or `alpha`."""
+        return self._solver(points)(np.arange(len(points)), 0.0)
+
+    def _solver(self, points: Float64) -> Callable[[NDArray[np.intp], float], ShallowNetwork]:
+        """Return what gives the network of some of the neurons, at a given ridge."""
+        norms = np.ones(len(points))
+        if self.alpha is not None:
+            norms = np.linalg.norm(self._columns(points), axis=0)
+            norms[norms == 0] = 1.0
+        gram = None
+        if self.sketch is not None:
+            gram = self.sketch.gram(self.frame, points / norms[:, None], self.activation, self.pool)
+        n_affine = self._affine.shape[1]
+
+        def solve(chosen: NDArray[np.intp], ridge: float) -> ShallowNetwork:
+            if gram is not None:
+                solved: Solved = gram.triangle(np.append(np.arange(n_affine), n_affine + chosen))
+                ridge *= len(self.sketch.rows) / len(self.rows) if self.sketch is not None else 1.0
+            else:
+                solved = factor = self.frame.factor(self.rows, _DEPENDENT)
+                columns = self._columns(points[chosen]) / norms[chosen]
+                kept = [factor.append(column) for column in columns.T]
+                chosen = chosen[np.array(kept, dtype=bool)]
+            return self.frame.network(
+                solved,
+                [Candidate(points[i] / norms[i], 1.0, norms[:0], -1) for i in chosen],
+                self.activation,
+                alpha=ridge if self.alpha is None else self.alpha,
+                single_output=self.single_output,
+            )
+
+        return solve
+
+    def _columns(self, points: Float64) -> Float64:
+        values = self.rows.X @ points[:, :-1].T + points[:, -1]
+        hidden = np.asarray(self.activation.value(values), dtype=np.float64)
+        return self.rows.weighted(hidden)
+
+
+def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> ShallowNetwork:
+    """Return the mean of networks; where all their neurons are in `pooled`, it has its trail."""
+
+    def joined(name: str) -> Float64:
+        return np.concatenate([getattr(network, name) for network in networks])
+
+    def mean(name: str) -> Float64 | None:
+        values = [getattr(network, name) for network in networks]
+        return None if values[0] is None else np.asarray(np.mean(values, axis=0))
+
+    biases = joined("biases")
+    return replace(
+        pooled,
+        inner_weights=joined("inner_weights"),
+        biases=biases,
+        outer_weights=joined("outer_weights") / len(networks),
+        linear_weights=mean("linear_weights"),
+        intercept=mean("intercept"),
+        trail=pooled.trail if len(biases) == pooled.n_neurons else None,
+    )

@@ -1,0 +1,682 @@
+"""Correction, pruning, exchange and averaging keep their promises; twins write everything out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from greedynet import correct
+from greedynet.activations import ReLU
+from greedynet.affine import AffineTerm
+from greedynet.correct import VariableProjection
+from greedynet.data import InputScaling, Rows
+from greedynet.directions import directions
+from greedynet.factor import Factor
+from greedynet.finish import Finisher
+from greedynet.frame import Frame
+from greedynet.search import ContinuousSearch
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_blas_thread():
+    """As in a fit; small products on several threads take many times as long."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def law(**strategies):
+    """A property of corrections, on the same thirty examples in every run."""
+
+    def decorate(test):
+        return settings(max_examples=30, derandomize=True, deadline=None)(given(**strategies)(test))
+
+    return decorate
+
+
+# Problems
+
+
+def some_rows(n=80, d=2, n_outputs=1, noise=0.2, weighted=False, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    Y = np.sin(3 * X @ rng.standard_normal((d, n_outputs)))
+    Y += noise * rng.standard_normal((n, n_outputs))
+    return Rows(X, Y, rng.uniform(0.2, 2, n) if weighted else None)
+
+
+def some_neurons(k, d, seed=0):
+    """Inner weights, bias last, of neurons with kinks among the rows."""
+    rng = np.random.default_rng(seed)
+    W = np.column_stack([rng.standard_normal((k, d)), rng.uniform(-0.5, 0.5, k)])
+    W[:, :-1] /= np.linalg.norm(W[:, :-1], axis=1, keepdims=True)
+    return W * rng.uniform(0.3, 3, (k, 1))
+
+
+def affine_of(rows, affine=True):
+    return (AffineTerm.of(rows) if affine else AffineTerm.absent(rows)).columns
+
+
+def state_of(rows, W, ridge=0.1, affine=True):
+    return VariableProjection(rows, affine_of(rows, affine), W, ridge)
+
+
+# Twins
+
+
+def columns_of(rows, W, affine):
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    return np.column_stack([affine, rows.weighted(np.maximum(X1 @ W.T, 0))])
+
+
+def penalty_of(F, affine, ridge):
+    return np.diag(np.r_[np.zeros(affine.shape[1]), np.full(F.shape[1] - affine.shape[1], ridge)])
+
+
+def solved(rows, W, affine, ridge):
+    """Outer weights and residual of given inner weights, by ridge regression."""
+    F, Y = columns_of(rows, W, affine), rows.weighted(rows.Y)
+    weights = np.linalg.solve(F.T @ F + penalty_of(F, affine, ridge), F.T @ Y)
+    return weights, Y - F @ weights
+
+
+def twin_objective(rows, W, affine, ridge):
+    weights, residual = solved(rows, W, affine, ridge)
+    size = np.sum(W**2) + np.sum(weights[affine.shape[1] :] ** 2)
+    return float(np.sum(residual**2) + ridge * size)
+
+
+def objective(state, ridge=None):
+    """`E + lam (|W|^2 + |c|^2)` of a state."""
+    outer = state.weights[len(state.weights) - state.n_neurons :]
+    size = np.sum(state.points**2) + np.sum(outer**2)
+    return float(state.error + (state.ridge if ridge is None else ridge) * size)
+
+
+def stacked_jacobian(rows, W, C):
+    """Derivative of all outputs, one below the other, by the inner weights; `c` is held."""
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    active = X1 @ W.T > 0
+    blocks = []
+    for o in range(C.shape[1]):
+        slopes = active * C[:, o]
+        J = (slopes[:, :, None] * X1[:, None, :]).reshape(len(X1), -1)
+        blocks.append(rows.weighted(J))
+    return np.concatenate(blocks)
+
+
+def twin_system(rows, state, affine):
+    """The matrix of a Gauss-Newton step with the outer weights eliminated, outputs stacked."""
+    F = columns_of(rows, state.points, affine)
+    M = F.T @ F + penalty_of(F, affine, state.ridge)
+    P = np.eye(len(F)) - F @ np.linalg.inv(M) @ F.T
+    C = state.weights[affine.shape[1] :]
+    J = stacked_jacobian(rows, state.points, C)
+    return J.T @ np.kron(np.eye(C.shape[1]), P) @ J
+
+
+def symmetric(S):
+    return np.tril(S) + np.tril(S, -1).T
+
+
+# The eliminated problem
+
+
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_outer_weights_and_errors_are_those_of_ridge_regression(n_outputs, weighted, affine):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    state = state_of(rows, some_neurons(6, 2), affine=affine)
+    A = affine_of(rows, affine)
+    weights, residual = solved(rows, state.points, A, state.ridge)
+    np.testing.assert_allclose(state.weights, weights, rtol=1e-6, atol=1e-8)
+    assert state.error == pytest.approx(np.sum(residual**2), rel=1e-8)
+    wanted = twin_objective(rows, state.points, A, state.ridge)
+    assert objective(state) == pytest.approx(wanted, rel=1e-8)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 0.1, 10.0])
+def test_balancing_lowers_the_objective_and_makes_scales_nothing(ridge):
+    rows = some_rows()
+    W = some_neurons(6, 2)
+    state = state_of(rows, W, ridge)
+    assert objective(state) <= twin_objective(rows, W, affine_of(rows), ridge) * (1 + 1e-9)
+    assert np.all(np.sum(state.points * W, axis=1) > 0)
+    np.testing.assert_allclose(
+        np.abs(np.sum(state.points * W, axis=1)),
+        np.linalg.norm(state.points, axis=1) * np.linalg.norm(W, axis=1),
+    )
+    if ridge < 1e-3:
+        other = state_of(rows, W * np.random.default_rng(1).uniform(0.1, 10, (6, 1)), ridge)
+        np.testing.assert_allclose(other.points, state.points, rtol=1e-2)
+        inner = np.linalg.norm(state.points, axis=1)
+        np.testing.assert_allclose(inner, np.linalg.norm(state.weights[-6:], axis=1), rtol=1e-2)
+
+
+def test_predictions_on_the_rows_are_what_the_error_is_of():
+    rows = some_rows(n_outputs=2)
+    state = state_of(rows, some_neurons(6, 2)).improve(3)
+    left = rows.Y - state.predict(rows.X, AffineTerm.of(rows).evaluate(rows.X))
+    assert np.sum(left**2) == pytest.approx(state.error, rel=1e-9)
+
+
+# Steps
+
+
+class Watched:
+    """LAPACK, with the systems it solved."""
+
+    def __init__(self, lapack):
+        self._lapack, self.right, self.factors, self.solutions = lapack, [], [], []
+
+    def __getattr__(self, name):
+        return getattr(self._lapack, name)
+
+    def dpotrs(self, factor, right, **options):
+        solution = self._lapack.dpotrs(factor, right, **options)
+        self.right.append(right.copy())
+        self.factors.append(np.tril(factor))
+        self.solutions.append(solution[0].copy())
+        return solution
+
+
+@pytest.fixture
+def lapack(monkeypatch):
+    watched = Watched(correct.lapack)
+    monkeypatch.setattr(correct, "lapack", watched)
+    return watched
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("affine", [True, False])
+def test_the_gradient_is_that_of_finite_differences(lapack, n_outputs, weighted, affine):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    state = state_of(rows, some_neurons(5, 2), affine=affine)
+    W, A, ridge = state.points.copy(), affine_of(rows, affine), state.ridge
+    # No row is so near a kink that a difference would cross it.
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    assert np.abs(X1 @ W.T).min() > 1e-5
+    state.improve(1)
+    numeric = np.empty(W.size)
+    for i in range(W.size):
+        change = np.zeros(W.size)
+        change[i] = 1e-6
+        up, down = (W + sign * change.reshape(W.shape) for sign in (1, -1))
+        difference = twin_objective(rows, up, A, ridge) - twin_objective(rows, down, A, ridge)
+        numeric[i] = difference / 2e-6
+    # The step goes down, along half of the derivative.
+    np.testing.assert_allclose(-2 * lapack.right[0], numeric, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_system_is_that_of_stacked_outputs(n_outputs, weighted):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    state = state_of(rows, some_neurons(5, 2))
+    (block,) = state._blocks()
+    S = state._system(block)
+    wanted = twin_system(rows, state, affine_of(rows))
+    np.testing.assert_allclose(symmetric(S), wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_where_the_network_fits_the_system_is_that_of_finite_differences(n_outputs):
+    """Kaufman's form leaves out a term with the residual, which is zero here."""
+    rng = np.random.default_rng(0)
+    X, W, A = rng.uniform(-1, 1, (80, 2)), some_neurons(4, 2, seed=2), rng.standard_normal((3, 1))
+    X1 = np.column_stack([X, np.ones(80)])
+    Y = np.maximum(X1 @ W.T, 0) @ rng.uniform(1, 2, (4, n_outputs)) + X1 @ A
+    rows = Rows(X, Y)
+    affine, ridge = affine_of(rows), 1e-7
+    state = state_of(rows, W, ridge)
+    assert state.error < 1e-9
+    (block,) = state._blocks()
+    S = state._system(block)
+    numeric = np.empty((80 * n_outputs, W.size))
+    for i in range(W.size):
+        change = np.zeros(W.size)
+        change[i] = 1e-6
+        up, down = (
+            solved(rows, state.points + sign * change.reshape(W.shape), affine, ridge)[1]
+            for sign in (1, -1)
+        )
+        numeric[:, i] = (up - down).T.ravel() / 2e-6
+    wanted = numeric.T @ numeric
+    np.testing.assert_allclose(symmetric(S), wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+def test_a_step_solves_the_damped_system(lapack):
+    rows = some_rows(n_outputs=2)
+    state = state_of(rows, some_neurons(5, 2))
+    before, ridge, damping = state.points.copy(), state.ridge, state._damping
+    S = twin_system(rows, state, affine_of(rows))
+    state.improve(1)
+    damped = S + np.diag(ridge + damping * S.diagonal())
+    np.testing.assert_allclose(
+        lapack.factors[0] @ lapack.factors[0].T, damped, rtol=1e-6, atol=1e-6
+    )
+    wanted = np.linalg.solve(damped, lapack.right[0])
+    np.testing.assert_allclose(lapack.solutions[0], wanted, rtol=1e-4, atol=1e-7)
+    taken = (state.points - before).ravel()
+    np.testing.assert_array_equal(taken, before.ravel() + lapack.solutions[-1] - before.ravel())
+
+
+@law(
+    seed=st.integers(0, 2**32),
+    d=st.integers(1, 4),
+    k=st.integers(1, 12),
+    n_outputs=st.integers(1, 3),
+    weighted=st.booleans(),
+    affine=st.booleans(),
+    power=st.integers(-6, 2),
+    max_block=st.sampled_from([1, 8, 600]),
+)
+def test_the_objective_never_rises(seed, d, k, n_outputs, weighted, affine, power, max_block):
+    rows = some_rows(40, d, n_outputs, weighted=weighted, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(correct, "MAX_BLOCK", max_block)
+        state = state_of(rows, some_neurons(k, d, seed), 10.0**power, affine)
+        before = objective(state)
+        for _ in range(5):
+            state.improve(1)
+            after = objective(state)
+            assert after <= before * (1 + 1e-12)
+            before = after
+    assert state.ridge == 10.0**power
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_neurons_that_were_moved_find_back(n_outputs, weighted):
+    rng = np.random.default_rng(0)
+    X, W = rng.uniform(-1, 1, (300, 2)), some_neurons(3, 2, seed=2)
+    Y = np.maximum(X @ W[:, :-1].T + W[:, -1], 0) @ rng.uniform(1, 2, (3, n_outputs))
+    rows = Rows(X, Y, rng.uniform(0.2, 2, 300) if weighted else None)
+    start = W * (1 + 0.1 * rng.standard_normal(W.shape))
+    state = state_of(rows, start, 1e-7)
+    before = state.error
+    state.improve(6)
+    assert state.error < 1e-3 * before
+    state.improve(60)
+    assert state.error < 1e-8 * before
+    found = state.points / np.linalg.norm(state.points, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, W / np.linalg.norm(W, axis=1, keepdims=True), atol=1e-3)
+
+
+def test_blocks_reach_all_neurons_and_come_as_far(monkeypatch):
+    rows = some_rows(150, 2, noise=0.05)
+    W = some_neurons(9, 2)
+    whole = state_of(rows, W).improve(40)
+    monkeypatch.setattr(correct, "MAX_BLOCK", 6)
+    state = state_of(rows, W)
+    assert [block.indices(9)[:2] for block in state._blocks()] == [
+        (0, 2),
+        (2, 4),
+        (4, 6),
+        (6, 8),
+        (8, 9),
+    ]
+    start, before = state.points.copy(), objective(state)
+    state.improve(60)
+    assert np.all(np.any(state.points != start, axis=1))
+    assert before - objective(state) > 0.8 * (before - objective(whole))
+
+
+def test_weights_are_copies():
+    rows = some_rows(60, 2, 2)
+    copies = np.random.default_rng(0).integers(1, 4, 60)
+    each = np.repeat(np.arange(60), copies)
+    W = some_neurons(5, 2)
+    weighted = state_of(Rows(rows.X, rows.Y, copies.astype(float)), W).improve(4)
+    repeated = state_of(rows.take(each), W).improve(4)
+    np.testing.assert_allclose(weighted.points, repeated.points, rtol=1e-5)
+    np.testing.assert_allclose(weighted.weights[-5:], repeated.weights[-5:], rtol=1e-5)
+    assert weighted.error == pytest.approx(repeated.error, rel=1e-7)
+    np.testing.assert_allclose(weighted.without(3).points, repeated.without(3).points, rtol=1e-5)
+
+
+# The ridge and the effective parameters
+
+
+def twin_dof(rows, state, affine):
+    """Effective parameters by explicit inverses: of inner weights, outer weights, affine term."""
+    t, k = rows.Y.shape[1], state.n_neurons
+    S = twin_system(rows, state, affine)
+    inner = len(S) - state.ridge * np.trace(np.linalg.inv(S + state.ridge * np.eye(len(S))))
+    F = columns_of(rows, state.points, affine)
+    M = F.T @ F + penalty_of(F, affine, state.ridge)
+    r = affine.shape[1]
+    outer = k - state.ridge * np.trace(np.linalg.inv(M)[r:, r:])
+    return inner + t * (outer + r)
+
+
+def hat_trace(rows, state, affine):
+    """Trace of the hat matrix of the linearised problem, all weights at once."""
+    t = rows.Y.shape[1]
+    F = columns_of(rows, state.points, affine)
+    J = stacked_jacobian(rows, state.points, state.weights[affine.shape[1] :])
+    both = np.column_stack([np.kron(np.eye(t), F), J])
+    penalty = np.r_[np.tile(penalty_of(F, affine, state.ridge).diagonal(), t)]
+    penalty = np.r_[penalty, np.full(J.shape[1], state.ridge)]
+    return float(np.trace(both @ np.linalg.solve(both.T @ both + np.diag(penalty), both.T)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("ridge", [1e-3, 0.1, 3.0])
+def test_effective_parameters_are_those_of_explicit_inverses(n_outputs, weighted, ridge):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    state = state_of(rows, some_neurons(5, 2), ridge)
+    A = affine_of(rows)
+    wanted, exact = twin_dof(rows, state, A), hat_trace(rows, state, A)
+    state.settle(1)
+    assert state.dof == pytest.approx(wanted, rel=1e-5)
+    # Not the trace to the last digit: the scale of a neuron, which inner and outer weights share,
+    # is none of its parameters and counted as a half.
+    assert exact - 1e-6 <= state.dof <= exact + 0.6 * state.n_neurons
+
+
+def test_effective_parameters_lie_between_none_and_all():
+    rows = some_rows(200, 2)
+    found = []
+    for ridge in (1e-8, 1e-2, 1.0, 1e6):
+        state = state_of(rows, some_neurons(5, 2), ridge)
+        state.settle(1)
+        found.append(state.dof)
+    # Three of the affine term; three weights and an outer one of each neuron, less its scale.
+    assert 3 + 5 * 3 - 0.1 < found[0] < 3 + 5 * 3.5 + 0.3
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == pytest.approx(3, abs=0.1)
+
+
+def test_the_ridge_follows_the_evidence():
+    rows = some_rows(n_outputs=2)
+    state = state_of(rows, some_neurons(5, 2), 0.5)
+    for _ in range(5):
+        outer = state.weights[-5:]
+        error, size = state.error, np.sum(state.points**2) + np.sum(outer**2)
+        before = state.ridge
+        state.settle(1)
+        noise = error / (rows.Y.size - state.dof)
+        wanted = noise * (state.dof - 3 * 2) / size
+        assert state.ridge == pytest.approx(min(wanted, 10 * before), rel=1e-9)
+
+
+def test_the_ridge_comes_from_below_and_not_too_fast():
+    rows = some_rows(noise=1.0)
+    state = state_of(rows, some_neurons(5, 2), None)
+    A = affine_of(rows)
+    left = rows.Y - A @ (A.T @ rows.Y)
+    assert state.ridge == pytest.approx(1e-6 * len(rows) * np.sqrt(np.mean(left**2)))
+    ridges = [state.ridge]
+    for _ in range(12):
+        state.settle(1)
+        ridges.append(state.ridge)
+    assert np.all(np.diff(np.log(ridges)) <= np.log(10) * (1 + 1e-9))
+    assert ridges[-1] > 0.1
+    assert ridges[-1] == pytest.approx(ridges[-2], rel=0.2)
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5])
+def test_the_noise_is_found(noise):
+    """`E / (n - gamma)` of a network that can be the function is the noise's variance."""
+    found = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, W = rng.uniform(-1, 1, (200, 2)), some_neurons(6, 2, seed)
+        Y = np.maximum(X @ W[:, :-1].T + W[:, -1], 0).sum(axis=1, keepdims=True)
+        rows = Rows(X, Y + noise * rng.standard_normal((200, 1)))
+        state = state_of(rows, W, None).settle(8)
+        assert 5 < state.dof < 25
+        found.append(state.error / (200 - state.dof))
+    assert np.sqrt(np.mean(found)) == pytest.approx(noise, rel=0.06)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_cross_validation_is_its_formula(n_outputs):
+    rows = some_rows(n_outputs=n_outputs)
+    state = state_of(rows, some_neurons(5, 2)).settle(3)
+    n = 80 * n_outputs
+    assert 3 * n_outputs < state.dof < 0.9 * n
+    assert state.gcv == pytest.approx(state.error / n / (1 - state.dof / n) ** 2)
+
+
+def test_cross_validation_is_finite_where_there_are_too_many_neurons():
+    rows = some_rows(12)
+    state = state_of(rows, some_neurons(10, 2), 1e-9)
+    assert state.dof > 12
+    assert state.gcv == pytest.approx(state.error / 12 / 0.05**2)
+
+
+def harmless(name):
+    """Rows and neurons of a case in which something could become infinite."""
+    rows, W = some_rows(40), some_neurons(5, 2)
+    X = rows.X
+    cases = {
+        "noise": lambda: (Rows(X, np.random.default_rng(0).standard_normal((40, 2))), W),
+        "zero": lambda: (Rows(X, np.zeros((40, 1))), W),
+        "affine": lambda: (Rows(X, X @ np.ones((2, 1)) + 1), W),
+        "planted": lambda: (Rows(X, np.maximum(X @ W[:, :-1].T + W[:, -1], 0)), W),
+        "twice the same neuron": lambda: (rows, np.concatenate([W, W, 2 * W])),
+        "a dead neuron": lambda: (rows, np.concatenate([W, [[0.1, 0.1, -5.0]]])),
+        "all neurons dead": lambda: (rows, np.array([[0.1, 0.1, -5.0]])),
+        "active on all rows": lambda: (rows, np.concatenate([W, [[0.1, 0.1, 5.0]]])),
+        "a neuron of zeros": lambda: (rows, np.concatenate([W, np.zeros((1, 3))])),
+        "more neurons than rows": lambda: (rows, some_neurons(50, 2)),
+        "no neuron": lambda: (rows, W[:0]),
+        "two rows": lambda: (rows.take(np.arange(2)), W),
+        "equal rows": lambda: (Rows(np.zeros((40, 2)), rows.Y), W),
+        "weights of a huge range": lambda: (Rows(X, rows.Y, np.geomspace(1e-8, 1e2, 40)), W),
+    }
+    return cases[name]() if name else cases
+
+
+@pytest.mark.parametrize("name", harmless(None))
+def test_settling_keeps_everything_finite(name):
+    rows, W = harmless(name)
+    for affine in (True, False):
+        state = state_of(rows, W, None, affine)
+        first = state.error
+        for _ in range(8):
+            state.settle(1)
+            numbers = [state.points, state.weights, state.columns]
+            numbers += [state.error, state.ridge, state.dof, state.gcv]
+            assert all(np.isfinite(number).all() for number in numbers)
+        assert state.error <= max(10 * first, np.sum(rows.weighted(rows.Y) ** 2)) + 1e-9
+        assert state.n_neurons == len(W)
+        pruned = state.without(len(W) // 2).settle(3)
+        assert pruned.n_neurons == len(W) // 2
+        assert np.isfinite(pruned.weights).all()
+        assert np.isfinite(state.without(0).gcv)
+
+
+# Leaving out neurons
+
+
+def lines_of(W):
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ridge", [1e-4, 0.3])
+def test_the_neurons_that_cost_least_are_left_out(n_outputs, weighted, ridge):
+    """The twin fits anew without each neuron in turn, and leaves out the one least missed."""
+    for seed in range(3):
+        rows = some_rows(n_outputs=n_outputs, weighted=weighted, seed=seed)
+        state = state_of(rows, some_neurons(9, 2, seed), ridge).improve(2)
+        A = affine_of(rows)
+        total = np.sum(rows.weighted(rows.Y) ** 2)
+        left = list(range(9))
+        for n_neurons in range(8, -1, -1):
+            found = state.without(n_neurons)
+            assert found.n_neurons == n_neurons
+            assert found.ridge == ridge
+            same = lines_of(found.points) @ lines_of(state.points).T > 1 - 1e-9
+            np.testing.assert_array_equal(same.sum(axis=1), 1)
+            (missing,) = set(left) - set(np.flatnonzero(same.any(axis=0)))
+            costs = {}
+            for j in left:
+                rest = [i for i in left if i != j]
+                weights, residual = solved(rows, state.points[rest], A, ridge)
+                size = np.sum(weights[A.shape[1] :] ** 2)
+                costs[j] = np.sum(residual**2) + ridge * size
+            # Of several that cost nothing any one may go.
+            assert costs[missing] <= min(costs.values()) + 1e-7 * total
+            left.remove(missing)
+
+
+def test_leaving_out_none_changes_nothing_and_leaves_the_state_as_it_was():
+    rows = some_rows()
+    state = state_of(rows, some_neurons(6, 2)).improve(2)
+    points, weights = state.points.copy(), state.weights.copy()
+    same = state.without(6)
+    np.testing.assert_allclose(lines_of(same.points), lines_of(points))
+    assert objective(same) <= objective(state) * (1 + 1e-9)
+    state.without(2).settle(3)
+    np.testing.assert_array_equal(state.points, points)
+    np.testing.assert_array_equal(state.weights, weights)
+
+
+# Finishing
+
+
+def finisher_of(n=200, d=2, noise=0.3, n_outputs=1, validated=False, seed=0, linear_term=True):
+    """A finisher of noisy rows, with validation rows or without."""
+    rows = some_rows(2 * n, d, n_outputs, noise, seed=seed)
+    train, rest = rows.take(np.arange(n)), rows.take(np.arange(n, 2 * n))
+    frame = Frame.of(train, InputScaling.standard(train), linear_term=linear_term)
+    validation = frame.apply(rest) if validated else None
+    finisher = Finisher(frame, frame.apply(train), validation, ReLU(), n_outputs == 1)
+    return finisher, train
+
+
+def grow_more_of(rows):
+    """Neurons with more that go with them, as the greedy algorithm finds them."""
+
+    def grow_more(points, n_more, cycle):
+        factor = Factor(rows.weighted(rows.Y))
+        for column in columns_of(rows, points, affine_of(rows)).T:
+            factor.append(column)
+        search = ContinuousSearch(rows, directions(rows.X, cycle), 2)
+        found = [points]
+        for _ in range(n_more):
+            candidate = search.propose(factor)
+            if candidate is None or not factor.append(candidate.column):
+                break
+            search.accept(factor)
+            found.append(candidate.point[None])
+        return np.concatenate(found)
+
+    return grow_more
+
+
+@pytest.mark.parametrize("validated", [False, True])
+@pytest.mark.parametrize("most", [30, 12])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_pruning_never_worsens_the_score(validated, most, noise):
+    for seed in range(3):
+        finisher, _ = finisher_of(noise=noise, validated=validated, seed=seed)
+        points = some_neurons(20, 2, seed)
+        # Corrected and cut down to the limit, and that is all.
+        start = finisher.prune(points, most, exact=True)
+        assert start.n_neurons == min(20, most)
+        twin = VariableProjection(finisher.rows, affine_of(finisher.rows), points).settle(5)
+        if most < 20:
+            twin = twin.without(most).settle(3)
+        assert finisher.score([start]) == pytest.approx(finisher.score([twin]), rel=1e-2)
+        pruned = finisher.prune(points, most, exact=False)
+        assert finisher.score([pruned]) <= finisher.score([start])
+        assert pruned.n_neurons <= most
+
+
+def test_pruning_leaves_few_neurons_where_there_is_little_to_fit():
+    finisher, _ = finisher_of(noise=3.0)
+    assert finisher.prune(some_neurons(24, 2), 24, exact=False).n_neurons < 12
+
+
+@pytest.mark.parametrize("validated", [False, True])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_exchange_never_worsens_the_score(validated, noise):
+    gains = []
+    for seed in range(2):
+        finisher, _ = finisher_of(80, noise=noise, validated=validated, seed=seed)
+        state = finisher.prune(some_neurons(6, 2, seed), 6, exact=True)
+        before = finisher.score([state])
+        exchanged = finisher.exchange(state, grow_more_of(finisher.rows))
+        assert exchanged.n_neurons == state.n_neurons
+        after = finisher.score([exchanged])
+        assert after <= before
+        gains.append(after / before)
+    if not noise:
+        assert min(gains) < 0.9
+
+
+def test_exchange_ends_where_nothing_grows():
+    finisher, _ = finisher_of(120)
+    state = finisher.prune(some_neurons(10, 2), 10, exact=True)
+    assert finisher.exchange(state, lambda points, n_more, cycle: points) is state
+
+
+@pytest.mark.parametrize("validated", [False, True])
+def test_the_score_is_what_it_says(validated):
+    finisher, _ = finisher_of(n_outputs=2, validated=validated)
+    states = [finisher.prune(some_neurons(8, 2, seed), 8, exact=True) for seed in (0, 1)]
+    if not validated:
+        wanted = np.mean([state.gcv for state in states]) * 2
+    else:
+        rows = finisher.validation
+        affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
+        mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
+        wanted = np.linalg.norm(rows.Y - mean) / np.linalg.norm(rows.Y)
+    assert finisher.score(states) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("linear_term", [True, False])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_the_average_of_two_networks_predicts_the_mean(n_outputs, linear_term):
+    finisher, train = finisher_of(n_outputs=n_outputs, linear_term=linear_term)
+    states = [finisher.prune(some_neurons(8, 2, seed), 8, exact=True) for seed in (0, 1)]
+    X = np.concatenate([train.X, 3 * train.X])
+    networks = [finisher.network([state]) for state in states]
+    each = [network.predict(X) for network in networks]
+    averaged = finisher.network(states)
+    assert averaged.n_neurons == sum(network.n_neurons for network in networks)
+    np.testing.assert_allclose(averaged.predict(X), np.mean(each, axis=0), rtol=1e-10, atol=1e-10)
+    assert np.abs(each[0] - each[1]).max() > 0.01
+
+
+@pytest.mark.parametrize("linear_term", [True, False])
+def test_the_average_of_a_network_with_itself_is_the_network(linear_term):
+    finisher, train = finisher_of(linear_term=linear_term)
+    state = finisher.prune(some_neurons(6, 2), 6, exact=True)
+    wanted = finisher.network([state]).predict(train.X)
+    np.testing.assert_allclose(finisher.network([state, state]).predict(train.X), wanted)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_the_network_of_a_state_predicts_what_the_state_does(n_outputs):
+    """On the inputs and outputs as they came."""
+    finisher, train = finisher_of(n_outputs=n_outputs)
+    state = finisher.prune(some_neurons(8, 2), 8, exact=True)
+    X = np.concatenate([train.X, 3 * train.X])
+    scaled = finisher.frame.inputs.apply(X)
+    outputs = finisher.frame.outputs
+    affine = AffineTerm.of(finisher.rows).evaluate(scaled)
+    wanted = state.predict(scaled, affine) * outputs.scale + outputs.center
+    found = finisher.network([state]).predict(X).reshape(wanted.shape)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_neuron_that_is_active_on_no_row_does_no_harm():
+    finisher, train = finisher_of()
+    dead = np.array([[0.1, 0.1, -50.0]])
+    W = some_neurons(6, 2)
+    states = [
+        VariableProjection(finisher.rows, affine_of(finisher.rows), points, 0.1)
+        for points in (W, np.concatenate([W[:3], dead, W[3:]]))
+    ]
+    found = [finisher.network([state]).predict(train.X) for state in states]
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)

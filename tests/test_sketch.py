@@ -1,0 +1,89 @@
+"""Many rows: samples to look for neurons in, all rows to solve for the outer weights."""
+
+import numpy as np
+import pytest
+
+from greedynet import GreedyNetRegressor, sketch
+from greedynet.activations import ReLU
+from greedynet.data import InputScaling, Rows
+from greedynet.frame import Frame
+from greedynet.sketch import Sketch, sample_size
+from greedynet.threads import Pool
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    monkeypatch.setattr(sketch, "MIN_SAMPLE", 400)
+    monkeypatch.setattr(sketch, "MAX_SAMPLE", 400)
+    monkeypatch.setattr(sketch, "_BLOCK_ROWS", 128)
+
+
+def problem(n=2_000, seed=0):
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(-1, 1, (n, 3))
+    return X, np.sin(3 * X[:, 0]) + np.abs(X[:, 1]) + 0.1 * rng.randn(n)
+
+
+def test_few_rows_are_not_sampled():
+    assert sample_size(10_000, 4, 48) is None
+    assert sample_size(1_000_000, 10, 98) == 8 * 98 * 11
+    assert sample_size(1_000_000, 100, 198) == sketch.MAX_SAMPLE
+
+
+def test_samples_differ_and_leave_the_held_out_rows_alone():
+    X = np.arange(1_000.0)[:, None]
+    made = Sketch(Rows(X, X), 100, hold_out=True, seed=0)
+    held = set(made.held_out().X[:, 0])
+    samples = [set(made.sample(turn).X[:, 0]) for turn in range(3)]
+    assert len(held) == 100
+    assert all(len(sample) == 100 and not sample & held for sample in samples)
+    assert not samples[0] & samples[1]
+    assert Sketch(Rows(X, X), 100, hold_out=False, seed=0).held_out() is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_products_over_blocks_are_those_over_all_rows(small_samples, weighted, n_threads):
+    X, y = problem(700)
+    weights = np.random.RandomState(1).uniform(0.5, 1.5, 700) if weighted else None
+    rows = Rows(X, np.column_stack([y, y**2]), weights)
+    frame = Frame.of(rows, InputScaling.standard(rows), linear_term=True)
+    points = np.random.RandomState(2).randn(5, 4)
+    gram = Sketch(rows, 100, hold_out=False, seed=0).gram(frame, points, ReLU(), Pool(n_threads))
+
+    scaled = frame.apply(rows)
+    hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
+    F = scaled.weighted(np.hstack([frame.affine.evaluate(scaled.X), hidden]))
+    chosen = np.array([0, 1, 2, 3, 5, 8])
+    triangle = gram.triangle(chosen)
+    wanted = F[:, chosen].T @ F[:, chosen]
+    np.testing.assert_allclose(triangle.R.T @ triangle.R, wanted, atol=1e-9)
+    right = F[:, chosen].T @ scaled.weighted(scaled.Y)
+    np.testing.assert_allclose(triangle.R.T @ triangle.z, right, atol=1e-9)
+
+
+def test_outer_weights_are_solved_on_all_rows(small_samples):
+    """Least squares of all rows on the neurons that were found."""
+    X, y = problem()
+    model = GreedyNetRegressor(n_nodes=12, correct=False).fit(X, y)
+    F = np.column_stack([model.network_.hidden(X), X, np.ones(len(X))])
+    best = F @ np.linalg.lstsq(F, y, rcond=None)[0]
+    np.testing.assert_allclose(model.predict(X), best, atol=1e-6)
+    grown = model.path_.network.predict(X)
+    assert np.linalg.norm(y - best) < np.linalg.norm(y - grown)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_nodes": 20}, {"correct": False}])
+def test_a_sample_gives_a_good_network(small_samples, parameters):
+    X, y = problem()
+    model = GreedyNetRegressor(max_nodes=40, **parameters).fit(X, y)
+    T, _ = problem(seed=1)
+    truth = np.sin(3 * T[:, 0]) + np.abs(T[:, 1])
+    assert np.sqrt(np.mean((model.predict(T) - truth) ** 2)) < 0.08
+    np.testing.assert_allclose(model.network_.input_range, [X.min(axis=0), X.max(axis=0)])
+
+
+def test_threads_change_nothing(small_samples):
+    X, y = problem()
+    one, two = (GreedyNetRegressor(max_nodes=20, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
