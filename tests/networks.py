@@ -7,6 +7,7 @@ import numpy as np
 
 from greedynet import GreedyNetRegressor, ShallowNetwork
 from greedynet.activations import ACTIVATIONS
+from problems import regressor
 
 DTYPES = ("float32", "float64")
 
@@ -63,7 +64,9 @@ def inputs(network: ShallowNetwork, n_rows: int = 50, *, seed: int = 1) -> np.nd
     return low - width / 4 + share * width * 1.5
 
 
-def fitted(*, n_outputs: int = 1, dtype: str = "float64", **parameters) -> GreedyNetRegressor:
+def fitted(
+    search: str = "continuous", *, n_outputs: int = 1, dtype: str = "float64", **parameters
+) -> GreedyNetRegressor:
     """Return an estimator whose path goes on beyond the width that was kept."""
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (80, 2)) * [1, 10] + [0, 50]
@@ -71,7 +74,7 @@ def fitted(*, n_outputs: int = 1, dtype: str = "float64", **parameters) -> Greed
     Y = np.stack(columns[:n_outputs], axis=1) + 0.05 * rng.normal(size=(80, n_outputs))
     y = Y[:, 0] if n_outputs == 1 else Y
     defaults = {"max_nodes": 25, "n_points": 200}
-    return GreedyNetRegressor(**(defaults | parameters)).fit(X.astype(dtype), y)
+    return regressor(search, **(defaults | parameters)).fit(X.astype(dtype), y)
 
 
 def assert_same(got: object, wanted: object) -> None:

@@ -2,7 +2,17 @@
 
 import numpy as np
 
+from greedynet import GreedyNetRegressor
 from greedynet.sphere import gaussian, sample_sphere
+
+SEARCHES = ("continuous", "dictionary")
+
+
+def regressor(search, *, n_points, **parameters):
+    """An estimator with one of the searches; `n_points` are for the dictionary alone."""
+    if search == "dictionary":
+        parameters["n_points"] = n_points
+    return GreedyNetRegressor(search=search, **parameters)
 
 
 def relative_error(found, wanted):

@@ -1,6 +1,7 @@
 """Bad input: every mistake is named after the argument it is in, and leaves nothing half-fitted."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,18 +21,20 @@ from greedynet.dictionary import Dictionary
 from greedynet.factor import Factor
 from greedynet.paper import load_example
 from greedynet.sphere import circle, gaussian, golden_spiral, sample_sphere
-from problems import noisy, some_points
+from problems import SEARCHES, noisy, some_points
 
 X, y = noisy(n_rows=40)
 FRAME = pd.DataFrame(X, columns=["a", "b"])
 LINE = np.column_stack([X[:, 0], 2 * X[:, 0]])
 VALIDATION = {"X_val": X, "y_val": y}
 HONEST = {"X": X, "y": y, "sample_weight": np.ones(40), **VALIDATION}
+each_search = pytest.mark.parametrize("search", SEARCHES)
 BAD_NUMBERS = [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
 
 
-def small(**parameters):
-    return GreedyNetRegressor(**{"n_points": 60, "max_nodes": 8, **parameters})
+def small(search, **parameters):
+    defaults = {"max_nodes": 8} | ({"n_points": 60} if search == "dictionary" else {})
+    return GreedyNetRegressor(search=search, **(defaults | parameters))
 
 
 def spoiled(array, value):
@@ -45,16 +48,22 @@ def fitted_attributes(model):
     return [name for name in vars(model) if name.endswith("_")]
 
 
+@pytest.fixture(scope="module", params=SEARCHES)
+def fitted(request):
+    """An honest fit with one of the searches, which no failed one may change."""
+    return small(request.param).fit(FRAME, y)
+
+
 @pytest.fixture(scope="module")
-def fitted():
-    """An honest fit, which no failed one may change."""
-    return small().fit(FRAME, y)
+def fitted_dictionary():
+    """The same with a dictionary, for what only that has."""
+    return small("dictionary").fit(FRAME, y)
 
 
 def refuse(fitted, error, message, data=None, **parameters):
     """Demand the error of a new estimator, which stays new, and of a fitted one, which stays so."""
     data = {"X": X, "y": y} | (data or {})
-    new = small(**parameters)
+    new = small(**{"search": fitted.search, **parameters})
     with pytest.raises(error, match=message):
         new.fit(**data)
     assert fitted_attributes(new) == []
@@ -202,8 +211,13 @@ def test_sparse_validation_data(fitted):
         ("rule", "a str among {.*'ols'.*}", ["omp", None]),
         ("weakness", r"a float in the range \(0.0, 1.0\]", [0, -1, 1.1, np.nan]),
         ("reduction", r"a float in the range \[0.0, 1.0\), a str among", [-1, 1, "radon", np.nan]),
-        ("linear_term", "an instance of 'bool'.* or a str among {'auto'}", ["yes", None, 2]),
-        ("alpha", r"a float in the range \[0.0, inf\)", [-1, np.nan, np.inf, None]),
+        ("linear_term", "an instance of 'bool'", ["yes", "auto", None, 2]),
+        ("correct", "an instance of 'bool'", ["yes", None, 2]),
+        (
+            "alpha",
+            r"a float in the range \[0.0, inf\) or a str among {'auto'}",
+            ["no", -1, np.nan, np.inf, None],
+        ),
         ("activation", "an instance of 'str' or an object implementing", [3, None]),
         ("memory_budget", r"a float in the range \[1.0, inf\)", [0, -1, "1GB", np.nan]),
         ("random_state", "an int in the range", [-1, "seed", 2.5]),
@@ -232,6 +246,15 @@ def test_parameters_out_of_range(fitted, name, expected, values):
         ({"cv": "three"}, "`cv`.*three"),
         ({"activation": "tanh"}, r"`activation` must be one of \['relu'\].*got 'tanh'"),
         ({"n_jobs": 0}, "`n_jobs` must not be 0; write 1 for one thread or -1 for all cores"),
+    ],
+)
+def test_parameters_that_do_not_fit_the_data(fitted, parameters, message):
+    refuse(fitted, ValueError, message, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
         ({"memory_budget": 100}, r"`memory_budget` must hold.*at least \d+ bytes, got 100; allow"),
         ({"points": np.ones((5, 2))}, "`points` must have 3 columns.*the bias last, got 2"),
         ({"points": np.full((5, 3), np.nan)}, "points contains NaN"),
@@ -241,8 +264,35 @@ def test_parameters_out_of_range(fitted, name, expected, values):
         ({"points": [["a", "b", "c"]]}, "points"),
     ],
 )
-def test_parameters_that_do_not_fit_the_data(fitted, parameters, message):
-    refuse(fitted, ValueError, message, **parameters)
+def test_points_that_do_not_fit_the_data(fitted_dictionary, parameters, message):
+    refuse(fitted_dictionary, ValueError, message, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("points", some_points(2)),
+        ("n_points", 60),
+        ("rule", "oga"),
+        ("weakness", 0.5),
+        ("reduction", "ridgelet"),
+        ("reduction", 0.1),
+    ],
+)
+def test_parameters_of_a_dictionary_without_one(name, value):
+    model = small("continuous", **{name: value})
+    message = f"`{name}` is for a dictionary.*search='continuous': write search=\"dictionary\""
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert fitted_attributes(model) == []
+    model.set_params(search="dictionary").fit(X, y)
+
+
+def test_activations_that_only_a_dictionary_takes():
+    model = small("continuous", activation=replace(ReLU(), name="own"))
+    with pytest.raises(ValueError, match="`activation` must be 'relu' for the continuous search"):
+        model.fit(X, y)
+    model.set_params(search="dictionary").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -265,8 +315,9 @@ def test_a_fold_of_zero_weights(fitted):
     refuse(fitted, ValueError, "`cv`.*weight", {"sample_weight": weights}, cv=KFold(2))
 
 
-def test_folds_that_are_spent():
-    model = small(cv=KFold(3).split(X)).fit(X, y)
+@each_search
+def test_folds_that_are_spent(search):
+    model = small(search, cv=KFold(3).split(X)).fit(X, y)
     with pytest.raises(ValueError, match="`cv`"):
         model.fit(X, y)
 
@@ -297,8 +348,8 @@ def test_activations_that_are_none(fitted, activation, message):
         (np.ones((40, 1)), "at least 2 distinct data points, got 1: write `reduction=None`"),
     ],
 )
-def test_reduction_where_there_is_no_transform(fitted, inputs, message):
-    refuse(fitted, ValueError, message, {"X": inputs}, reduction="ridgelet")
+def test_reduction_where_there_is_no_transform(fitted_dictionary, inputs, message):
+    refuse(fitted_dictionary, ValueError, message, {"X": inputs}, reduction="ridgelet")
 
 
 # A fit that is interrupted
@@ -328,8 +379,16 @@ def test_interrupt_by_a_callback(fitted):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, RuntimeError])
-@pytest.mark.parametrize("parameters", [{}, {"cv": 2}, {"weakness": 0.5}, {"n_jobs": 2}])
-def test_interrupt_in_the_middle_of_growing(fitted, monkeypatch, error, parameters):
+@pytest.mark.parametrize(
+    ("search", "parameters"),
+    [
+        *[(search, mode) for search in SEARCHES for mode in ({}, {"cv": 2}, {"n_jobs": 2})],
+        ("continuous", {"correct": False}),
+        ("dictionary", {"weakness": 0.5}),
+    ],
+)
+def test_interrupt_in_the_middle_of_growing(monkeypatch, error, search, parameters):
+    fitted = small(search).fit(FRAME, y)
     append, calls = Factor.append, []
 
     def limited(factor, column):
@@ -343,7 +402,7 @@ def test_interrupt_in_the_middle_of_growing(fitted, monkeypatch, error, paramete
 
 
 def test_a_fit_after_a_failed_one(fitted):
-    model = small()
+    model = small(fitted.search)
     with pytest.raises(ValueError, match="X contains NaN"):
         model.fit(spoiled(X, np.nan), y)
     np.testing.assert_array_equal(model.fit(FRAME, y).predict(FRAME), fitted.predict(FRAME))
@@ -352,9 +411,10 @@ def test_a_fit_after_a_failed_one(fitted):
 # Prediction
 
 
-def test_prediction_before_the_fit():
+@each_search
+def test_prediction_before_the_fit(search):
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        small().predict(X)
+        small(search).predict(X)
 
 
 @pytest.mark.parametrize(
@@ -368,8 +428,9 @@ def test_prediction_before_the_fit():
         *[(spoiled(X, value), ValueError, f"X contains {what}") for value, what in BAD_NUMBERS],
     ],
 )
-def test_prediction_of_bad_inputs(inputs, error, message):
-    model = small().fit(X, y)
+@each_search
+def test_prediction_of_bad_inputs(search, inputs, error, message):
+    model = small(search).fit(X, y)
     for predict in (model.predict, model.network_.predict):
         with pytest.raises(error, match=message):
             predict(inputs)
@@ -424,8 +485,9 @@ def test_arrays_that_make_no_network(change, message):
         (None, "`n_nodes`.*None"),
     ],
 )
-def test_truncation_to_no_width(n_nodes, message):
-    network = small(validation_fraction=0).fit(X, y).network_
+@each_search
+def test_truncation_to_no_width(search, n_nodes, message):
+    network = small(search, validation_fraction=0).fit(X, y).network_
     with pytest.raises((ValueError, TypeError), match=message):
         network.truncate(n_nodes)
 

@@ -15,7 +15,7 @@ from problems import noisy
 @pytest.fixture(scope="module")
 def model():
     X, y = noisy(n_rows=60)
-    return GreedyNetRegressor(6, n_points=200).fit(X, y)
+    return GreedyNetRegressor(6).fit(X, y)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from extras import need
 from greedynet import GreedyNetRegressor, ShallowNetwork
 from greedynet.export import DisagreementError, register_skl2onnx, to_onnx
 from networks import CLOSE, DTYPES, KINDS, assert_close, fitted, inputs, kind, random_network
+from problems import SEARCHES
 
 onnx = need("onnx")
 runtime = need("onnxruntime")
@@ -68,22 +69,23 @@ def test_names_must_be_names(tmp_path: Path, names: tuple[str, str]):
 # Pipelines
 
 
-def pipeline(n_outputs: int) -> tuple[Pipeline, np.ndarray]:
+def pipeline(n_outputs: int, search: str = "continuous") -> tuple[Pipeline, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3)) * [1, 20, 300] + [0, 50, 1000]
-    Y = np.stack([np.abs(X[:, 0]) + X[:, 1], X[:, 2] * X[:, 0]], axis=1)[:, :n_outputs]
-    regressor = GreedyNetRegressor(n_nodes=12, n_points=300)
+    Y = np.stack([X[:, 0] ** 2 + X[:, 1], X[:, 2] * X[:, 0]], axis=1)[:, :n_outputs]
+    regressor = GreedyNetRegressor(n_nodes=12, search=search)
     fitted = make_pipeline(StandardScaler(), regressor).fit(X, Y[:, 0] if n_outputs == 1 else Y)
     return fitted, X
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_pipeline_converts(dtype: str, n_outputs: int):
+@pytest.mark.parametrize("search", SEARCHES)
+def test_pipeline_converts(dtype: str, n_outputs: int, search: str):
     skl2onnx = need("skl2onnx")
     register_skl2onnx()
     register_skl2onnx()  # once more does no harm
-    model, X = pipeline(n_outputs)
+    model, X = pipeline(n_outputs, search)
     rows = X.astype(dtype)
     proto = skl2onnx.to_onnx(model, rows[:1], target_opset=17)
     got = run(proto.SerializeToString(), rows)
@@ -97,7 +99,7 @@ def test_whole_numbers_go_in():
     skl2onnx = need("skl2onnx")
     register_skl2onnx()
     X = np.arange(40).reshape(20, 2) % 7
-    model = GreedyNetRegressor(n_nodes=5, n_points=100).fit(X, X[:, 0] * X[:, 1])
+    model = GreedyNetRegressor(n_nodes=5).fit(X, X[:, 0] * X[:, 1])
     proto = skl2onnx.to_onnx(model, X[:1], target_opset=17)
     np.testing.assert_allclose(
         run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-4, atol=1e-4
@@ -110,8 +112,8 @@ def test_two_networks_in_one_graph():
 
     register_skl2onnx()
     _, X = pipeline(1)
-    parts = [(str(n), GreedyNetRegressor(n_nodes=n, n_points=100)) for n in (4, 9)]
-    model = VotingRegressor(parts).fit(X, np.abs(X[:, 0]))
+    parts = [(str(n), GreedyNetRegressor(n_nodes=n)) for n in (4, 9)]
+    model = VotingRegressor(parts).fit(X, X[:, 0] ** 2)
     proto = skl2onnx.to_onnx(model, X[:1], target_opset=17)
     np.testing.assert_allclose(
         run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-10, atol=1e-10

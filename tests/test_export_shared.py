@@ -32,6 +32,7 @@ from greedynet.export import (
 from greedynet.export.agreement import check_agreement, sample_inputs
 from greedynet.extras import require
 from networks import fitted, impostor, inputs, random_network
+from problems import SEARCHES
 
 Export = Callable[..., Any]
 
@@ -77,8 +78,9 @@ every_export = pytest.mark.parametrize("export", EXPORTS.values(), ids=EXPORTS)
 
 
 @every_export
-def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export):
-    model = fitted()
+@pytest.mark.parametrize("search", SEARCHES)
+def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export, search: str):
+    model = fitted(search)
     model.save(tmp_path / "estimator.safetensors")
     model.network_.save(tmp_path / "network.safetensors")
     for given in (

@@ -20,6 +20,7 @@ from networks import (
     kind,
     random_network,
 )
+from problems import SEARCHES
 
 torch = need("torch")
 
@@ -109,8 +110,9 @@ def test_float32_round_trip_rounds_once():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n_outputs", [1, 3])
-def test_trained_module_is_read_back(dtype: str, n_outputs: int):
-    model = fitted(n_outputs=n_outputs)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_trained_module_is_read_back(dtype: str, n_outputs: int, search: str):
+    model = fitted(search, n_outputs=n_outputs)
     module = to_torch(model, dtype=dtype)
     X = inputs(model.network_, 200)
     x = torch.from_numpy(X.astype(dtype))

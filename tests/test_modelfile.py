@@ -25,6 +25,7 @@ from greedynet import GreedyNetRegressor, ModelFileError, ShallowNetwork, load
 from greedynet.activations import ACTIVATIONS, ReLU
 from greedynet.tensorfile import FORMAT_VERSION
 from networks import KINDS, assert_same, fitted, impostor, inputs, kind, random_network
+from problems import SEARCHES, regressor
 
 FILE = "model.safetensors"
 
@@ -81,10 +82,12 @@ def test_network_comes_back_bit_for_bit(tmp_path: Path, name: str):
     assert not again.biases.flags.writeable
 
 
+@pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("settings", [{}, {"n_outputs": 3}, {"alpha": 0.1}, {"linear_term": False}])
-def test_loaded_network_truncates_to_the_same_widths(tmp_path: Path, settings: dict):
-    network = fitted(**settings).path_.network
-    for full in (network, network.truncate(network.n_nodes - 3)):
+def test_loaded_network_truncates_to_the_same_widths(tmp_path: Path, search: str, settings: dict):
+    model = fitted(search, **settings)
+    network = model.path_.network
+    for full in (network, network.truncate(network.n_nodes - 3), model.network_):
         again = loaded_again(full, tmp_path)
         assert_same(again, full)
         for n in range(full.n_nodes - full.n_neurons, full.n_nodes + 1):
@@ -92,18 +95,26 @@ def test_loaded_network_truncates_to_the_same_widths(tmp_path: Path, settings: d
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("search", "settings"),
     [
-        {},
-        {"n_outputs": 3},
-        {"dtype": "float32"},
-        {"cv": 3, "random_state": np.int64(4)},
-        {"points": np.random.default_rng(0).normal(size=(40, 3)), "rule": "oga"},
-        {"activation": ReLU(), "n_nodes": 6, "random_state": None, "verbose": False},
+        *[
+            (search, settings)
+            for search in SEARCHES
+            for settings in (
+                {},
+                {"n_outputs": 3},
+                {"dtype": "float32"},
+                {"cv": 3, "random_state": np.int64(4)},
+                {"activation": ReLU(), "n_nodes": 6, "random_state": None, "verbose": False},
+            )
+        ],
+        ("dictionary", {"points": np.random.default_rng(0).normal(size=(40, 3)), "rule": "oga"}),
+        ("continuous", {"correct": False}),
+        ("continuous", {"linear_term": False, "alpha": 0.1}),
     ],
 )
-def test_estimator_comes_back_bit_for_bit(tmp_path: Path, settings: dict):
-    model = fitted(**settings)
+def test_estimator_comes_back_bit_for_bit(tmp_path: Path, search: str, settings: dict):
+    model = fitted(search, **settings)
     again = loaded_again(model, tmp_path)
     assert type(again) is GreedyNetRegressor
     for name, value in model.get_params().items():
@@ -115,10 +126,11 @@ def test_estimator_comes_back_bit_for_bit(tmp_path: Path, settings: dict):
     assert_same(again.predict(X), model.predict(X))
 
 
-def test_loaded_estimator_is_a_full_one(tmp_path: Path):
+@pytest.mark.parametrize("search", SEARCHES)
+def test_loaded_estimator_is_a_full_one(tmp_path: Path, search: str):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["größe", "b c"])
-    model = GreedyNetRegressor(n_nodes=4, n_points=50).fit(X, X["größe"] ** 2)
+    model = regressor(search, n_nodes=4, n_points=50).fit(X, X["größe"] ** 2)
     assert model.network_.feature_names == ("größe", "b c")
     again = loaded_again(model, tmp_path)
     assert_same(again.feature_names_in_, model.feature_names_in_)
@@ -129,10 +141,11 @@ def test_loaded_estimator_is_a_full_one(tmp_path: Path):
     assert_same(refitted.network_, model.network_)
 
 
-def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("search", SEARCHES)
+def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: str):
     need("jax")
     need("optax")
-    model = fitted(refine="adam", refine_epochs=3)
+    model = fitted(search, refine="adam", refine_epochs=3)
     again = loaded_again(model, tmp_path)
     assert_same(again.training_, model.training_)
     assert_same(again.network_, model.network_)
@@ -143,18 +156,19 @@ def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert_same(again.network_, model.network_)
 
 
-def test_loading_is_enough_in_a_fresh_process(tmp_path: Path):
-    fitted().save(tmp_path / FILE)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_loading_is_enough_in_a_fresh_process(tmp_path: Path, search: str):
+    fitted(search).save(tmp_path / FILE)
     code = f"import greedynet; print(greedynet.load({str(tmp_path / FILE)!r}).n_nodes_)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(run.stdout) == fitted().n_nodes_
+    assert int(run.stdout) == fitted(search).n_nodes_
 
 
 def test_subclass_is_loaded_as_itself(tmp_path: Path):
     class OwnRegressor(GreedyNetRegressor):
         pass
 
-    model = OwnRegressor(n_nodes=4, n_points=50).fit([[0.0], [1], [3], [4]], [0.0, 1, 5, 2])
+    model = OwnRegressor(n_nodes=4).fit([[0.0], [1], [3], [4]], [0.0, 1, 5, 2])
     # A classifier's labels are one more fitted attribute, whatever they are.
     for classes in (["no", "yes"], [False, True], [-1, 3], [0.5, 1.5]):
         for dtype in (None, object if isinstance(classes[0], str) else None):
@@ -167,8 +181,12 @@ def test_subclass_is_loaded_as_itself(tmp_path: Path):
 def test_network_knows_the_training_range():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
-    for points in (None, rng.normal(size=(20, 4))):
-        model = GreedyNetRegressor(n_nodes=4, n_points=50, points=points).fit(X, X[:, 0] ** 2)
+    for search, points in (
+        ("continuous", None),
+        ("dictionary", None),
+        ("dictionary", rng.normal(size=(20, 4))),
+    ):
+        model = regressor(search, n_nodes=4, n_points=50, points=points).fit(X, X[:, 0] ** 2)
         for network in (model.network_, model.path_.network, model.network_.truncate(3)):
             assert_same(network.input_range, np.array([X.min(axis=0), X.max(axis=0)]))
 

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from greedynet import GreedyNetRegressor, ShallowNetwork
-from problems import noisy
+from greedynet import ShallowNetwork
+from problems import SEARCHES, noisy, regressor
 
 
 @pytest.fixture
@@ -62,16 +62,17 @@ def test_arrays_are_copies():
     assert network.inner_weights.max() == 1
 
 
+@pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("alpha", [0.0, 0.01])
 @pytest.mark.parametrize("linear_term", [True, False])
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_truncation_equals_a_fit_of_that_width(alpha, linear_term, n_outputs):
+def test_truncation_equals_a_fit_of_that_width(search, alpha, linear_term, n_outputs):
     X, y = noisy()
     Y = np.column_stack([y, y**2])[:, :n_outputs]
-    settings = {"alpha": alpha, "linear_term": linear_term, "n_points": 500}
-    long = GreedyNetRegressor(14, **settings).fit(X, Y)
+    settings = {"alpha": alpha, "linear_term": linear_term, "n_points": 500, "correct": False}
+    long = regressor(search, n_nodes=14, **settings).fit(X, Y)
     for width in (2, 3, 9):
-        short = GreedyNetRegressor(width, **settings).fit(X, Y).network_
+        short = regressor(search, n_nodes=width, **settings).fit(X, Y).network_
         cut = long.network_.truncate(width)
         np.testing.assert_allclose(cut.predict(X), short.predict(X), atol=1e-10)
         np.testing.assert_array_equal(cut.inner_weights, short.inner_weights)
@@ -87,9 +88,11 @@ def test_truncation_needs_a_path(network):
         network.truncate(8)
 
 
-def test_description_names_the_largest_neurons():
+@pytest.mark.parametrize("search", SEARCHES)
+def test_description_names_the_largest_neurons(search):
     X, y = noisy(n_features=3)
-    network = GreedyNetRegressor(12, linear_term=False, n_points=200).fit(X, y).network_
+    model = regressor(search, n_nodes=12, linear_term=False, n_points=200)
+    network = model.fit(X, y).network_
     text = network.describe()
     assert text.startswith("12 relu neurons (12 nodes): 3 inputs -> 1 outputs, 60 parameters")
     assert text.count("neuron ") == 10

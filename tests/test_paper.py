@@ -18,8 +18,15 @@ EXPECTED = {
 NUMBERS = [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)]
 
 
+def given_points(example, **parameters):
+    """The paper's search: among the example's points, without an affine term."""
+    return GreedyNetRegressor(
+        search="dictionary", points=example.sphere, linear_term=False, **parameters
+    )
+
+
 def error_of(example, **parameters):
-    model = GreedyNetRegressor(points=example.sphere, linear_term=False, **parameters)
+    model = given_points(example, **parameters)
     model.fit(example.X_train, example.y_train)
     return relative_error(model.predict(example.X_test), example.y_test)
 
@@ -42,7 +49,7 @@ def test_oga_at_the_published_width(number):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_validated_width(number):
     example = load_example(number)
-    model = GreedyNetRegressor(points=example.sphere, max_nodes=example.published.max_nodes)
+    model = given_points(example, max_nodes=example.published.max_nodes)
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     assert model.n_nodes_ == EXPECTED[number][-1]
     assert model.path_.validation_errors.argmin() == model.n_nodes_
@@ -91,3 +98,21 @@ def test_the_stream_is_drawn_in_the_order_of_the_protocol():
         np.testing.assert_array_equal(drawn[np.argsort(drawn[:, 0])], given)
     sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
     np.testing.assert_array_equal(sphere[np.argsort(sphere[:, 0])], example.sphere)
+
+
+@pytest.mark.parametrize(
+    ("number", "bar"),
+    [
+        (1, 1.00e-02),
+        (2, 2.44e-02),
+        (3, 3.31e-02),
+        pytest.param(4, 3.59e-02, marks=pytest.mark.slow),
+        pytest.param(5, 2.5e-02, marks=pytest.mark.slow),
+    ],
+)
+def test_the_default_search_is_as_good_as_the_published_trained_network(number, bar):
+    example = load_example(number)
+    model = GreedyNetRegressor(n_nodes=example.published.n_nodes)
+    model.fit(example.X_train, example.y_train)
+    assert model.n_nodes_ == example.published.n_nodes
+    assert relative_error(model.predict(example.X_test), example.y_test) <= bar

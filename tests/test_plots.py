@@ -41,7 +41,7 @@ from greedynet.plots import (
 from greedynet.plots.collapsed.hemispheres import nearest_values
 from greedynet.plots.style import BLUE, RED
 from greedynet.sphere import circle, golden_spiral
-from problems import noisy, relative_error
+from problems import SEARCHES, noisy, relative_error
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,9 @@ def _close_figures():
 def one():
     """Example 1 with its published network and a model that chose by validation."""
     example = load_example(1)
-    model = GreedyNetRegressor(points=example.sphere, max_nodes=40)
+    model = GreedyNetRegressor(
+        search="dictionary", points=example.sphere, linear_term=False, max_nodes=40
+    )
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     return example, model
 
@@ -63,7 +65,7 @@ def one():
 def two():
     """Example 3 at the published width."""
     example = load_example(3)
-    model = GreedyNetRegressor(50, points=example.sphere, linear_term=False)
+    model = GreedyNetRegressor(50, search="dictionary", points=example.sphere, linear_term=False)
     return example, model.fit(example.X_train, example.y_train)
 
 
@@ -197,10 +199,11 @@ def test_other_estimators_are_drawn_without_kinks():
     assert display.ax_.get_xlabel() == "speed"
 
 
-def test_feature_names_of_the_network_name_the_axes():
+@pytest.mark.parametrize("search", SEARCHES)
+def test_feature_names_of_the_network_name_the_axes(search):
     X, y = noisy(60, 2)
     frame = pd.DataFrame(X, columns=["width", "height"])
-    model = GreedyNetRegressor(6).fit(frame, y)
+    model = GreedyNetRegressor(6, search=search).fit(frame, y)
     for display in (
         ApproximationDisplay.from_estimator(model, frame),
         NeuronsDisplay.from_estimator(model),
@@ -245,9 +248,10 @@ def test_path_with_validation(one):
     assert display.ax_.get_legend() is None
 
 
-def test_path_with_gcv_shows_its_root():
+@pytest.mark.parametrize("search", SEARCHES)
+def test_path_with_gcv_shows_its_root(search):
     X, y = noisy(150, 1)
-    model = GreedyNetRegressor(max_nodes=30).fit(X, y)
+    model = GreedyNetRegressor(max_nodes=30, search=search, correct=False).fit(X, y)
     path = model.path_
     display = PathDisplay.from_path(path)
     shown = display.score_line_.get_ydata()
@@ -260,9 +264,26 @@ def test_path_with_gcv_shows_its_root():
     assert shown[0] == pytest.approx(path.training_errors[0], rel=0.1)
 
 
-def test_path_of_a_given_width_marks_none():
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"cv": 3}, {"validation_fraction": 0.2}, {"max_nodes": 10}]
+)
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_path_of_a_finished_network(n_features, parameters, noise):
+    """The network that was kept may be wider than the path it was grown along."""
+    X, y = noisy(150, 2, noise=noise)
+    model = GreedyNetRegressor(**parameters).fit(X[:, :n_features], y)
+    display = PathDisplay.from_estimator(model)
+    np.testing.assert_array_equal(
+        display.training_line_.get_data(), (model.path_.n_nodes, model.path_.training_errors)
+    )
+    assert display.best_label_.get_text() == f"{model.n_nodes_} nodes"
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_path_of_a_given_width_marks_none(search):
     X, y = noisy(60, 1)
-    display = PathDisplay.from_estimator(GreedyNetRegressor(8).fit(X, y))
+    display = PathDisplay.from_estimator(GreedyNetRegressor(8, search=search).fit(X, y))
     assert display.score_line_ is None
     assert display.best_marker_ is None
     assert [label.get_text() for label in display.labels_] == ["training"]
@@ -589,7 +610,7 @@ def wide(n_features):
 
 def fitted(n_features):
     X, y = noisy(40, n_features)
-    return GreedyNetRegressor(4, n_points=200).fit(X, y), X
+    return GreedyNetRegressor(4).fit(X, y), X
 
 
 @pytest.mark.parametrize(

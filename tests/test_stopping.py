@@ -1,5 +1,7 @@
 """Every end has its reason; the width kept is the one with the best score."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
@@ -7,22 +9,32 @@ from sklearn.model_selection import KFold
 from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
 from greedynet.factor import Factor
 from greedynet.stopping import GCV, Limits, Validation, neuron_cost
-from problems import noisy, planted, relative_error
+from problems import SEARCHES, noisy, planted, regressor, relative_error
+
+dictionary = partial(regressor, "dictionary", n_points=400)
 
 
-def small(**parameters):
-    return GreedyNetRegressor(**{"n_points": 400, **parameters})
+@pytest.fixture(params=SEARCHES)
+def small(request):
+    """Makes estimators with one of the searches."""
+    return partial(regressor, request.param, n_points=400)
 
 
-def test_number_of_nodes():
+@pytest.fixture(params=SEARCHES)
+def plain(request):
+    """The same, without correction: the network is a part of its path."""
+    return partial(regressor, request.param, n_points=400, correct=False)
+
+
+def test_number_of_nodes(small):
     model = small(n_nodes=7).fit(*noisy())
     assert model.stop_reason_ is StopReason.N_NODES
     assert model.n_nodes_ == model.network_.n_nodes == 7
 
 
-def test_tolerance_on_the_relative_residual():
+def test_tolerance_on_the_relative_residual(plain):
     X, y = noisy()
-    model = small(tol=0.3, validation_fraction=0).fit(X, y)
+    model = plain(tol=0.3, validation_fraction=0).fit(X, y)
     assert model.stop_reason_ is StopReason.TOLERANCE
     errors = model.path_.training_errors
     assert errors[-1] <= 0.3 < errors[-2]
@@ -30,7 +42,7 @@ def test_tolerance_on_the_relative_residual():
     assert centred == pytest.approx(errors[-1], rel=1e-9)
 
 
-def test_maximum():
+def test_maximum(small):
     model = small(max_nodes=9, validation_fraction=0).fit(*noisy())
     assert model.stop_reason_ is StopReason.MAX_NODES
     assert model.n_nodes_ == 9
@@ -38,7 +50,7 @@ def test_maximum():
 
 def test_exact():
     X, y, points, chosen = planted()
-    model = GreedyNetRegressor(points=points, validation_fraction=0, tol=0).fit(X, y)
+    model = dictionary(points=points, linear_term=False, validation_fraction=0, tol=0).fit(X, y)
     assert model.stop_reason_ is StopReason.EXACT
     assert set(chosen) <= set(model.path_.indices)
     new = np.random.RandomState(5).uniform(-1, 1, (50, 3))
@@ -51,14 +63,14 @@ def test_exact():
 def test_exhausted():
     X, y = noisy(n_rows=100)
     with pytest.warns(FewerNodesWarning, match="has 3 nodes, not the 10 that `n_nodes` asks for"):
-        model = GreedyNetRegressor(10, points=np.eye(3)).fit(X, y)
+        model = dictionary(n_nodes=10, points=np.eye(3), linear_term=False).fit(X, y)
     assert model.stop_reason_ is StopReason.EXHAUSTED
 
 
-def test_validation_set_decides_the_width():
+def test_validation_set_decides_the_width(plain):
     X, y = noisy(noise=0.5)
     X_val, y_val = noisy(seed=1, noise=0.5)
-    model = small(patience=5).fit(X, y, X_val=X_val, y_val=y_val)
+    model = plain(patience=5).fit(X, y, X_val=X_val, y_val=y_val)
     path = model.path_
     assert model.stop_reason_ is StopReason.VALIDATED
     best = int(np.argmin(path.validation_errors))
@@ -70,7 +82,26 @@ def test_validation_set_decides_the_width():
         assert centred == pytest.approx(path.validation_errors[i], rel=1e-9)
 
 
-def test_validation_weights():
+def test_validation_set_decides_what_is_finished():
+    X, y = noisy(noise=0.5)
+    X_val, y_val = noisy(seed=1, noise=0.5)
+    model = GreedyNetRegressor().fit(X, y, X_val=X_val, y_val=y_val)
+    path = model.path_
+    assert model.stop_reason_ is StopReason.VALIDATED
+    assert model.network_ is path.finished is path.kept
+    assert model.n_nodes_ == path.best_n_nodes == path.finished.n_nodes
+    found = relative_error(model.predict(X_val) - y.mean(), y_val - y.mean())
+    assert found == pytest.approx(path.finished_score, rel=1e-9)
+    found = relative_error(model.predict(X) - y.mean(), y - y.mean())
+    assert found == pytest.approx(path.finished_error, rel=1e-9)
+    assert path.kept_error == path.finished_error
+    for i, n_nodes in enumerate(path.n_nodes):
+        network = path.network.truncate(int(n_nodes))
+        centred = relative_error(network.predict(X_val) - y.mean(), y_val - y.mean())
+        assert centred == pytest.approx(path.validation_errors[i], rel=1e-9)
+
+
+def test_validation_weights(small):
     X, y = noisy(noise=0.5)
     X_val, y_val = noisy(n_rows=40, seed=1, noise=0.5)
     weights = np.random.RandomState(0).randint(0, 4, 40)
@@ -80,9 +111,10 @@ def test_validation_weights():
     np.testing.assert_array_equal(
         weighted.path_.validation_errors, repeated.path_.validation_errors
     )
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
 
 
-def test_held_out_rows_are_not_trained_on():
+def test_held_out_rows_are_not_trained_on(small):
     X, y = noisy(n_rows=200)
     model = small(validation_fraction=0.25).fit(X, y)
     assert model.path_.validation_errors is not None
@@ -91,18 +123,18 @@ def test_held_out_rows_are_not_trained_on():
     assert not np.array_equal(far.path_.training_errors[:3], model.path_.training_errors[:3])
 
 
-def test_folds():
+def test_folds(plain):
     X, y = noisy(noise=0.5)
-    model = small(cv=4).fit(X, y)
+    model = plain(cv=4).fit(X, y)
     path = model.path_
     assert model.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]
-    splitter = small(cv=KFold(4, shuffle=True, random_state=0)).fit(X, y)
-    given = small(cv=list(KFold(4, shuffle=True, random_state=0).split(X))).fit(X, y)
+    splitter = plain(cv=KFold(4, shuffle=True, random_state=0)).fit(X, y)
+    given = plain(cv=list(KFold(4, shuffle=True, random_state=0).split(X))).fit(X, y)
     np.testing.assert_array_equal(splitter.predict(X), given.predict(X))
     # The mean over folds, by hand.
     curves = []
     for train, test in KFold(4, shuffle=True, random_state=0).split(X):
-        fold = small().fit(X[train], y[train], X_val=X[test], y_val=y[test])
+        fold = plain().fit(X[train], y[train], X_val=X[test], y_val=y[test])
         curves.append(fold.path_.validation_errors)
     longest = max(map(len, curves))
     padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
@@ -111,9 +143,9 @@ def test_folds():
     np.testing.assert_allclose(splitter.path_.validation_errors, mean[:reached], rtol=1e-12)
 
 
-def test_gcv_by_its_formula():
+def test_gcv_by_its_formula(plain):
     X, y = noisy()
-    model = small(linear_term=True).fit(X, y)
+    model = plain(linear_term=True).fit(X, y)
     path, n = model.path_, len(X)
     assert path.validation_errors is None
     spent = 3 + neuron_cost(2) * np.arange(len(path) + 1)
@@ -131,14 +163,14 @@ def test_gcv_is_infinite_where_nothing_is_left():
     assert np.isinf(judge.score(factor, np.eye(4)[1], np.ones((2, 1)), 1.0))
 
 
-def test_noise_is_not_fitted():
+def test_noise_is_not_fitted(small):
     rng = np.random.RandomState(0)
     X = rng.uniform(-1, 1, (300, 3))
     model = small().fit(X, rng.randn(300))
     assert model.n_nodes_ <= 8
 
 
-def test_large_data_hold_out_a_share():
+def test_large_data_hold_out_a_share(small):
     X, y = noisy(n_rows=10_001, n_features=1)
     model = small(max_nodes=8).fit(X, y)
     assert model.path_.validation_errors is not None

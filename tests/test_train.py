@@ -38,7 +38,9 @@ def greedy(example):
 
 def greedy_start(example):
     n_nodes = example.published.n_nodes
-    model = GreedyNetRegressor(n_nodes=n_nodes, points=example.sphere, linear_term=False)
+    model = GreedyNetRegressor(
+        n_nodes=n_nodes, search="dictionary", points=example.sphere, linear_term=False
+    )
     return model.fit(example.X_train, example.y_train).network_
 
 

@@ -85,10 +85,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class InputScaling:
-    """An affine map of each input, `x -> (x - center) / half_width`."""
+    """An affine map of each input, `x -> (x - center) / width`."""
 
     center: Float64
-    half_width: Float64
+    width: Float64
 
     @staticmethod
     def identity(n_features: int) -> "InputScaling":
@@ -99,25 +99,39 @@ class InputScaling:
     def to_cube(X: NDArray[np.floating]) -> "InputScaling":
         """Map the range of each column onto [-1, 1], the cube on which the paper works."""
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-        half_width = high / 2 - low / 2
+        width = high / 2 - low / 2
         # A constant column says nothing: infinite width gives it the weight zero.
-        half_width[half_width == 0] = np.inf
-        return InputScaling(low / 2 + high / 2, half_width)
+        width[width == 0] = np.inf
+        return InputScaling(low / 2 + high / 2, width)
+
+    @staticmethod
+    def standard(rows: Rows) -> "InputScaling":
+        """Map each column to mean 0 and standard deviation 1; one far row hardly moves the rest."""
+        # In one order of memory: sums of the same numbers must not differ.
+        X = np.ascontiguousarray(rows.X, dtype=np.float64)
+        largest = np.abs(X).max(axis=0)
+        largest[largest == 0] = 1.0
+        unit = X / largest
+        center = np.average(unit, axis=0, weights=rows.weights)
+        width = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
+        # Constant but for rounding: infinite width gives the column the weight zero.
+        width[(np.ptp(X, axis=0) == 0) | (width < 1e-14)] = np.inf
+        return InputScaling(center * largest, width * largest)
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """Scaled inputs, in the precision of `X`."""
-        scaled = (X - self.center) / self.half_width
+        scaled = (X - self.center) / self.width
         return np.ascontiguousarray(scaled, dtype=X.dtype)
 
     def fold(self, points: Float64) -> Float64:
         """Turn weights on the scaled inputs, bias last, into weights on the inputs as they came."""
-        weights = points[:, :-1] / self.half_width
+        weights = points[:, :-1] / self.width
         return np.column_stack([weights, points[:, -1] - weights @ self.center])
 
     def unfold(self, points: Float64) -> Float64:
         """Turn weights on the inputs as they came, bias last, into weights on the scaled inputs."""
         bias = points[:, -1] + points[:, :-1] @ self.center
-        width = np.where(np.isinf(self.half_width), 0.0, self.half_width)
+        width = np.where(np.isinf(self.width), 0.0, self.width)
         return np.column_stack([points[:, :-1] * width, bias])
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from greedynet.activations import Activation, get_activation
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
 from greedynet.checks import check_matrix, named
-from greedynet.construct import OnStep, Plan, construct, cross_validate
+from greedynet.construct import OnStep, construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.errors import FewerNodesWarning
@@ -34,10 +34,12 @@ from greedynet.inputs import (
 )
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
+from greedynet.plan import Plan, SearchName
 from greedynet.refine import refine_by_adam
 from greedynet.ridgelet import THRESHOLD, check_dimension
 from greedynet.saving import SaveMixin
 from greedynet.search.base import RULES, Rule
+from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
 from greedynet.stopping import Limits
 from greedynet.threads import deterministic_threads
@@ -51,11 +53,12 @@ LARGE_DATA_FRACTION = 0.1
 class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
     """A small ReLU network, built neuron by neuron, that chooses its own width.
 
-    The network `g(x) = sum_n c_n relu(a_n . x + b_n) + l . x + m` grows by a greedy algorithm:
-    points `(a, b)` are sampled on the sphere, the neuron that lowers the error most is taken, and
-    the outer weights are solved by least squares. The width is the one with the best validation
-    score: on a validation set if one is given, else by generalised cross-validation, or on a
-    held-out share of the rows if there are more than 10,000.
+    The network `g(x) = sum_n c_n relu(a_n . x + b_n) + l . x + m` grows by a greedy algorithm: the
+    neuron that lowers the error most is searched for and taken, and the outer weights are solved by
+    least squares. Then all neurons are corrected together, with a ridge that the data choose, and
+    those that do not pay are left out. The width is the one with the best validation score: on a
+    validation set if one is given, else by generalised cross-validation, or on a held-out share of
+    the rows if there are more than 10,000.
 
     Read more in the paper *Greedy Shallow Networks* (Dereventsov, Petrosyan and Webster).
 
@@ -75,8 +78,14 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         splitter, or pairs of training and test positions. Goes before `validation_fraction`.
     patience : int or None, default=20
         Stop after so many neurons without a better validation score; None to go on to `max_nodes`.
-    search : {"dictionary"}, default="dictionary"
-        Where neurons come from: "dictionary" is the paper's sampled dictionary.
+    search : {"continuous", "dictionary"}, default="continuous"
+        Where neurons come from. "continuous" looks at every threshold along many directions and
+        polishes what it finds; "dictionary" is the paper's dictionary of sampled points, which
+        `points`, `n_points`, `rule`, `weakness` and `reduction` are for.
+    correct : bool, default=True
+        Whether to correct all neurons together at the end, prune those that do not pay, and average
+        two networks where the data are noisy. False keeps the network as it was grown. A dictionary
+        is never corrected.
     points : array-like of shape (n_points, n_features + 1) or None, default=None
         Points on the sphere, bias last, for the inputs as they come. None to sample them for inputs
         scaled to [-1, 1].
@@ -85,8 +94,9 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         beyond 2,000, no more than fit into `memory_budget`.
     min_active : int or None, default=None
         Training rows on which a neuron must be active, and not active unless it is active on all.
-        None for 1 % of the rows and at least 3, which keeps networks tame between and outside the
-        data; for 1 where `points` are given.
+        None for as many as there are features where the network is corrected; else for 1 % of the
+        rows and at least 3, which keeps networks tame between and outside the data; for 1 where
+        `points` are given.
     rule : {"ols", "oga"}, default="ols"
         How neurons are ranked. "oga" is the orthogonal greedy algorithm (orthogonal matching
         pursuit): the largest inner product with the residual. "ols" is orthogonal least squares:
@@ -97,11 +107,11 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
     reduction : float, "ridgelet" or None, default=None
         Leave out points whose collapsed ridgelet transform is below this share of its maximum, for
         one or two features. "ridgelet" is the paper's 0.001.
-    linear_term : bool or "auto", default="auto"
-        Whether the network has an affine term `l . x + m`. "auto" gives it one unless `points` are
-        given, or the number of nodes leaves no room.
-    alpha : float, default=0.0
-        Ridge on the outer weights of the normalised neurons; 0 is least squares.
+    linear_term : bool, default=True
+        Whether the network has an affine term `l . x + m`, which counts as two nodes.
+    alpha : float or "auto", default="auto"
+        Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" leaves the
+        choice to the data where the network is corrected, and is 0 elsewhere.
     refine : {"adam"} or None, default=None
         "adam" trains the network on by backpropagation (extra `train`) and keeps the best weights
         by validation, or by the training error where no rows are held out.
@@ -155,15 +165,16 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"dictionary"})],
+        "search": [StrOptions({"continuous", "dictionary"})],
+        "correct": ["boolean"],
         "points": ["array-like", None],
         "n_points": [Interval(Integral, 1, None, closed="left"), None],
         "min_active": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions(set(RULES))],
         "weakness": [Interval(Real, 0, 1, closed="right")],
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
-        "linear_term": ["boolean", StrOptions({"auto"})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "linear_term": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "refine": [StrOptions({"adam"}), None],
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
         "activation": [str, HasMethods(["value", "slope"])],
@@ -182,15 +193,16 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
-        search: Literal["dictionary"] = "dictionary",
+        search: SearchName = "continuous",
+        correct: bool = True,
         points: ArrayLike | None = None,
         n_points: int | None = None,
         min_active: int | None = None,
         rule: Rule = "ols",
         weakness: float = 1.0,
         reduction: float | Literal["ridgelet"] | None = None,
-        linear_term: bool | Literal["auto"] = "auto",
-        alpha: float = 0.0,
+        linear_term: bool = True,
+        alpha: float | Literal["auto"] = "auto",
         refine: Literal["adam"] | None = None,
         refine_epochs: int = 10_000,
         activation: str | Activation = "relu",
@@ -206,6 +218,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         self.cv = cv
         self.patience = patience
         self.search = search
+        self.correct = correct
         self.points = points
         self.n_points = n_points
         self.min_active = min_active
@@ -309,8 +322,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
     def _store(self, path: SelectionPath) -> None:
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
-            path = replace(path, network=replace(path.network, feature_names=tuple(names)))
-        for name, value in self._attributes(path.network.truncate(path.best_n_nodes)).items():
+            path = path.with_feature_names(tuple(names))
+        for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
         self.path_ = path
         self.stop_reason_ = path.stop_reason
@@ -351,15 +364,26 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             return 0.0
         if self.validation_fraction is not None:
             return float(self.validation_fraction)
+        if self.search == "continuous" and self._is_sketched(rows):
+            # It holds out rows of its own, without copying the rest.
+            return 0.0
         return LARGE_DATA_FRACTION if rows.n_weighted > CANONICAL_ROWS else 0.0
+
+    def _is_sketched(self, rows: Rows) -> bool:
+        neurons = self._limits()[0].max_neurons
+        return sample_size(len(rows), rows.X.shape[1], neurons) is not None
 
     def _plan(self, rows: Rows, seed: int, single_output: bool) -> Plan:
         n_features = rows.X.shape[1]
         if self.reduction is not None:
             check_dimension(n_features)
         limits, linear_term = self._limits()
+        activation = get_activation(self.activation)
+        self._check_search(activation)
         return Plan(
             limits=limits,
+            search=self.search,
+            correct=bool(self.correct) and self.search == "continuous",
             points=self._check_points(n_features),
             n_points=self.n_points,
             min_active=self.min_active,
@@ -367,13 +391,35 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             weakness=float(self.weakness),
             reduction=THRESHOLD if self.reduction == "ridgelet" else self.reduction,
             linear_term=linear_term,
-            alpha=float(self.alpha),
+            alpha=None if self.alpha == "auto" else float(self.alpha),
             gcv=self.validation_fraction is None and self.n_nodes is None,
-            activation=get_activation(self.activation),
+            activation=activation,
             memory_budget=int(self.memory_budget),
             random_state=seed,
             single_output=single_output,
         )
+
+    def _check_search(self, activation: Activation) -> None:
+        """Refuse parameters of the dictionary where there is none."""
+        if self.search == "dictionary":
+            return
+        changed = {
+            "points": self.points is not None,
+            "n_points": self.n_points is not None,
+            "reduction": self.reduction is not None,
+            "weakness": self.weakness != 1.0,
+            "rule": self.rule != "ols",
+        }
+        for name in (name for name, used in changed.items() if used):
+            raise ValueError(
+                f"`{name}` is for a dictionary of sampled points, got it with "
+                f'search={self.search!r}: write search="dictionary", or leave `{name}` out.'
+            )
+        if activation.name != "relu":
+            raise ValueError(
+                f"`activation` must be 'relu' for the continuous search, got {activation.name!r}: "
+                'write search="dictionary".'
+            )
 
     def _limits(self) -> tuple[Limits, bool]:
         """When to stop, and whether there is an affine term: it takes two nodes."""
@@ -384,9 +430,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
                 f"`n_nodes` must be at most `max_nodes`, got n_nodes={self.n_nodes} and "
                 f"max_nodes={self.max_nodes}: give one of them."
             )
-        linear_term = self.linear_term
-        if linear_term == "auto":
-            linear_term = self.points is None and nodes >= 2
+        linear_term = bool(self.linear_term)
         if linear_term and nodes < 2:
             name = "n_nodes" if exact else "max_nodes"
             raise ValueError(
@@ -397,7 +441,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         # A number asked for is reached whatever the error; only rounding stops it.
         tol = 0.0 if exact else float(self.tol)
         patience = None if exact else self.patience
-        return Limits(neurons, tol, patience, exact), bool(linear_term)
+        return Limits(neurons, tol, patience, exact), linear_term
 
     def _check_points(self, n_features: int) -> Float64 | None:
         if self.points is None:

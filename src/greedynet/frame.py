@@ -1,6 +1,7 @@
 """How numbers go in and weights come out: scalings, affine term, the network behind a factor."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,26 @@ from greedynet.trail import Trail
 Float64 = NDArray[np.float64]
 
 
+class Solved(Protocol):
+    """What a network is solved from: `F = QR` and `z = Q'Y`."""
+
+    @property
+    def R(self) -> Float64:
+        """Upper triangle."""
+        ...
+
+    @property
+    def z(self) -> Float64:
+        """Projections of the outputs."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """The coordinates in which a network is grown.
 
-    Inputs are mapped onto the cube [-1, 1]^d, so that points of the sphere put kinks where the data
-    are; outputs get unit size, so that several weigh the same. Both maps are undone in the weights.
+    Inputs are scaled, so that neurons put kinks where the data are; outputs get unit size, so that
+    several weigh the same. Both maps are undone in the weights.
 
     Attributes
     ----------
@@ -39,10 +54,8 @@ class Frame:
     input_range: Float64
 
     @staticmethod
-    def of(rows: Rows, *, linear_term: bool, scale_inputs: bool) -> "Frame":
-        """Return the frame that fits the training rows."""
-        n_features = rows.X.shape[1]
-        inputs = InputScaling.to_cube(rows.X) if scale_inputs else InputScaling.identity(n_features)
+    def of(rows: Rows, inputs: InputScaling, *, linear_term: bool) -> "Frame":
+        """Return the frame that fits the training rows, with inputs scaled as given."""
         outputs = OutputScaling.of(rows, centred=linear_term)
         scaled = Rows(inputs.apply(rows.X), rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
@@ -53,16 +66,20 @@ class Frame:
         """Rows in the coordinates of the frame."""
         return Rows(self.inputs.apply(rows.X), self.outputs.apply(rows.Y), rows.weights)
 
+    def affine_columns(self, rows: Rows) -> Float64:
+        """Return the affine columns on scaled rows, sample weights included."""
+        return rows.weighted(self.affine.evaluate(rows.X))
+
     def factor(self, rows: Rows, dependent: float) -> Factor:
-        """Return the factor of the scaled training rows, with the affine columns in it."""
+        """Return the factor of scaled rows, with the affine columns in it."""
         factor = Factor(rows.weighted(rows.Y), dependent=dependent)
-        for column in self.affine.columns.T:
+        for column in self.affine_columns(rows).T:
             factor.append(column)
         return factor
 
     def network(
         self,
-        factor: Factor,
+        factor: Solved,
         candidates: list[Candidate],
         activation: Activation,
         *,

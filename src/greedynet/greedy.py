@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,12 @@ Float64 = NDArray[np.float64]
 
 @dataclass(eq=False)
 class Growth:
-    """What the loop leaves behind: one entry per neuron, errors with one more in front."""
+    """A network that grows: one entry per neuron, errors with one more in front."""
 
     factor: Factor
     n_affine: int
+    search: Search
+    judge: Judge | None = None
     candidates: list[Candidate] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
@@ -32,12 +34,40 @@ class Growth:
         """Number of neurons to keep: the best score, or all where nothing was scored."""
         return best_width(self.scores) if self.scores else len(self.candidates)
 
+    @property
+    def points(self) -> Float64:
+        """Inner weights of the neurons, bias last."""
+        return np.array([found.point for found in self.candidates])
+
+    def let_go_of_search(self) -> None:
+        """End the growth and free what the search holds."""
+        self.search = _NoSearch()
+
+    def cut(self, n_neurons: int) -> "Growth":
+        """Return the records of the first `n_neurons` neurons; the factor stays as it is."""
+        return replace(
+            self,
+            candidates=self.candidates[:n_neurons],
+            errors=self.errors[: n_neurons + 1],
+            scores=self.scores[: n_neurons + 1],
+            seconds=self.seconds[: n_neurons + 1],
+        )
+
+
+class _NoSearch:
+    """Finds nothing."""
+
+    def propose(self, factor: Factor) -> None:
+        return None
+
+    def accept(self, factor: Factor) -> None: ...
+
+    def reject(self) -> None: ...
+
 
 def grow(
-    search: Search,
     growth: Growth,
     limits: Limits,
-    judge: Judge | None = None,
     *,
     alpha: float = 0.0,
     evaluate: Callable[[Candidate], Float64] | None = None,
@@ -45,16 +75,15 @@ def grow(
 ) -> Growth:
     """Grow neuron by neuron until a limit is reached; the growth is filled in place.
 
+    A growth that has begun goes on where it ended.
+
     Parameters
     ----------
-    search : Search
-        Proposes neurons.
     growth : Growth
-        With the factor of the target, the affine columns already in it.
+        With the factor of the target, the affine columns already in it, the search that proposes
+        neurons, and the judge that scores each width; None to keep every neuron.
     limits : Limits
         When to end.
-    judge : Judge or None
-        Scores each width; None to keep every neuron.
     alpha : float
         Ridge on the outer weights.
     evaluate : callable or None
@@ -62,7 +91,8 @@ def grow(
     on_step : callable or None
         Called after each neuron; True from it ends the loop.
     """
-    factor, start = growth.factor, time.perf_counter()
+    factor, search, judge = growth.factor, growth.search, growth.judge
+    start = time.perf_counter() - (growth.seconds[-1] if growth.seconds else 0.0)
     size = float(np.sqrt(factor.residual_norm**2 + np.sum(factor.z**2))) or 1.0
 
     def record(column: Float64 | None) -> StopReason | None:
@@ -74,7 +104,8 @@ def grow(
         growth.seconds.append(time.perf_counter() - start)
         return limits.reached(growth.errors, growth.scores)
 
-    reason = record(None)
+    begun = bool(growth.errors)
+    reason = limits.reached(growth.errors, growth.scores) if begun else record(None)
     while reason is None:
         found = search.propose(factor)
         if found is None:

@@ -1,6 +1,6 @@
 """`SelectionPath`: what was chosen, node by node, and how the errors went."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ class SelectionPath:
     Attributes
     ----------
     indices : ndarray of shape (n_steps,)
-        The chosen atoms, as positions among the sampled (or given) points.
+        The chosen atoms, as positions among the sampled (or given) points; -1 where there is no
+        dictionary.
     n_nodes : ndarray of shape (n_steps + 1,)
         Widths along the path; the first is the network before any neuron.
     training_errors : ndarray of shape (n_steps + 1,)
@@ -34,7 +35,11 @@ class SelectionPath:
     stop_reason : StopReason
         Why growing ended.
     network : ShallowNetwork
-        The network of the full path; `network.truncate(n)` gives any width.
+        The network of the full growth; `network.truncate(n)` gives any width of it.
+    finished : ShallowNetwork or None
+        The network after correction, pruning and averaging; None if the growth was kept as it is.
+    finished_error, finished_score : float or None
+        Its training error and its score.
     """
 
     indices: NDArray[np.intp]
@@ -46,13 +51,36 @@ class SelectionPath:
     best_n_nodes: int
     stop_reason: StopReason
     network: ShallowNetwork
+    finished: ShallowNetwork | None = None
+    finished_error: float | None = None
+    finished_score: float | None = None
+
+    @property
+    def kept(self) -> ShallowNetwork:
+        """The network that was kept: the finished one, or the growth cut at the best width."""
+        if self.finished is not None:
+            return self.finished
+        return self.network.truncate(self.best_n_nodes)
+
+    @property
+    def kept_error(self) -> float:
+        """Relative l2 error on the training rows of the network that was kept."""
+        if self.finished_error is not None:
+            return self.finished_error
+        return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
+
+    def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
+        """Return the path with names for the features in its networks."""
+        finished = self.finished
+        if finished is not None:
+            finished = replace(finished, feature_names=names)
+        return replace(self, network=replace(self.network, feature_names=names), finished=finished)
 
     def __len__(self) -> int:
         return len(self.indices)
 
     def __repr__(self) -> str:
-        at = int(self.best_n_nodes - self.n_nodes[0])
         return (
             f"SelectionPath({len(self)} steps, kept {self.best_n_nodes} nodes, "
-            f"training error {self.training_errors[at]:.3g}, stop: {self.stop_reason.name})"
+            f"training error {self.kept_error:.3g}, stop: {self.stop_reason.name})"
         )

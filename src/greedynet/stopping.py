@@ -38,8 +38,8 @@ class StopReason(Enum):
         "the maximum, raise `max_nodes`."
     )
     EXHAUSTED = (
-        "No candidate lies outside the span of the chosen neurons. For more nodes raise `n_points` "
-        "or give more distinct rows."
+        "No candidate lies outside the span of the chosen neurons. For more nodes give more "
+        "distinct rows or, with a dictionary, raise `n_points`."
     )
     CALLBACK = "A callback asked to stop; the best width so far was kept."
 

@@ -124,6 +124,7 @@ def greedy_part(example: Example) -> Part:
     start = time.perf_counter()
     model = GreedyNetRegressor(
         max_nodes=example.published.max_nodes,
+        search="dictionary",
         points=example.sphere,
         linear_term=False,
         patience=None,

@@ -30,6 +30,9 @@ class PathDisplay:
         What the width was chosen by, on the scale of the errors.
     best_n_nodes : int or None, default=None
         The width that was kept; None to mark none.
+    best_score : float or None, default=None
+        The score of the network that was kept, where it is none of the path's (it was corrected,
+        pruned or averaged after the growth); None for the path's own at `best_n_nodes`.
     score_name : str, default="validation"
         What the scores are.
 
@@ -63,17 +66,20 @@ class PathDisplay:
         scores: ArrayLike | None = None,
         *,
         best_n_nodes: int | None = None,
+        best_score: float | None = None,
         score_name: str = "validation",
     ) -> None:
         self.n_nodes = np.asarray(n_nodes)
         self.training_errors = np.asarray(training_errors, dtype=np.float64)
         self.scores = None if scores is None else np.asarray(scores, dtype=np.float64)
         self.best_n_nodes = best_n_nodes
+        self.best_score = best_score
         self.score_name = score_name
         check_same_length(n_nodes=self.n_nodes, training_errors=self.training_errors)
         if self.scores is not None:
             check_same_length(n_nodes=self.n_nodes, scores=self.scores)
-        if best_n_nodes is not None and best_n_nodes not in self.n_nodes:
+        known = best_score is not None or best_n_nodes is None
+        if not known and best_n_nodes not in self.n_nodes:
             raise ValueError(
                 f"`best_n_nodes` must be one of `n_nodes`, {self.n_nodes[0]} to "
                 f"{self.n_nodes[-1]}, got {best_n_nodes}: write None to mark none."
@@ -105,12 +111,20 @@ class PathDisplay:
         display : PathDisplay
         """
         check_kind(path, SelectionPath, "path", "PathDisplay.from_path")
-        scores, name = path.validation_errors, "validation"
+        scores, best_score, name = path.validation_errors, path.finished_score, "validation"
         if scores is None and path.scores is not None:
-            scores, name = np.sqrt(path.scores / path.network.n_outputs), "root of GCV"
-        best = None if path.scores is None else path.best_n_nodes
+            n_outputs = path.network.n_outputs
+            scores, name = np.sqrt(path.scores / n_outputs), "root of GCV"
+            best_score = None if best_score is None else float(np.sqrt(best_score / n_outputs))
+        elif scores is None:
+            best_score = path.finished_error
         display = cls(
-            path.n_nodes, path.training_errors, scores, best_n_nodes=best, score_name=name
+            path.n_nodes,
+            path.training_errors,
+            scores,
+            best_n_nodes=None if path.scores is None else path.best_n_nodes,
+            best_score=best_score,
+            score_name=name,
         )
         return display.plot(ax, **kwargs)
 
@@ -155,13 +169,16 @@ class PathDisplay:
         best = self.best_n_nodes
         errors = self.training_errors if self.scores is None else self.scores
         colour = BLUE if self.scores is None else RED
-        at = int(np.flatnonzero(self.n_nodes == best)[0])
+        score = self.best_score
+        if score is None:
+            score = float(errors[int(np.flatnonzero(self.n_nodes == best)[0])])
         (self.best_marker_,) = ax.plot(
-            best, positive(errors[at]), "o", color=colour, markersize=5, zorder=4
+            best, positive(np.array(score)), "o", color=colour, markersize=5, zorder=4
         )
         self.best_line_ = ax.axvline(best, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
         # Errors fall from the upper left: above them there is room.
-        left = (best - self.n_nodes[0]) > 0.5 * np.ptp(self.n_nodes)
+        right_end = max(best, int(self.n_nodes[-1]))
+        left = (best - self.n_nodes[0]) > 0.5 * (right_end - self.n_nodes[0])
         self.best_label_ = ax.annotate(
             f"{best} nodes",
             (best, 0.98),
