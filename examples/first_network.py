@@ -2,7 +2,7 @@
 
     pip install -e ".[plots]" && python examples/first_network.py
 
-Writes `first_network.png`: the network at three widths, and the errors by which it chose its own.
+Writes `first_network.png`: the network as it grows, the finished one, and the errors on the way.
 """
 
 from pathlib import Path
@@ -34,14 +34,18 @@ def draw_network(ax, network, x, y, grid):
 
 def draw_path(ax, model, grid):
     path, size = model.path_, np.linalg.norm(target(grid))
-    networks = [path.network.truncate(int(n)) for n in path.n_nodes]
+    n_nodes = path.n_nodes[path.n_nodes <= 20]
+    networks = [path.network.truncate(int(n)) for n in n_nodes]
     true_errors = [np.linalg.norm(g.predict(grid[:, None]) - target(grid)) / size for g in networks]
-    ax.plot(path.n_nodes, path.training_errors, color=SECOND, lw=2)
-    ax.plot(path.n_nodes, true_errors, color=ACCENT, lw=2)
+    errors = path.training_errors[: len(n_nodes)]
+    ax.plot(n_nodes, errors, color=SECOND, lw=2)
+    ax.plot(n_nodes, true_errors, color=ACCENT, lw=2)
+    finished = np.linalg.norm(model.predict(grid[:, None]) - target(grid)) / size
+    ax.plot(model.n_nodes_, finished, "o", color=ACCENT)
     ax.axvline(model.n_nodes_, color=INK, lw=1, ls=":")
-    last = path.n_nodes[-1]
-    ax.text(last, path.training_errors[-1] + 0.03, "to the data", color=SECOND, ha="right")
-    ax.text(last, true_errors[-1] - 0.02, "to the truth", color=ACCENT, ha="right", va="top")
+    last = n_nodes[-1]
+    ax.text(last, errors[-1] + 0.03, "to the data", color=SECOND, ha="right")
+    ax.text(last, true_errors[-1] - 0.03, "to the truth", color=ACCENT, ha="right", va="top")
     ax.set(xlabel="nodes", title="relative error", ylim=(0, 1))
 
 
@@ -60,10 +64,11 @@ def main():
 
     plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
     figure, axes = plt.subplots(1, 4, figsize=(11, 2.9), layout="constrained")
-    for ax, n_nodes in zip(axes, (4, 7, model.n_nodes_), strict=False):
+    for ax, n_nodes in zip(axes, (4, 7), strict=False):
         draw_network(ax, model.path_.network.truncate(n_nodes), x, y, grid)
-        chosen = ", its own choice" if n_nodes == model.n_nodes_ else ""
-        ax.set_title(f"{n_nodes} nodes{chosen}")
+        ax.set_title(f"grown to {n_nodes} nodes")
+    draw_network(axes[2], model.network_, x, y, grid)
+    axes[2].set_title(f"finished: {model.n_nodes_} nodes")
     draw_path(axes[3], model, grid)
     out = Path("first_network.png")
     figure.savefig(out, dpi=150)
