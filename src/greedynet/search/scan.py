@@ -171,12 +171,14 @@ def best_thresholds(
                 end = (a + near * (2.0 * b + near * c)) * (g2 + s * (2.0 * g1 + s * g0))
                 if end > mid * (1.0 + 1e-9):
                     s = near
-            if s > 0.0:
+            # Where an end is not allowed the middle is tried too: the root may be in the span.
+            for _ in range(2 if j == n - 1 or not allowed else 1):
                 gain = a + s * (2.0 * b + s * c)
                 left = g2 + s * (2.0 * g1 + s * g0)
                 size = n2 + s * (2.0 * n1 + s * n0)
-                if gain > best * left and left > dependent * size:
+                if s > 0.0 and gain > best * left and left > dependent * size:
                     best, at = gain / left, last - s
+                s = 0.5 * gap
         scores[k], thresholds[k] = best, at
 
 
