@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("greedy", "frame", "plan"),
     ("searches", "sketch"),
     ("finish",),
+    ("site",),
     ("construct", "train"),
     ("refine", "saving"),
     ("estimators",),

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from greedynet.activations import Activation, get_activation
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
 from greedynet.checks import check_matrix, named
-from greedynet.construct import OnStep, construct, cross_validate
+from greedynet.construct import construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.errors import FewerNodesWarning
@@ -39,6 +39,7 @@ from greedynet.refine import refine_by_adam
 from greedynet.ridgelet import THRESHOLD, check_dimension
 from greedynet.saving import SaveMixin
 from greedynet.search.base import RULES, Rule
+from greedynet.site import OnStep
 from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
 from greedynet.stopping import Limits

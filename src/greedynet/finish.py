@@ -229,9 +229,7 @@ class Finisher:
         return solve
 
     def _columns(self, points: Float64) -> Float64:
-        values = self.rows.X @ points[:, :-1].T + points[:, -1]
-        hidden = np.asarray(self.activation.value(values), dtype=np.float64)
-        return self.rows.weighted(hidden)
+        return self.frame.neuron_columns(self.rows, points, self.activation)
 
 
 def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> ShallowNetwork:

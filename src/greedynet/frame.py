@@ -70,6 +70,11 @@ class Frame:
         """Return the affine columns on scaled rows, sample weights included."""
         return rows.weighted(self.affine.evaluate(rows.X))
 
+    def neuron_columns(self, rows: Rows, points: Float64, activation: Activation) -> Float64:
+        """Return neurons on scaled rows, sample weights included."""
+        values = rows.X @ points[:, :-1].T + points[:, -1]
+        return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
+
     def factor(self, rows: Rows, dependent: float) -> Factor:
         """Return the factor of scaled rows, with the affine columns in it."""
         factor = Factor(rows.weighted(rows.Y), dependent=dependent)

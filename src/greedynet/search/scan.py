@@ -158,19 +158,13 @@ def best_thresholds(
             s = _falling_root(b * g2 - a * g1, c * g2 - a * g0, c * g1 - b * g0, gap)
             if s == 0.0 and j == n - 1:
                 # Below all rows: at the far end, or next to the smallest projection.
-                s, near = gap, _NEXT_TO * gap
-                far = (a + s * (2.0 * b + s * c)) * (g2 + near * (2.0 * g1 + near * g0))
-                end = (a + near * (2.0 * b + near * c)) * (g2 + s * (2.0 * g1 + s * g0))
-                if not allowed and end > far:
-                    s = near
+                s = gap
+                if not allowed:
+                    s = _nearer(a, b, c, g0, g1, g2, s, _NEXT_TO * gap, 1.0)
             elif s == 0.0 and not allowed:
                 # The score falls from an end that is not allowed: next to it. Where it is flat,
                 # as with one active row, far from it: there the neuron has some size.
-                s, near = 0.5 * gap, _NEXT_TO * gap
-                mid = (a + s * (2.0 * b + s * c)) * (g2 + near * (2.0 * g1 + near * g0))
-                end = (a + near * (2.0 * b + near * c)) * (g2 + s * (2.0 * g1 + s * g0))
-                if end > mid * (1.0 + 1e-9):
-                    s = near
+                s = _nearer(a, b, c, g0, g1, g2, 0.5 * gap, _NEXT_TO * gap, 1.0 + 1e-9)
             # Where an end is not allowed the middle is tried too: the root may be in the span.
             for _ in range(2 if j == n - 1 or not allowed else 1):
                 gain = a + s * (2.0 * b + s * c)
@@ -207,6 +201,24 @@ def _square_sums(
                 sums[j, 0] += s1 * s1
                 sums[j, 1] += s1 * s0
                 sums[j, 2] += s0 * s0
+
+
+@_compiled
+def _nearer(
+    a: float,
+    b: float,
+    c: float,
+    g0: float,
+    g1: float,
+    g2: float,
+    s: float,
+    near: float,
+    margin: float,
+) -> float:  # pragma: no cover - compiled
+    """Return `near` if the score there is more than `margin` times that at `s`, else `s`."""
+    far_score = (a + s * (2.0 * b + s * c)) * (g2 + near * (2.0 * g1 + near * g0))
+    near_score = (a + near * (2.0 * b + near * c)) * (g2 + s * (2.0 * g1 + s * g0))
+    return near if near_score > far_score * margin else s
 
 
 @_compiled
