@@ -45,7 +45,7 @@ def draw_path(ax, model, grid):
     ax.axvline(model.n_nodes_, color=INK, lw=1, ls=":")
     last = n_nodes[-1]
     ax.text(last, errors[-1] + 0.03, "to the data", color=SECOND, ha="right")
-    ax.text(last, true_errors[-1] - 0.03, "to the truth", color=ACCENT, ha="right", va="top")
+    ax.text(last, true_errors[-1] + 0.03, "to the truth", color=ACCENT, ha="right")
     ax.set(xlabel="nodes", title="relative error", ylim=(0, 1))
 
 
