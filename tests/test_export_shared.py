@@ -262,35 +262,20 @@ def test_folded_network_is_the_same_function(
     np.testing.assert_allclose(folded.predict(X), network.predict(X), rtol=1e-12, atol=1e-11)
 
 
-def test_folding_works_for_every_activation_of_degree_one():
-    class Leaky:
-        name, degree = "leaky", 1
-
-        def value(self, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-            return np.maximum(0.1 * z, z, out=out)
-
-        def slope(self, z: np.ndarray) -> np.ndarray:
-            return np.where(z > 0, 1.0, 0.1)
-
-    network = replace(random_network(), activation=Leaky())
+@pytest.mark.parametrize("name", ["relu", "leaky_relu", "gelu", "softplus"])
+def test_folding_works_for_every_activation_with_a_linear_odd_part(name):
+    network = replace(random_network(), activation=name)
     X = inputs(network)
     np.testing.assert_allclose(fold_affine(network).predict(X), network.predict(X), rtol=1e-12)
 
 
-def test_folding_needs_an_activation_with_an_odd_part():
-    class Absolute(ReLU):
-        def value(self, z: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-            return np.abs(z, out=out)
-
-    class Square(ReLU):
-        pass
-
-    for activation in (Absolute(name="abs"), Square(name="relu2", degree=2)):
-        network = replace(random_network(), activation=activation)
-        with pytest.raises(ValueError, match=r"Write `fold_affine=False`"):
-            fold_affine(network)
-        plain = replace(network, linear_weights=None)
-        assert fold_affine(plain) is plain
+@pytest.mark.parametrize("name", ["abs", "relu2", "relu3", "tanh", "sigmoid", "sin", "gaussian"])
+def test_folding_needs_an_activation_with_an_odd_part(name):
+    network = replace(random_network(), activation=name)
+    with pytest.raises(ValueError, match=r"Write `fold_affine=False`"):
+        fold_affine(network)
+    plain = replace(network, linear_weights=None)
+    assert fold_affine(plain) is plain
 
 
 # Missing libraries

@@ -12,7 +12,7 @@ are computed anew whenever they are needed. A dense dictionary is the case where
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import Activation, ReLU
+from greedynet.activations import Activation, ReLU, activate
 from greedynet.checks import check_matrix, check_same_length
 from greedynet.threads import Pool
 
@@ -141,7 +141,7 @@ class Dictionary:
     def evaluate(self, atoms: NDArray[np.intp], X: Array) -> Float64:
         """Return the chosen atoms on other rows, without weights and with the *training* norms."""
         z = self._with_ones(X) @ self.points[atoms].T
-        values: Float64 = self.activation.value(z, out=z) / self.norms[atoms]
+        values: Float64 = activate(self.activation, z) / self.norms[atoms]
         return values
 
     def _check_shapes(self, points: Float64, labels: NDArray[np.intp] | None) -> None:
@@ -185,7 +185,7 @@ class Dictionary:
     def _raw(self, points: Float64) -> Array:
         """Atoms before normalisation, one per row, `(len(points), n_rows)`."""
         z = points.astype(self.dtype) @ self._rows_t
-        self.activation.value(z, out=z)
+        activate(self.activation, z)
         if self._row_scale is not None:
             z *= self._row_scale.astype(self.dtype)
         return z

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from greedynet.activations import ACTIVATIONS, Activation, ReLU, get_activation
+from greedynet.activations import (
+    ACTIVATIONS,
+    Activation,
+    ReLU,
+    activate,
+    get_activation,
+    shared_degree,
+)
 from greedynet.checks import check_matrix, is_whole, named
 from greedynet.tensorfile import write_tree
 from greedynet.trail import Trail
@@ -207,7 +214,7 @@ class ShallowNetwork:
         ]
         with np.errstate(over="ignore", under="ignore"):
             size = np.abs(self.outer_weights).max(axis=1)
-            size = size * np.abs(self.inner_weights).max(axis=1) ** self.activation.degree
+            size = size * np.abs(self.inner_weights).max(axis=1) ** shared_degree(self.activation)
         for n in np.argsort(-size, kind="stable")[:10]:
             a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
             more = " ..." if self.n_features > 8 else ""
@@ -225,7 +232,7 @@ class ShallowNetwork:
 
     def _hidden(self, X: Float64) -> Float64:
         z = X @ self.inner_weights.T + self.biases
-        return np.asarray(self.activation.value(z, out=z))
+        return np.asarray(activate(self.activation, z))
 
     def _check_X(self, X: ArrayLike) -> Float64:
         rows = check_matrix(X, "X")

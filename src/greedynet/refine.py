@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.activations import degree_of
 from greedynet.data import InputScaling, OutputScaling, Rows
 from greedynet.network import ShallowNetwork
 
@@ -70,10 +71,13 @@ def refine_by_adam(
 
 
 def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling) -> ShallowNetwork:
-    """Return the network for scaled inputs and outputs, its neurons on the unit sphere."""
+    """Return the network for scaled inputs and outputs, homogeneous neurons on the sphere."""
     points = inputs.unfold(np.column_stack([network.inner_weights, network.biases]))
+    degree = degree_of(network.activation)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
-    degree = network.activation.degree
+    if degree is None:
+        # Neurons of different lengths are different neurons.
+        degree, lengths = 1, np.ones_like(lengths)
     linear, intercept = _affine(network)
     affine = inputs.unfold(np.column_stack([linear.T, intercept])) / outputs.scale[:, None]
     return replace(

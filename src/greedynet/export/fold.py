@@ -2,7 +2,7 @@
 
     l . x  =  (sigma(l . x) - sigma(-l . x)) / s,    s = sigma(1) - sigma(-1)
 
-for every sigma that is positively homogeneous of degree 1 and not even; ReLU has `s = 1`.
+for every sigma of which that difference is linear: ReLU, leaky ReLU, GELU and softplus.
 """
 
 from dataclasses import replace
@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import Activation
+from greedynet.activations import Activation, odd_part
 from greedynet.network import ShallowNetwork
 
 Float64 = NDArray[np.float64]
@@ -65,11 +65,11 @@ def with_hidden_layer(network: ShallowNetwork) -> ShallowNetwork:
 
 def _odd_part(activation: Activation) -> float:
     """The `s` of `sigma(z) - sigma(-z) = s z`."""
-    up, down = activation.value(np.array([1.0, -1.0]))
-    if activation.degree != 1 or up == down:
+    s = odd_part(activation)
+    if s is None:
         raise ValueError(
             f"`fold_affine` must be False for the activation {activation.name!r}: two of its "
             "neurons do not make a linear function. Write `fold_affine=False`, or fit with "
             "`linear_term=False`."
         )
-    return float(up - down)
+    return s

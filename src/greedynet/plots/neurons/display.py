@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from greedynet.activations import shared_degree
 from greedynet.checks import check_columns, check_matrix, check_same_length
 from greedynet.network import ShallowNetwork
 from greedynet.plots.canvas import one_axes
@@ -108,7 +109,7 @@ class NeuronsDisplay:
                 "`network` must have at least one neuron to be drawn, got an affine function: fit "
                 "with a larger `n_nodes`."
             )
-        lengths = np.linalg.norm(network.inner_weights, axis=1) ** network.activation.degree
+        lengths = np.linalg.norm(network.inner_weights, axis=1) ** shared_degree(network.activation)
         display = cls(
             network.inner_weights,
             network.biases,
