@@ -112,7 +112,7 @@ def scan_cost():
     Beside an affine term one pass scores `u` and `-u`, so a row is two candidates. A step of the
     search takes the newest column off and scans; both count.
     """
-    from greedynet.search import scan
+    from greedynet.search.scans import relu as scan
 
     stream = np.random.default_rng(0)
     print("\nthe scan, nanoseconds per candidate neuron on one core")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from greedynet.search import scan
+from greedynet.search.scans import relu as scan
 
 # Squared share outside the span below which neither the scan nor the twin scores a neuron.
 DEPENDENT = 1e-4

@@ -54,7 +54,7 @@ LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 
 # Folders of interchangeable modules: folder -> the members that the others may import.
 FAMILIES: dict[str, frozenset[str]] = {
-    "search": frozenset({"base", "polish", "scan"}),
+    "search": frozenset({"base", "polish", "scans"}),
     "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
     "plots": frozenset({"style", "canvas", "inputs"}),
 }

@@ -25,6 +25,9 @@ from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
 
+# Near-ties go to the finished network: it is the tamer one between the rows.
+_CLEARLY = 0.9
+
 
 def construct(
     rows: Rows,
@@ -187,6 +190,8 @@ def _finished_path(
     fixed = network.n_nodes - network.n_neurons
     cut = network.truncate(fixed + len(grown.candidates))
     path = _path(grown, cut, limits, validated=validated)
+    if _better_as_grown(grown, finisher, states) and not limits.exact:
+        return path
     finished = finisher.network(states)
     if limits.exact and finished.n_neurons < min(limits.max_neurons, path.network.n_neurons):
         # Some have become copies of others: the number asked for goes before the correction.
@@ -205,3 +210,10 @@ def _finished_path(
         finished_error=finisher.error(states),
         finished_score=finisher.score(states),
     )
+
+
+def _better_as_grown(growth: Growth, finisher: Finisher, states: list[VariableProjection]) -> bool:
+    """Whether the validation rows prefer some width of the growth to the finished network."""
+    if finisher.validation is None or not growth.scores:
+        return False
+    return min(growth.scores) < _CLEARLY * finisher.score(states)

@@ -1,13 +1,14 @@
 """Joint correction of all neurons: variable projection with a ridge that the data choose.
 
 All inner weights `W` move together while the outer weights are eliminated. With
-`F = [A, relu(X1 W')]`, `A` the affine columns, the objective is
+`F = [A, sigma(X1 W')]`, `A` the affine columns, the objective is
 
     E(W, c) + lam (||W||^2 + ||c||^2),    E = || y - F [a; c] ||^2,
 
 where the affine weights `a` are free. A ReLU does not care how a factor is shared between `w` and
-`c`, so this is a penalty `2 lam sum |c_j| |w_j|` on the size of the neurons. Kaufman's form of the
-Gauss-Newton matrix, with `B` the derivative of the neurons and `P = I - F (F'F + lam)^-1 F'`,
+`c`, so this is a penalty `2 lam sum |c_j| |w_j|` on the size of the neurons; with an activation of
+degree `k` the shares that cost least have `|w|^2 = k |c|^2`. Kaufman's form of the Gauss-Newton
+matrix, with `B` the derivative of the neurons and `P = I - F (F'F + lam)^-1 F'`,
 
     S = (C C' (x) 1 1') o (B' P B),
 
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 from scipy.linalg.blas import dsyrk
 
+from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.data import Rows
 
 Float64 = NDArray[np.float64]
@@ -35,6 +37,8 @@ Float64 = NDArray[np.float64]
 # Inner weights that are corrected in one system; more neurons take turns.
 MAX_BLOCK = 600
 FIRST_RIDGE = 1e-6
+# Smooth neurons make up functions by differences: their weights are large, and no sign of noise.
+FIRST_RIDGE_SMOOTH = 1e-10
 # Rows on a kink are not active, whatever rounding makes of them.
 _EDGE = 1e-12
 # Rows whose derivatives are held at once.
@@ -76,6 +80,8 @@ class VariableProjection:
         Inner weights of the neurons, bias last.
     ridge : float or None
         Penalty; None for a small one to start from.
+    activation : Activation or None
+        The `sigma`; None for ReLU.
 
     Attributes
     ----------
@@ -85,8 +91,16 @@ class VariableProjection:
         Effective parameters, after `settle`.
     """
 
-    def __init__(self, rows: Rows, affine: Float64, W: Float64, ridge: float | None = None) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        affine: Float64,
+        W: Float64,
+        ridge: float | None = None,
+        activation: Activation | None = None,
+    ) -> None:
         self._rows = rows
+        self._sigma = activation or ReLU()
         self._affine = affine
         self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
         scale = rows.row_scale
@@ -132,7 +146,7 @@ class VariableProjection:
 
     def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
         """Return the network's scaled outputs on other rows, with its affine columns there."""
-        hidden = np.maximum(X @ self.points[:, :-1].T + self.points[:, -1], 0.0)
+        hidden = self._sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
         r = self._affine.shape[1]
         return np.asarray(affine @ self.weights[:r] + hidden @ self.weights[r:])
 
@@ -157,6 +171,10 @@ class VariableProjection:
                 self._step(block, S)
         return self
 
+    def at(self, W: Float64) -> "VariableProjection":
+        """Return the network of other neurons, at the same ridge."""
+        return VariableProjection(self._rows, self._affine, W, self.ridge, self._sigma)
+
     def without(self, n_neurons: int) -> "VariableProjection":
         """Return the network with `n_neurons` neurons: those that pay least are left out.
 
@@ -177,7 +195,7 @@ class VariableProjection:
             weights = np.delete(weights, j, axis=0)
             inverse = np.delete(np.delete(inverse, j, axis=0), j, axis=1)
             del left[j - r]
-        pruned = VariableProjection(self._rows, self._affine, self.points[left], self.ridge)
+        pruned = self.at(self.points[left])
         pruned._damping = max(self._damping, 1e-3)
         return pruned
 
@@ -186,7 +204,8 @@ class VariableProjection:
         left = self._Y
         if self._affine.shape[1]:
             left = left - self._affine @ np.linalg.lstsq(self._affine, left, rcond=None)[0]
-        return FIRST_RIDGE * len(left) * float(np.sqrt(np.mean(left**2)))
+        first = FIRST_RIDGE if degree_of(self._sigma) == 1 else FIRST_RIDGE_SMOOTH
+        return first * len(left) * float(np.sqrt(np.mean(left**2)))
 
     def _blocks(self) -> list[slice]:
         """Neurons that are corrected in one system each."""
@@ -195,11 +214,15 @@ class VariableProjection:
         return [slice(i, i + size) for i in range(0, self.n_neurons, size)]
 
     def _balanced(self) -> Float64:
-        """Inner weights scaled so that `|w_j| = |c_j|`."""
+        """Inner weights scaled so that `|w_j|^2 = k |c_j|^2`, where scaling makes no difference."""
+        k = degree_of(self._sigma)
+        if k is None:
+            return self._at.W
         W, C = self._at.W, self._at.weights[self._affine.shape[1] :]
         inner, outer = np.linalg.norm(W, axis=1), np.linalg.norm(C, axis=1)
         largest = outer.max(initial=0.0) or 1.0
-        share = np.sqrt(np.maximum(outer, 1e-8 * largest) / np.where(inner > 0, inner, 1.0))
+        ratio = np.maximum(outer, 1e-8 * largest) / np.where(inner > 0, inner, 1.0)
+        share = (np.sqrt(k) * ratio) ** (1 / (k + 1)) if k > 1 else np.sqrt(ratio)
         return W * share[:, None]
 
     def _solve(self, W: Float64) -> _Point:
@@ -208,7 +231,7 @@ class VariableProjection:
         Z = self._X1 @ W.T
         F = np.empty((len(Z), r + len(W)))
         F[:, :r] = self._affine
-        np.maximum(Z, 0.0, out=F[:, r:])
+        F[:, r:] = self._sigma.value(Z)
         if self._scale is not None:
             F[:, r:] *= self._scale
         M = F.T @ F
@@ -234,8 +257,8 @@ class VariableProjection:
         T = np.zeros((at.F.shape[1], len(C) * p))
         for start in range(0, len(at.Z), _CHUNK_ROWS):
             rows = slice(start, start + _CHUNK_ROWS)
-            active = at.Z[rows, block] > _EDGE
-            B = (active[:, :, None] * self._scaled_X1[rows, None, :]).reshape(len(active), -1)
+            slope = self._sigma.slope(at.Z[rows, block] - _EDGE)
+            B = (slope[:, :, None] * self._scaled_X1[rows, None, :]).reshape(len(slope), -1)
             K = dsyrk(1.0, B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
             T += at.F[rows].T @ B
         half = solve_triangular(at.cholesky, T, lower=True, check_finite=False)
@@ -268,7 +291,7 @@ class VariableProjection:
         """One damped step of a block's inner weights; none if the objective would not fall."""
         at = self._at
         C, W = self._outer(block), at.W[block]
-        pull = (at.Z[:, block] > _EDGE) * (at.residual @ C.T)
+        pull = self._sigma.slope(at.Z[:, block] - _EDGE) * (at.residual @ C.T)
         gradient = pull.T @ self._scaled_X1 - self.ridge * W
         steepness = S.diagonal().copy()
         floor = 1e-9 * steepness.max(initial=0.0) + 1e-300

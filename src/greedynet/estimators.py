@@ -178,7 +178,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "refine": [StrOptions({"adam"}), None],
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
-        "activation": [str, HasMethods(["value", "slope"])],
+        "activation": [object],
         "memory_budget": [Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -380,7 +380,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             check_dimension(n_features)
         limits, linear_term = self._limits()
         activation = get_activation(self.activation)
-        self._check_search(activation)
+        self._check_search()
         return Plan(
             limits=limits,
             search=self.search,
@@ -400,7 +400,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             single_output=single_output,
         )
 
-    def _check_search(self, activation: Activation) -> None:
+    def _check_search(self) -> None:
         """Refuse parameters of the dictionary where there is none."""
         if self.search == "dictionary":
             return
@@ -415,11 +415,6 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             raise ValueError(
                 f"`{name}` is for a dictionary of sampled points, got it with "
                 f'search={self.search!r}: write search="dictionary", or leave `{name}` out.'
-            )
-        if activation.name != "relu":
-            raise ValueError(
-                f"`activation` must be 'relu' for the continuous search, got {activation.name!r}: "
-                'write search="dictionary".'
             )
 
     def _limits(self) -> tuple[Limits, bool]:

@@ -107,7 +107,7 @@ class Finisher:
         exact : bool
             Whether to keep so many, whatever the score says.
         """
-        state = VariableProjection(self.rows, self._affine, points)
+        state = VariableProjection(self.rows, self._affine, points, activation=self.activation)
         state.settle(_CORRECTION_STEPS)
         if state.n_neurons > most:
             state = state.without(most).settle(_STEPS_AFTER_PRUNING)
@@ -130,7 +130,7 @@ class Finisher:
             more = grow_more(state.points, max(1, int((OVERGROWTH - 1) * n)), cycle)
             if len(more) == n:
                 break
-            tried = VariableProjection(self.rows, self._affine, more, state.ridge)
+            tried = state.at(more)
             tried.settle(_STEPS_AFTER_PRUNING)
             for left in (n + (len(more) - n) // 2, n):
                 tried = tried.without(left).settle(_STEPS_AFTER_PRUNING)
@@ -151,14 +151,13 @@ class Finisher:
         missing = n_neurons - int(np.count_nonzero(kept))
         if missing <= 0:
             return state
-        points = grow_more(state.points[kept], missing, N_CYCLES)
-        return VariableProjection(self.rows, self._affine, points, state.ridge)
+        return state.at(grow_more(state.points[kept], missing, N_CYCLES))
 
     def converge(self, state: VariableProjection) -> VariableProjection:
         """Correct on, as far as it goes, where the rows are all but reproduced."""
         if self.error([state]) > _ALL_BUT_REPRODUCED:
             return state
-        further = VariableProjection(self.rows, self._affine, state.points, state.ridge)
+        further = state.at(state.points)
         further.settle(_STEPS_TO_CONVERGE)
         return further if self.score([further]) < self.score([state]) else state
 
@@ -206,7 +205,8 @@ class Finisher:
             norms[norms == 0] = 1.0
         gram = None
         if self.sketch is not None:
-            gram = self.sketch.gram(self.frame, points / norms[:, None], self.activation, self.pool)
+            gram = self.sketch.gram(self.frame, points, self.activation, self.pool)
+            gram = gram.divided(np.append(np.ones(self._affine.shape[1]), norms))
         n_affine = self._affine.shape[1]
 
         def solve(chosen: NDArray[np.intp], ridge: float) -> ShallowNetwork:
@@ -220,7 +220,7 @@ class Finisher:
                 chosen = chosen[np.array(kept, dtype=bool)]
             return self.frame.network(
                 solved,
-                [Candidate(points[i] / norms[i], 1.0, norms[:0], -1) for i in chosen],
+                [Candidate(points[i], float(norms[i]), norms[:0], -1) for i in chosen],
                 self.activation,
                 alpha=ridge if self.alpha is None else self.alpha,
                 single_output=self.single_output,

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.activations import degree_of, halves, scales_of
 from greedynet.data import InputScaling, Rows
 from greedynet.dictionary import Dictionary
 from greedynet.directions import directions
@@ -19,6 +20,8 @@ Float64 = NDArray[np.float64]
 MAX_POINTS = 50_000
 MIN_POINTS = 2_000
 DEPENDENT_SAMPLED = 3e-3
+# What is outside the span is a difference of squares: with less it would be rounding.
+_DEPENDENT_LEAST = 1e-6
 
 
 def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
@@ -38,9 +41,17 @@ def dependent(plan: Plan) -> float:
     """Share of a neuron that must be new: next to nothing where the points are given.
 
     Otherwise the rule "ols" likes neurons next to chosen ones, whose small difference fits the
-    noise of a few rows with huge weights.
+    noise of a few rows with huge weights. The smoother the activation, the less of a neuron is new.
     """
-    return DEPENDENT if plan.points is not None else DEPENDENT_SAMPLED
+    if plan.points is not None:
+        return DEPENDENT
+    degree = degree_of(plan.activation)
+    if degree is None:
+        return DEPENDENT
+    up, down = halves(plan.activation)
+    # Active on both sides, a neuron is as long as the data, and its kink a small part of it.
+    least = DEPENDENT_SAMPLED if abs(down) < 0.1 * abs(up) else 0.1 * DEPENDENT_SAMPLED
+    return max(least**degree, _DEPENDENT_LEAST)
 
 
 def make_search(
@@ -75,7 +86,8 @@ def make_search(
         rows,
         found,
         _min_active(len(rows), rows.X.shape[1], plan),
-        mirrored=plan.linear_term,
+        mirrored=plan.linear_term and degree_of(plan.activation) == 1,
+        activation=plan.activation,
         pool=pool,
     )
 
@@ -107,7 +119,9 @@ def _points(rows: Rows, plan: Plan) -> Float64:
         return plan.points
     n_features = rows.X.shape[1]
     n_points = plan.n_points or _default_n_points(rows, plan)
-    return sample_sphere(n_features, n_points, plan.random_state)
+    scales = scales_of(plan.activation)
+    points = sample_sphere(n_features, -(-n_points // len(scales)), plan.random_state)
+    return np.concatenate([scale * points for scale in scales])[:n_points]
 
 
 def _min_active(n_rows: int, n_features: int, plan: Plan) -> int:

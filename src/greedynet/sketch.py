@@ -127,6 +127,10 @@ class Gram:
     G: Float64
     b: Float64
 
+    def divided(self, norms: Float64) -> "Gram":
+        """Return the products of the columns divided by `norms`."""
+        return Gram(self.G / np.outer(norms, norms), self.b / norms[:, None])
+
     def triangle(self, columns: NDArray[np.intp]) -> Triangle:
         """Return the triangle of some of the columns."""
         G = self.G[np.ix_(columns, columns)].copy()

@@ -9,11 +9,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.data import Rows
 from greedynet.factor import Factor
-from greedynet.search import scan
 from greedynet.search.base import Candidate
 from greedynet.search.polish import N_STEPS, Target, polish
+from greedynet.search.scans import Group, ReluGroup, make_group
 from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
@@ -42,7 +43,9 @@ class ContinuousSearch:
     min_active : int
         Rows on which a neuron must be active, and not active unless it is active on all.
     mirrored : bool
-        Whether the span holds the affine functions, so that `u` and `-u` are one direction.
+        Whether the span holds the affine functions and the activation is a broken line, so that
+        `u` and `-u` are one direction.
+    activation : Activation
     pool : Pool or None
         Threads.
     """
@@ -54,9 +57,11 @@ class ContinuousSearch:
         min_active: int,
         *,
         mirrored: bool = True,
+        activation: Activation | None = None,
         pool: Pool | None = None,
     ) -> None:
         self.rows = rows
+        self.activation = activation or ReLU()
         self.min_active = min_active
         self.mirrored = mirrored
         self._pool = pool or Pool()
@@ -64,8 +69,9 @@ class ContinuousSearch:
         self._X1 = np.column_stack([self._X, np.ones(len(rows))])
         scale = rows.row_scale
         self._row_scale = None if scale is None else scale[:, None]
-        self._weights = np.empty(0) if rows.weights is None else rows.weights
-        self._groups: list[_Group] = []
+        weights = np.empty(0) if rows.weights is None else rows.weights
+        self._make = make_group(self.activation, self._X, weights, mirrored=mirrored)
+        self._groups: list[Group] = []
         self._best: Float64 | None = None
         self._seen = 0
         self._ended = False
@@ -76,18 +82,20 @@ class ContinuousSearch:
         if self._ended:
             return None
         self._take_off(factor)
-        scores, thresholds = self._scan(factor)
+        scores, W = self._scan(factor)
         top = np.argsort(-scores, kind="stable")[:N_POLISHED]
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
-        W = np.column_stack([self.directions[top], -thresholds[top]])
         target = Target(
-            self._X1, self._row_scale, factor, self.min_active, all_active=not self.mirrored
+            self._X1,
+            self._row_scale,
+            factor,
+            self.min_active,
+            all_active=not self.mirrored,
+            activation=self.activation,
         )
-        # In one dimension the scan has seen every neuron there is.
-        polished = 1 < self._X.shape[1] <= MAX_POLISHED_FEATURES
-        W, judged = polish(W, target, N_STEPS if polished else 0)
+        W, judged = polish(W[top], target, N_STEPS if self._polished else 0)
         best = int(np.argmax(judged))
         if not judged[best] > 0:
             return None
@@ -105,19 +113,23 @@ class ContinuousSearch:
         self._ended = True
 
     @property
+    def _polished(self) -> bool:
+        """Whether to polish: a ReLU's scan in one dimension has seen every neuron there is."""
+        d = self._X.shape[1]
+        exact = d == 1 and isinstance(self._groups[0], ReluGroup)
+        return d <= MAX_POLISHED_FEATURES and not exact
+
+    @property
     def directions(self) -> Float64:
         """The pool, learned directions last."""
         return np.concatenate([group.directions for group in self._groups])
 
     def _add(self, directions: Float64, Q: Float64 | None = None) -> None:
-        if not self.mirrored:
-            directions = np.concatenate([directions, -directions])
         size = max(1, _GROUP_ELEMENTS // max(1, len(self._X)))
         starts = range(0, len(directions), size)
-        groups = [
-            _Group(directions[i : i + size], self._X, self._weights, self._weighted(Q))
-            for i in starts
-        ]
+        groups = [self._make(directions[i : i + size]) for i in starts]
+        for group in groups:
+            group.take_off(self._weighted(Q))
         if self._groups and len(self._groups[-1].directions) + len(directions) <= size:
             self._groups[-1] = self._groups[-1].joined(groups[0])
         else:
@@ -139,15 +151,10 @@ class ContinuousSearch:
         residual = self._weighted(factor.residual)
         limit = factor.dependent**2
 
-        def look(group: "_Group") -> tuple[Float64, Float64]:
-            return group.scan(
-                self._weights, residual, self.min_active, limit, wide=not self.mirrored
-            )
-
-        found = self._map(look)
+        found = self._map(lambda group: group.scan(residual, self.min_active, limit))
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
-    def _map(self, function: "Callable[[_Group], _T]") -> "list[_T]":
+    def _map(self, function: Callable[[Group], _T]) -> list[_T]:
         # One group is less work than waking a thread.
         if len(self._groups) == 1:
             return [function(self._groups[0])]
@@ -160,51 +167,11 @@ class ContinuousSearch:
         norms = np.linalg.norm(columns, axis=0)
         # Beside an affine term the mirror image is the same to the span: take the smaller one.
         i = int(norms[1] < norms[0]) if self.mirrored else 0
-        length, norm = float(np.linalg.norm(W[i])), float(norms[i])
+        degree, norm = degree_of(self.activation), float(norms[i])
+        length = 1.0 if degree is None else float(np.linalg.norm(W[i]))
         return Candidate(
-            point=W[i] / length, norm=norm / length, column=columns[:, i] / norm, index=-1
+            point=W[i] / length,
+            norm=norm / length ** (degree or 0),
+            column=columns[:, i] / norm,
+            index=-1,
         )
-
-
-class _Group:
-    """Some directions with their sorted projections and what lies outside the span."""
-
-    def __init__(self, directions: Float64, X: Float64, weights: Float64, columns: Float64) -> None:
-        self.directions = directions
-        projections = directions @ X.T
-        order = np.argsort(-projections, axis=1, kind="stable")
-        self._values = np.take_along_axis(projections, order, axis=1)
-        self._order = order.astype(np.uint32)
-        self._outside = np.empty((*self._values.shape, 3))
-        scan.measure(self._values, self._order, weights, self._outside)
-        self.take_off(columns)
-
-    def joined(self, other: "_Group") -> "_Group":
-        """Both as one."""
-        both = object.__new__(_Group)
-        for name in ("directions", "_values", "_order", "_outside"):
-            setattr(both, name, np.concatenate([getattr(self, name), getattr(other, name)]))
-        return both
-
-    def take_off(self, columns: Float64) -> None:
-        scan.take_off(self._values, self._order, columns, self._outside)
-
-    def scan(
-        self, weights: Float64, residual: Float64, min_active: int, dependent: float, *, wide: bool
-    ) -> tuple[Float64, Float64]:
-        """Best score of each direction and its threshold."""
-        scores, thresholds = np.empty(len(self._values)), np.empty(len(self._values))
-        reach = (float(np.ptp(self._values)) or 1.0) if wide else 0.0
-        scan.best_thresholds(
-            self._values,
-            self._order,
-            weights,
-            residual,
-            self._outside,
-            min_active,
-            reach,
-            dependent,
-            scores,
-            thresholds,
-        )
-        return scores, thresholds

@@ -4,11 +4,12 @@ Several candidates are moved at once, each on its own: what they need of the row
 then comes from a few products.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.factor import Factor
 
 Float64 = NDArray[np.float64]
@@ -23,7 +24,7 @@ EDGE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a neuron `relu(x . w)` is to fit, with the score by which it is ranked.
+    """What a neuron `sigma(x . w)` is to fit, with the score by which it is ranked.
 
         score(w) = || <r, g> ||^2 / || (I - QQ') g ||^2
 
@@ -39,6 +40,8 @@ class Target:
         Rows that must be active, and rows that must not, unless all are active.
     all_active : bool
         Whether a neuron active on all rows counts.
+    activation : Activation
+        The `sigma`.
     """
 
     X1: Float64
@@ -46,20 +49,21 @@ class Target:
     factor: Factor
     min_active: int
     all_active: bool
+    activation: Activation = field(default_factory=ReLU)
 
     def columns(self, W: Float64) -> Float64:
         """Return neurons on the rows, sample weights included."""
-        G = np.maximum(self.X1 @ W.T, 0.0)
+        G = np.asarray(self.activation.value(self.X1 @ W.T), dtype=np.float64)
         return G if self.row_scale is None else G * self.row_scale
+
+    def slopes(self, W: Float64) -> Float64:
+        """Return `sigma'(x . w)` of neurons on the rows, without weights."""
+        return np.asarray(self.activation.slope(self.X1 @ W.T - EDGE))
 
     def judge(self, W: Float64) -> tuple[Float64, Float64]:
         """Scores of neurons, -1 where one may not be taken, and their outer weights."""
         G = self.columns(W)
-        n_active = np.count_nonzero(G > EDGE, axis=0)
-        rest = len(G) - n_active
-        allowed = (n_active >= self.min_active) & (rest >= self.min_active)
-        if self.all_active:
-            allowed |= rest == 0
+        allowed = self._alive(W, G)
         H = self.factor.Q.T @ G
         size = np.einsum("ij,ij->j", G, G)
         outside = size - np.einsum("ij,ij->j", H, H)
@@ -69,17 +73,33 @@ class Target:
         scores = np.where(allowed, np.einsum("ij,ij->i", gains, gains) / safe, -1.0)
         return scores, gains / safe[:, None]
 
+    def _alive(self, W: Float64, G: Float64) -> NDArray[np.bool_]:
+        """Whether neurons live on enough rows.
+
+        Those with a kink have rows on both sides of it. Others differ from their mean on
+        `(sum h^2)^2 / sum h^4` rows: all of them for a step, few for a needle.
+        """
+        if degree_of(self.activation) is None:
+            square = (G - G.mean(axis=0)) ** 2
+            fourth = np.einsum("ij,ij->j", square, square)
+            return square.sum(axis=0) ** 2 > (self.min_active - 0.5) * fourth
+        n_active = np.count_nonzero(self.X1 @ W.T > EDGE, axis=0)
+        rest = len(G) - n_active
+        alive = (n_active >= self.min_active) & (rest >= self.min_active)
+        return alive | (rest == 0) if self.all_active else alive
+
 
 def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64, Float64]:
     """Improve neurons; no score ever falls.
 
-    With the outer weights `c` held, `|| r - (I - QQ') relu(X1 w) c' ||` is linearised about the
-    active rows, `J = X1[active]`. With `P = I - QQ'` and `rho = r c / |c|^2` the step solves
+    With the outer weights `c` held, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised,
+    `J = sigma'(X1 w) X1`. With `P = I - QQ'` and `rho = r c / |c|^2` the step solves
 
-        (J' P J + mu) (w_new - w) = J' rho - J' P J w,
+        (J' P J + mu) (w_new - w) = J' rho - J' P g,
 
-    and `J' P J = J'J - (Q'J)'(Q'J)`, so only `Q'J` is needed. Of the step, its half and its quarter
-    the best is taken, if it is better than none.
+    and `J' P J = J'J - (Q'J)'(Q'J)`, so only `Q'J` is needed. A homogeneous sigma of degree `k`
+    has `g = J w / k`. Of the step, its half and its quarter the best is taken, if it is better than
+    none.
 
     Parameters
     ----------
@@ -93,7 +113,7 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
     Returns
     -------
     W : ndarray of shape (m, d + 1)
-        Improved inner weights; those of the inputs have length 1.
+        Improved inner weights; those of the inputs have length 1 if sigma is homogeneous.
     scores : ndarray of shape (m,)
         Their scores.
     """
@@ -105,8 +125,9 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
             break
         steps = _gauss_newton_steps(W[moving], weights[moving], target)
         tried = W[moving, None, :] + _LENGTHS[:, None] * steps[:, None, :]
-        length = np.linalg.norm(tried[..., :-1], axis=2, keepdims=True)
-        tried /= np.where(length > 0, length, 1.0)
+        if degree_of(target.activation) is not None:
+            length = np.linalg.norm(tried[..., :-1], axis=2, keepdims=True)
+            tried /= np.where(length > 0, length, 1.0)
         found, gains = target.judge(tried.reshape(-1, W.shape[1]))
         found = found.reshape(len(moving), -1)
         best = np.argmax(found, axis=1)
@@ -121,18 +142,27 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
 def _gauss_newton_steps(W: Float64, weights: Float64, target: Target) -> Float64:
     """Return the step of each neuron."""
     p = W.shape[1]
-    active = (target.X1 @ W.T > EDGE).T
     rows = target.X1 if target.row_scale is None else target.X1 * target.row_scale
-    J = active[:, :, None] * rows
+    J = target.slopes(W).T[:, :, None] * rows
     gram = np.matmul(J.transpose(0, 2, 1), J)
     QJ = np.matmul(target.factor.Q.T, J)
     H = gram - np.matmul(QJ.transpose(0, 2, 1), QJ)
     square = np.einsum("ij,ij->i", weights, weights)
     rho = target.factor.residual @ (weights / np.where(square > 0, square, 1.0)[:, None]).T
-    right = np.matmul(rho.T[:, None, :], J)[:, 0] - np.matmul(H, W[:, :, None])[:, :, 0]
+    right = np.matmul(rho.T[:, None, :], J)[:, 0] - _pull_of_itself(W, H, J, QJ, target)
     damping = _DAMPING * np.trace(gram, axis1=1, axis2=2) / p
     H += damping[:, None, None] * np.eye(p)
     try:
         return np.asarray(np.linalg.solve(H, right[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
         return np.zeros_like(W)
+
+
+def _pull_of_itself(W: Float64, H: Float64, J: Float64, QJ: Float64, target: Target) -> Float64:
+    """Return `J' P g` of each neuron."""
+    degree = degree_of(target.activation)
+    if degree is not None:
+        return np.asarray(np.matmul(H, W[:, :, None])[:, :, 0] / degree)
+    G = target.columns(W)
+    inside = np.matmul((target.factor.Q.T @ G).T[:, None, :], QJ)[:, 0]
+    return np.asarray(np.matmul(G.T[:, None, :], J)[:, 0] - inside)

@@ -1,0 +1,5 @@
+"""All neurons along many directions: one compiled leaf for each kind of activation."""
+
+from greedynet.search.scans.groups import Group, ReluGroup, make_group
+
+__all__ = ["Group", "ReluGroup", "make_group"]

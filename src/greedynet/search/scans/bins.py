@@ -1,0 +1,39 @@
+"""Compiled leaf: columns as histograms over the projections.
+
+Each row's value is shared between the two nodes of an even grid next to its projection. For a
+function `phi` of the projection, `sum_b H_b phi(x_b)` is then the sum over the rows of `phi`
+interpolated linearly between the nodes: many functions at the price of one pass over the rows.
+"""
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+
+@numba.njit(nogil=True, cache=True)
+def histogram(
+    nodes: NDArray[np.uint16], shares: NDArray[np.float32], column: Float64, out: Float64
+) -> None:  # pragma: no cover - compiled
+    """Fill `out` with the histogram of a column along each direction.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (m, n)
+        Along each direction, the node below each row's projection.
+    shares : ndarray of shape (m, n)
+        What goes to the next node.
+    column : ndarray of shape (n,)
+        The column; empty for ones.
+    out : ndarray of shape (m, n_nodes)
+        Written to.
+    """
+    m, n = nodes.shape
+    out[:] = 0.0
+    for i in range(m):
+        for j in range(n):
+            value = column[j] if len(column) else 1.0
+            share = shares[i, j]
+            out[i, nodes[i, j]] += (1.0 - share) * value
+            out[i, nodes[i, j] + 1] += share * value

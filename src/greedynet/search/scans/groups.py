@@ -1,0 +1,255 @@
+"""Directions with what it takes to score all their neurons; one class for each kind of activation.
+
+    ReluGroup     every threshold there is, by running sums (`relu`)
+    PowerGroup    thresholds at the projections and outside of them, by sums of powers (`powers`)
+    BinnedGroup   a grid of thresholds and scales, by histograms and one product (`bins`)
+
+A group is told the orthonormal columns of the factor as they come (`take_off`), and finds the best
+neuron of each of its directions for a residual (`scan`).
+"""
+
+from collections.abc import Callable
+from copy import copy
+from typing import ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation, degree_of, halves, scales_of
+from greedynet.search.scans import bins, powers, relu
+
+Float64 = NDArray[np.float64]
+
+# Thresholds outside the rows, in lengths of the longest row: there a power is a polynomial.
+_BEYOND = np.array([0.04, 0.5, 2.0])
+N_NODES = 512
+N_THRESHOLDS = 64
+
+
+class Group(Protocol):
+    """Some directions."""
+
+    directions: Float64
+
+    def joined(self, other: Self) -> Self:
+        """Both as one."""
+        ...
+
+    def take_off(self, columns: Float64) -> None:
+        """Take the part along orthonormal columns, one per row, off the sizes of the neurons."""
+        ...
+
+    def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
+        """Best score of each direction, 0 for none, and its neuron, bias last."""
+        ...
+
+
+MakeGroup = Callable[[Float64], Group]
+
+
+def make_group(
+    activation: Activation, X: Float64, weights: Float64, *, mirrored: bool
+) -> MakeGroup:
+    """Return what makes groups of directions for an activation.
+
+    Parameters
+    ----------
+    activation : Activation
+    X : ndarray of shape (n, d)
+        Scaled inputs.
+    weights : ndarray of shape (n,) or (0,)
+        Sample weights; empty if all are 1.
+    mirrored : bool
+        Whether a neuron and its mirror image are the same beside the affine term.
+    """
+    degree = degree_of(activation)
+    if degree is None:
+        grid = Grid(activation)
+        return lambda directions: BinnedGroup(directions, X, weights, grid)
+    if degree == 1 and (mirrored or halves(activation)[1] == 0.0):
+        # Beside an affine term every broken line is as good as a ReLU.
+        return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored)
+    longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max())) or 1.0
+    sigma = (degree, halves(activation), longest * _BEYOND)
+    return lambda directions: PowerGroup(directions, X, weights, sigma)
+
+
+class _Joinable:
+    """Has arrays with one entry for each direction."""
+
+    directions: Float64
+    _arrays: ClassVar[tuple[str, ...]]
+
+    def joined(self, other: Self) -> Self:
+        both = copy(self)
+        for name in ("directions", *self._arrays):
+            setattr(both, name, np.concatenate([getattr(self, name), getattr(other, name)]))
+        return both
+
+
+class _Sorted(_Joinable):
+    """Directions with their sorted projections."""
+
+    def __init__(self, directions: Float64, X: Float64, weights: Float64) -> None:
+        self.directions = directions
+        projections = directions @ X.T
+        order = np.argsort(-projections, axis=1, kind="stable")
+        self._weights = weights
+        self._values = np.take_along_axis(projections, order, axis=1)
+        self._order = order.astype(np.uint32)
+
+
+class ReluGroup(_Sorted):
+    """All thresholds of `relu(u . x - t)`; of `relu(-u . x - t)` too, unless they are the same."""
+
+    _arrays = ("_values", "_order", "_outside")
+
+    def __init__(
+        self, directions: Float64, X: Float64, weights: Float64, *, mirrored: bool
+    ) -> None:
+        if not mirrored:
+            directions = np.concatenate([directions, -directions])
+        super().__init__(directions, X, weights)
+        self._mirrored = mirrored
+        self._outside = np.empty((*self._values.shape, 3))
+        relu.measure(self._values, self._order, weights, self._outside)
+
+    def take_off(self, columns: Float64) -> None:
+        """Take the part along columns off `G0, G1, G2`."""
+        relu.take_off(self._values, self._order, columns, self._outside)
+
+    def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
+        """The best of all thresholds."""
+        scores, thresholds = np.empty(len(self._values)), np.empty(len(self._values))
+        reach = 0.0 if self._mirrored else (float(np.ptp(self._values)) or 1.0)
+        relu.best_thresholds(
+            self._values,
+            self._order,
+            self._weights,
+            residual,
+            self._outside,
+            min_active,
+            reach,
+            dependent,
+            scores,
+            thresholds,
+        )
+        return scores, np.column_stack([self.directions, -thresholds])
+
+
+class PowerGroup(_Sorted):
+    """Neurons `sigma(u . x - t)` and `sigma(t - u . x)` with thresholds at rows and outside.
+
+    `sigma` is the degree, the two halves, and how far outside.
+    """
+
+    _arrays = ("_values", "_order", "_sizes", "_outside")
+
+    def __init__(
+        self,
+        directions: Float64,
+        X: Float64,
+        weights: Float64,
+        sigma: tuple[int, tuple[float, float], Float64],
+    ) -> None:
+        super().__init__(directions, X, weights)
+        self._sigma = sigma
+        self._sizes = np.empty((len(directions), 2, self._values.shape[1] + 2 * len(_BEYOND)))
+        powers.sizes(self._values, self._order, weights, *sigma, self._sizes)
+        self._outside = self._sizes.copy()
+
+    def take_off(self, columns: Float64) -> None:
+        """Take the part along columns off the squared norms."""
+        powers.add_squares(self._values, self._order, columns, *self._sigma, -1.0, self._outside)
+
+    def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
+        """The best of the thresholds, and of the two signs."""
+        gains = np.zeros_like(self._outside)
+        powers.add_squares(self._values, self._order, residual, *self._sigma, 1.0, gains)
+        free = self._outside > dependent * self._sizes
+        free[:, :, : self._values.shape[1]] &= self._balanced(min_active)[:, None, :]
+        scores = np.divide(gains, self._outside, out=np.zeros_like(gains), where=free)
+        flat = scores.reshape(len(scores), -1)
+        best = np.argmax(flat, axis=1)
+        side, at = np.divmod(best, scores.shape[2])
+        rows = np.arange(len(scores))
+        sign = 1.0 - 2.0 * side
+        thresholds = self._thresholds()[rows, at]
+        return flat[rows, best], sign[:, None] * np.column_stack([self.directions, -thresholds])
+
+    def _thresholds(self) -> Float64:
+        low, high = self._values[:, -1:], self._values[:, :1]
+        beyond = self._sigma[2]
+        return np.hstack([self._values, low - beyond, high + beyond])
+
+    def _balanced(self, min_active: int) -> NDArray[np.bool_]:
+        """Whether enough rows lie on both sides of each projection."""
+        n = self._values.shape[1]
+        if min_active >= n:
+            return np.zeros(self._values.shape, dtype=bool)
+        above, below = self._values[:, [min_active - 1]], self._values[:, [n - min_active]]
+        return (self._values < above) & (self._values > below)
+
+
+class BinnedGroup(_Joinable):
+    """Neurons `sigma(s (u . x - t))` for a grid of thresholds and scales, by histograms."""
+
+    _arrays = ("_center", "_half", "_nodes", "_shares", "_sizes", "_outside")
+
+    def __init__(self, directions: Float64, X: Float64, weights: Float64, grid: "Grid") -> None:
+        self.directions = directions
+        projections = directions @ X.T
+        low, high = projections.min(axis=1), projections.max(axis=1)
+        self._center, self._half = (low + high) / 2, np.maximum((high - low) / 2, 1e-12)
+        place = (projections - low[:, None]) / (2 * self._half[:, None]) * (N_NODES - 1)
+        nodes = np.minimum(place.astype(np.uint16), N_NODES - 2)
+        self._nodes, self._shares = nodes, (place - nodes).astype(np.float32)
+        self._grid = grid
+        self._sizes = self._histogram(weights) @ self._grid.values**2
+        self._outside = self._sizes.copy()
+
+    def take_off(self, columns: Float64) -> None:
+        """Take the part along columns off the squared norms, as far as the bins show it."""
+        for column in columns:
+            self._outside -= (self._histogram(column) @ self._grid.values) ** 2
+
+    def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
+        """The best of the grid, nearly."""
+        gains = np.zeros_like(self._outside)
+        for column in residual:
+            gains += (self._histogram(column) @ self._grid.values) ** 2
+        # Histograms are not exact: what is small of them is nothing.
+        free = self._outside > max(dependent, 1e-6) * self._sizes
+        scores = np.divide(gains, self._outside, out=np.zeros_like(gains), where=free)
+        best = np.argmax(scores, axis=1)
+        slopes = self._grid.slopes[best] / self._half
+        offsets = self._center + self._grid.thresholds[best] * self._half
+        points = slopes[:, None] * np.column_stack([self.directions, -offsets])
+        return scores[np.arange(len(scores)), best], points
+
+    def _histogram(self, column: Float64) -> Float64:
+        out = np.empty((len(self._nodes), N_NODES))
+        bins.histogram(self._nodes, self._shares, column, out)
+        return out
+
+
+class Grid:
+    """The activation on the nodes, for every threshold, scale and sign."""
+
+    def __init__(self, activation: Activation) -> None:
+        scales = np.array(scales_of(activation))
+        if not _is_its_own_mirror(activation):
+            scales = np.concatenate([scales, -scales])
+        thresholds = np.linspace(-1.0, 1.0, N_THRESHOLDS + 1)
+        self.slopes = np.repeat(scales, len(thresholds))
+        self.thresholds = np.tile(thresholds, len(scales))
+        nodes = np.linspace(-1.0, 1.0, N_NODES)
+        z = self.slopes * (nodes[:, None] - self.thresholds)
+        self.values = np.asarray(activation.value(z), dtype=np.float64)
+
+
+def _is_its_own_mirror(activation: Activation) -> bool:
+    """Whether `sigma(-z)` is `sigma(z)`, or a constant minus it."""
+    z = np.linspace(0.1, 5.0, 50)
+    up, down = activation.value(z), activation.value(-z)
+    return bool(np.allclose(up, down, atol=1e-12) or np.ptp(up + down) < 1e-12)
