@@ -1,12 +1,12 @@
 """Networks to save and export: every kind the library makes, with weights drawn at random."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 
 import numpy as np
 
 from greedynet import GreedyNetRegressor, ShallowNetwork
-from greedynet.activations import ACTIVATIONS
+from greedynet.activations import ACTIVATIONS, odd_part
 from problems import regressor
 
 DTYPES = ("float32", "float64")
@@ -38,22 +38,46 @@ def random_network(
     )
 
 
-# Every activation, with one and several outputs, with and without affine term, 1 and 1,000 nodes.
+def _name(activation: str, n_outputs: int, affine: bool, n_neurons: int) -> str:
+    return f"{activation}-{n_outputs}out-{'affine' if affine else 'plain'}-{n_neurons}"
+
+
+# One and several outputs, with and without affine term: of ReLU with 1 and 1,000 nodes, of every
+# other activation with some.
 KINDS = {
-    f"{activation}-{n_outputs}out-{'affine' if affine else 'plain'}-{n}": {
+    _name(activation, n_outputs, affine, n): {
         "activation": activation,
         "n_outputs": n_outputs,
         "affine": affine,
         "n_neurons": n,
     }
-    for activation, n_outputs, affine, n in product(
-        sorted(ACTIVATIONS), (1, 3), (False, True), (1, 1000)
+    for activation in ACTIVATIONS
+    for n_outputs, affine, n in product(
+        (1, 3), (False, True), (1, 1000) if activation == "relu" else (20,)
     )
 }
+# All of ReLU, and two of every other activation, for the targets that take long.
+FEW_KINDS = [
+    name
+    for name, of in KINDS.items()
+    if of["activation"] == "relu" or (of["n_outputs"] == 1) == of["affine"]
+]
 
 
 def kind(name: str) -> ShallowNetwork:
     return random_network(**KINDS[name])
+
+
+def steep(activation: str) -> ShallowNetwork:
+    """Return a network whose neurons see arguments of thousands, and some near zero."""
+    network = random_network(12, 2, affine=False, activation=activation)
+    factors = np.where(np.arange(12) < 8, 1000.0, 1.0)
+    return replace(network, inner_weights=network.inner_weights * factors[:, None])
+
+
+def folds(network: ShallowNetwork) -> bool:
+    """Whether the network has no affine term, or one that can become neurons."""
+    return network.linear_weights is None or odd_part(network.activation) is not None
 
 
 def inputs(network: ShallowNetwork, n_rows: int = 50, *, seed: int = 1) -> np.ndarray:
@@ -105,8 +129,10 @@ def assert_close(got: object, network: ShallowNetwork, X: np.ndarray, dtype: str
 def impostor(network: ShallowNetwork) -> ShallowNetwork:
     """Return the network with an activation that has a known name and does something else."""
 
+    @dataclass(frozen=True)
     class Impostor:
-        name, degree = network.activation.name, 1
+        name: str = network.activation.name
+        degree: int = 1
 
         def value(self, z):
             return np.maximum(0.5 * z, z)

@@ -12,16 +12,25 @@ from sklearn.utils import check_random_state
 
 from extras import need
 from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.paper import load_example
+from networks import impostor
 from problems import noisy, relative_error
 
 jax, optax = need("jax"), need("optax")
 ravel_pytree = need("jax.flatten_util").ravel_pytree
 
 from greedynet.train import driver, random_networks, train, train_many  # noqa: E402
+from greedynet.train.activations import ACTIVATIONS as FORMS  # noqa: E402
 from greedynet.train.batches import epoch_order, make_batches, make_blocks  # noqa: E402
 from greedynet.train.inputs import check_rows  # noqa: E402
-from greedynet.train.model import loss, loss_and_gradient, predict, stack  # noqa: E402
+from greedynet.train.model import (  # noqa: E402
+    activation_of,
+    loss,
+    loss_and_gradient,
+    predict,
+    stack,
+)
 
 ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
@@ -44,7 +53,7 @@ def greedy_start(example):
     return model.fit(example.X_train, example.y_train).network_
 
 
-def general(n_rows=37, affine=True, seed=0):
+def general(n_rows=37, affine=True, seed=0, activation="relu"):
     """A network with an affine term and two outputs, rows and sample weights."""
     rng = np.random.RandomState(seed)
     network = ShallowNetwork(
@@ -53,6 +62,7 @@ def general(n_rows=37, affine=True, seed=0):
         outer_weights=rng.randn(7, 2),
         linear_weights=rng.randn(3, 2) if affine else None,
         intercept=rng.randn(2) if affine else None,
+        activation=ACTIVATIONS[activation],
         single_output=False,
     )
     X, Y, weights = rng.randn(n_rows, 3), rng.randn(n_rows, 2), rng.uniform(0.5, 2, n_rows)
@@ -151,30 +161,42 @@ def test_batches_hold_every_row_once():
     np.testing.assert_array_equal(np.sort(first), np.sort(X[:, 0]))
 
 
-@pytest.mark.parametrize("block_elements", [100, 2**19])
-@pytest.mark.parametrize("affine", [True, False])
-def test_gradient_equals_finite_difference(monkeypatch, block_elements, affine):
+@pytest.mark.parametrize(
+    ("activation", "affine", "block_elements"),
+    [
+        ("relu", True, 100),
+        ("relu", True, 2**19),
+        ("relu", False, 100),
+        *[(name, False, 2**19) for name in ACTIVATIONS],
+    ],
+)
+def test_gradient_equals_finite_difference(monkeypatch, block_elements, affine, activation):
     monkeypatch.setattr("greedynet.train.batches.BLOCK_ELEMENTS", block_elements)
-    network, X, Y, weights = general(affine=affine)
+    network, X, Y, weights = general(affine=affine, activation=activation)
     with jax.enable_x64(True):
         blocks = make_blocks(check_rows(network, X, Y, weights), network.n_neurons)
         start = jax.tree.map(lambda a: a[0], stack([network]))
-        value, gradient = loss_and_gradient(start, blocks, "relu")
+        form = activation_of(network)
+        value, gradient = loss_and_gradient(start, blocks, form)
         flat, unflatten = ravel_pytree(start)
         steps = 1e-6 * np.eye(len(flat))
-        losses = jax.jit(jax.vmap(lambda flat: loss(unflatten(flat), blocks, "relu")))
+        losses = jax.jit(jax.vmap(lambda flat: loss(unflatten(flat), blocks, form)))
         wanted = (losses(flat + steps) - losses(flat - steps)) / 2e-6
         found, _ = ravel_pytree(gradient)
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
     assert float(value) == pytest.approx(mean_squared_error(network, X, Y, weights), rel=1e-12)
 
 
-def test_model_predicts_as_the_network():
+@pytest.mark.parametrize(
+    "activation", [*ACTIVATIONS.values(), LeakyReLU(0.3)], ids=lambda activation: activation.name
+)
+def test_model_predicts_as_the_network(activation):
     network, X, _, _ = general()
+    network = replace(network, activation=activation)
     with jax.enable_x64(True):
         weights = jax.tree.map(lambda a: a[0], stack([network]))
-        values = predict(weights, np.vstack([X.T, np.ones(len(X))]), "relu")
-    np.testing.assert_allclose(np.asarray(values).T, network.predict(X), rtol=1e-12)
+        values = predict(weights, np.vstack([X.T, np.ones(len(X))]), activation_of(network))
+    np.testing.assert_allclose(np.asarray(values).T, network.predict(X), rtol=1e-12, atol=1e-12)
 
 
 def test_blocks_change_nothing(monkeypatch):
@@ -203,6 +225,30 @@ def test_loss_falls_and_histories_are_the_errors(example, greedy):
         assert history[-1] == pytest.approx(mean_squared_error(result.network, *rows), rel=1e-9)
     assert not result.interrupted
     assert result.network.trail is None
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_every_activation_learns(activation):
+    """From random starts: all lose most of the error of the best constant, and none diverges."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (80, 2))
+    y = X[:, 0] * X[:, 1] + 0.5 * X[:, 0] ** 2
+    starts = random_networks(2, 2, 12, init="glorot", activation=activation)
+    for result in train_many(starts, X, y, epochs=1500, learning_rate=0.02, decay=1.0):
+        assert result.network.activation == ACTIVATIONS[activation]
+        assert result.loss_history[result.best_epoch] < 0.2 * y.var()
+        error = mean_squared_error(result.network, X, y)
+        assert error == pytest.approx(result.loss_history.min(), rel=1e-9)
+
+
+def test_slope_of_the_start_is_trained_with():
+    network, X, Y, _ = general()
+    steeper = replace(network, activation=LeakyReLU(0.3))
+    result = train(steeper, X, Y, epochs=1)
+    assert result.loss_history[0] == pytest.approx(mean_squared_error(steeper, X, Y), rel=1e-12)
+    assert result.network.activation == LeakyReLU(0.3)
+    with pytest.raises(ValueError, match=r"one architecture.*=0.3.*=0.4"):
+        train_many([steeper, replace(network, activation=LeakyReLU(0.4))], X, Y)
 
 
 @pytest.mark.parametrize("learning_rate", [1e-3, 1e-1])
@@ -508,6 +554,15 @@ def test_bad_networks(example, greedy):
     odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
     with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
         train(odd, X, y)
+    with pytest.raises(ValueError, match=r"must have an activation that does what its JAX form"):
+        train(impostor(greedy), X, y)
+
+
+def test_activation_of_ones_own_is_trained_once_it_is_in_the_table(monkeypatch, example, greedy):
+    own = replace(impostor(greedy).activation, name="own")
+    monkeypatch.setitem(FORMS, "own", lambda z: jax.numpy.maximum(0.5 * z, z))
+    result = train(replace(greedy, activation=own), example.X_train, example.y_train, epochs=20)
+    assert result.loss_history[result.best_epoch] < result.loss_history[0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ Every message names the argument, what it must be, what came and what to write i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from greedynet.activations import ACTIVATIONS
 from greedynet.checks import check_weights
 from greedynet.data import Rows
 from greedynet.network import ShallowNetwork
@@ -161,9 +162,13 @@ def _check_positive(value: Any, name: str, most: float, example: str) -> None:
 
 def _architecture(network: ShallowNetwork) -> str:
     affine = "" if network.linear_weights is None else " with an affine term"
+    activation = network.activation
+    # Two that share a name may still differ in a parameter, such as a slope.
+    known = ACTIVATIONS.get(activation.name) == activation
+    parameters = "" if known or not is_dataclass(activation) else f" {activation}"
     return (
         f"{network.n_features}-{network.n_neurons}-{network.n_outputs} "
-        f"{network.activation.name}{affine}"
+        f"{activation.name}{parameters}{affine}"
     )
 
 

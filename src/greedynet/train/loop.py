@@ -7,6 +7,7 @@ that progress can be shown and Ctrl-C heard in between.
 from functools import partial
 from typing import Any, NamedTuple
 
+from greedynet.train.activations import Form
 from greedynet.train.backend import COMPILER_OPTIONS, Array, jax, jnp, lax, optax
 from greedynet.train.batches import Batches
 from greedynet.train.model import Block, Weights, loss, loss_and_gradient
@@ -16,9 +17,9 @@ MAX_EPOCHS = 1_000
 
 
 class Recipe(NamedTuple):
-    """What the loop is compiled for: the activation, and the optimiser or None for Adam."""
+    """What the loop is compiled for: the activation in JAX, and the optimiser or None for Adam."""
 
-    activation: str
+    activation: Form
     optimizer: Any
 
 

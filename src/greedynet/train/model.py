@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.network import ShallowNetwork
+from greedynet.train.activations import ACTIVATIONS, Form, jax_form
 from greedynet.train.backend import Array, jax, jnp, lax
 
 T = TypeVar("T")
 
 # Values of neurons to keep at once: 4 MB, so that a block stays in the cache.
 BLOCK_ELEMENTS = 2**19
-
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"relu": jax.nn.relu}
 
 
 class Weights(NamedTuple):
@@ -44,15 +43,24 @@ class Block(NamedTuple):
     factors: Array
 
 
-def activation_of(network: ShallowNetwork) -> str:
-    """Return the name of the network's activation, if it can be trained."""
-    name = network.activation.name
-    if name not in ACTIVATIONS:
+def activation_of(network: ShallowNetwork) -> Form:
+    """Return the JAX form of the network's activation, if it can be trained; in float64."""
+    activation = network.activation
+    if activation.name not in ACTIVATIONS:
         raise ValueError(
             f"`network` must have one of the activations {sorted(ACTIVATIONS)} to be trained, got "
-            f"{name!r}: add its JAX form to `greedynet.train.model.ACTIVATIONS`."
+            f"{activation.name!r}: add its JAX form to `greedynet.train.activations.ACTIVATIONS`."
         )
-    return name
+    form = jax_form(activation)
+    z = np.linspace(-8.0, 8.0, 65)
+    # A name says nothing about the function of another object that bears it.
+    if not np.allclose(form(jnp.asarray(z)), activation.value(z.copy()), rtol=1e-9, atol=1e-9):
+        raise ValueError(
+            f"`network` must have an activation that does what its JAX form does, got "
+            f"{activation!r}, which is not the {activation.name!r} of "
+            "`greedynet.train.activations.ACTIVATIONS`: give it a name of its own there."
+        )
+    return form
 
 
 def stack(networks: Sequence[ShallowNetwork]) -> Weights:
@@ -81,18 +89,18 @@ def unstack(weights: Weights, starts: Sequence[ShallowNetwork]) -> list[ShallowN
     ]
 
 
-def predict(weights: Weights, inputs: Array, activation: str) -> Array:
+def predict(weights: Weights, inputs: Array, activation: Form) -> Array:
     """Values `(t, n)` of the network on inputs `(d + 1, n)`."""
     # The biases join the product: their gradient is then part of one, too.
     inner = jnp.concatenate([weights.inner_weights, weights.biases[:, None]], axis=1)
-    hidden = ACTIVATIONS[activation](inner @ inputs)
+    hidden = activation(inner @ inputs)
     values = weights.outer_weights.T @ hidden + weights.intercept[:, None]
     if weights.linear_weights is not None:
         values += weights.linear_weights.T @ inputs[:-1]
     return values
 
 
-def block_loss(weights: Weights, block: Block, activation: str) -> Array:
+def block_loss(weights: Weights, block: Block, activation: Form) -> Array:
     """Sum of `s_i |g(x_i) - y_i|**2` over the rows of one block."""
     residual = predict(weights, block.inputs, activation) - block.outputs
     return jnp.sum(block.factors * residual**2)
@@ -112,12 +120,12 @@ def over_blocks(function: Callable[[Block], T], blocks: Block) -> T:
     return summed
 
 
-def loss(weights: Weights, blocks: Block, activation: str) -> Array:
+def loss(weights: Weights, blocks: Block, activation: Form) -> Array:
     """Sum of `s_i |g(x_i) - y_i|**2` over all blocks."""
     return over_blocks(lambda block: block_loss(weights, block, activation), blocks)
 
 
-def loss_and_gradient(weights: Weights, blocks: Block, activation: str) -> tuple[Array, Weights]:
+def loss_and_gradient(weights: Weights, blocks: Block, activation: Form) -> tuple[Array, Weights]:
     """The loss over all blocks and its gradient; no more than one block is held at once."""
     of_block: Any = jax.value_and_grad(block_loss)
     return over_blocks(lambda block: of_block(weights, block, activation), blocks)
