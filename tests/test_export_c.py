@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from greedynet import ShallowNetwork
+from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
-from networks import DTYPES, KINDS, assert_close, inputs, kind, random_network
+from networks import DTYPES, FEW_KINDS, assert_close, inputs, kind, random_network, steep
 
 COMPILER = shutil.which(os.environ.get("CC", "cc"))
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
@@ -48,7 +49,7 @@ def run(network: ShallowNetwork, X: np.ndarray, dtype: str, folder: Path) -> np.
     to_c(network, folder / "model.h", dtype=dtype)
     (folder / "main.c").write_text(PROGRAM, encoding="ascii")
     kind = {"float32": "float", "float64": "double"}[dtype]
-    command = [COMPILER, *STRICT, f"-DTYPE={kind}", "main.c", "-o", "main"]
+    command = [COMPILER, *STRICT, f"-DTYPE={kind}", "main.c", "-o", "main", "-lm"]
     made = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     rows = "\n".join(" ".join(map(repr, row)) for row in X.tolist())
@@ -58,11 +59,39 @@ def run(network: ShallowNetwork, X: np.ndarray, dtype: str, folder: Path) -> np.
 
 @compiled
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FEW_KINDS)
 def test_program_is_the_network(tmp_path: Path, name: str, dtype: str):
     network = kind(name)
     X = inputs(network).astype(dtype).astype("float64")
     assert_close(run(network, X, dtype, tmp_path), network, X, dtype)
+
+
+@compiled
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_program_computes_large_arguments(tmp_path: Path, activation: str):
+    network = steep(activation)
+    X = inputs(network)
+    assert_close(run(network, X, "float64", tmp_path), network, X, "float64")
+
+
+@compiled
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_slope_is_the_activations_own(tmp_path: Path, dtype: str):
+    network = replace(random_network(20), activation=LeakyReLU(1 / 3))
+    X = inputs(network).astype(dtype).astype("float64")
+    assert_close(run(network, X, dtype, tmp_path), network, X, dtype)
+
+
+@pytest.mark.parametrize(
+    ("activation", "call"),
+    [("relu", None), ("relu3", None), ("leaky_relu", None), ("abs", "fabs"), ("softplus", "log1p")],
+)
+def test_math_is_included_where_it_is_called(tmp_path: Path, activation: str, call: str | None):
+    for dtype, suffix in (("float32", "f"), ("float64", "")):
+        to_c(random_network(activation=activation), tmp_path / "model.h", dtype=dtype)
+        text = (tmp_path / "model.h").read_text(encoding="ascii")
+        assert ("#include <math.h>" in text) == ("-lm" in text) == (call is not None)
+        assert call is None or f"{call}{suffix}(" in text
 
 
 @compiled
@@ -83,8 +112,9 @@ def test_names_of_features_cannot_break_out(tmp_path: Path):
 
 
 @compiled
-def test_nan_stays_nan(tmp_path: Path):
-    network = random_network(affine=False)
+@pytest.mark.parametrize("activation", ["relu", "relu2", "leaky_relu", "softplus"])
+def test_nan_stays_nan(tmp_path: Path, activation: str):
+    network = random_network(affine=False, activation=activation)
     assert np.isnan(run(network, np.array([[1.0, np.nan, 2.0]]), "float64", tmp_path)).all()
 
 

@@ -1,11 +1,14 @@
 """JAX: a pure function that can be compiled and differentiated."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from extras import need
+from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_jax
-from networks import DTYPES, KINDS, assert_close, assert_same, inputs, kind, random_network
+from networks import DTYPES, KINDS, assert_close, assert_same, inputs, kind, random_network, steep
 
 jax = need("jax")
 
@@ -38,8 +41,29 @@ def test_parameters_are_the_arrays():
     }
 
 
-def test_gradient_is_the_networks():
-    network = random_network(20)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_large_arguments(activation: str):
+    network = steep(activation)
+    X = inputs(network)
+    with jax.enable_x64(True):
+        params, apply = to_jax(network)
+        assert_close(apply(params, X), network, X, "float64")
+        # A sum of finite numbers only, or the gradient of a training would be lost.
+        by_params = jax.grad(lambda p: apply(p, X).sum())(params)
+        assert all(np.isfinite(part).all() for part in by_params.values())
+
+
+def test_slope_is_the_activations_own():
+    network = replace(random_network(20), activation=LeakyReLU(1 / 3))
+    X = inputs(network)
+    with jax.enable_x64(True):
+        params, apply = to_jax(network)
+        assert_close(apply(params, X)[:, None], network, X, "float64")
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_gradient_is_the_networks(activation: str):
+    network = random_network(20, activation=activation)
     X = inputs(network, 5)
     z = X @ network.inner_weights.T + network.biases
     slope = network.activation.slope(z)
@@ -48,7 +72,7 @@ def test_gradient_is_the_networks():
     with jax.enable_x64(True):
         params, apply = to_jax(network)
         got = jax.vmap(jax.grad(apply, argnums=1), in_axes=(None, 0))(params, X)
-        np.testing.assert_allclose(got, by_inputs, rtol=1e-12)
+        np.testing.assert_allclose(got, by_inputs, rtol=1e-12, atol=1e-12)
         by_params = jax.jit(jax.grad(lambda p: apply(p, X).sum()))(params)
     np.testing.assert_allclose(by_params["outer_weights"][:, 0], network.hidden(X).sum(axis=0))
     np.testing.assert_allclose(by_params["intercept"], [5.0])

@@ -1,6 +1,7 @@
 """ONNX: models that onnxruntime runs, and pipelines through skl2onnx."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,19 @@ from sklearn.preprocessing import StandardScaler
 import greedynet
 from extras import need
 from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import DisagreementError, register_skl2onnx, to_onnx
-from networks import CLOSE, DTYPES, KINDS, assert_close, fitted, inputs, kind, random_network
+from networks import (
+    CLOSE,
+    DTYPES,
+    KINDS,
+    assert_close,
+    fitted,
+    inputs,
+    kind,
+    random_network,
+    steep,
+)
 from problems import SEARCHES
 
 onnx = need("onnx")
@@ -36,6 +48,34 @@ def test_file_is_the_network(tmp_path: Path, name: str, dtype: str):
         if n_rows > 1:
             assert_close(got, network, X, dtype)
         assert got.shape == (n_rows, network.n_outputs)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_large_arguments(tmp_path: Path, activation: str):
+    network = steep(activation)
+    X = inputs(network)
+    to_onnx(network, tmp_path / "model.onnx", dtype="float64")
+    assert_close(run(tmp_path / "model.onnx", X), network, X, "float64")
+
+
+# The slope of ONNX's own LeakyRelu is a float32.
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_slope_is_the_activations_own(tmp_path: Path, dtype: str):
+    network = replace(random_network(20), activation=LeakyReLU(1 / 3))
+    X = inputs(network)
+    to_onnx(network, tmp_path / "model.onnx", dtype=dtype)
+    assert_close(run(tmp_path / "model.onnx", X.astype(dtype)), network, X, dtype)
+
+
+# Where the tail is small its digits still count.
+def test_gelu_has_its_tail_in_float64(tmp_path: Path):
+    network = ShallowNetwork(
+        np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["gelu"]
+    )
+    to_onnx(network, tmp_path / "model.onnx", dtype="float64")
+    X = np.linspace(-30, 30, 601)[:, None]
+    got = run(tmp_path / "model.onnx", X)[:, 0]
+    np.testing.assert_allclose(got, network.predict(X), rtol=1e-12)
 
 
 def test_file_says_what_it_is(tmp_path: Path):
@@ -104,6 +144,20 @@ def test_whole_numbers_go_in():
     np.testing.assert_allclose(
         run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_every_activation_converts(dtype: str, activation: str):
+    skl2onnx = need("skl2onnx")
+    register_skl2onnx()
+    model, X = pipeline(2)
+    network = random_network(12, 2, activation=activation)
+    model[-1].network_ = replace(network, input_range=np.array([[-2.0] * 3, [2.0] * 3]))
+    rows = X.astype(dtype)
+    got = run(skl2onnx.to_onnx(model, rows[:1], target_opset=17).SerializeToString(), rows)
+    wanted = model.predict(rows)
+    assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
 
 
 def test_two_networks_in_one_graph():

@@ -1,10 +1,12 @@
 """What all exporters share: what they take, the affine term as neurons, the check of agreement."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from extras import need
 from greedynet import GreedyNetRegressor, ModelFileError, ShallowNetwork
-from greedynet.activations import ReLU
+from greedynet.activations import ACTIVATIONS, ReLU
 from greedynet.export import (
     DisagreementError,
     fold_affine,
@@ -31,7 +33,7 @@ from greedynet.export import (
 )
 from greedynet.export.agreement import check_agreement, sample_inputs
 from greedynet.extras import require
-from networks import fitted, impostor, inputs, random_network
+from networks import fitted, impostor, inputs, random_network, steep
 from problems import SEARCHES
 
 Export = Callable[..., Any]
@@ -71,6 +73,13 @@ EXPORTS = {
     "jax_function": _to_jax,
     "c_header": _to_c,
 }
+
+
+def attribute(place: str) -> Any:
+    module, name = place.rsplit(".", 1)
+    return getattr(import_module(module), name)
+
+
 every_export = pytest.mark.parametrize("export", EXPORTS.values(), ids=EXPORTS)
 
 
@@ -117,8 +126,51 @@ def test_other_precisions_are_refused(tmp_path: Path, export: Export, dtype: obj
 @every_export
 def test_unknown_activation_is_refused(tmp_path: Path, export: Export):
     network = replace(random_network(), activation=ReLU(name="cube"))
-    with pytest.raises(ValueError, match=r"`to_\w+` has no translation for .* 'cube'.*\['relu'\]"):
+    message = r"`to_\w+` has no translation for .* 'cube'.*'tanh'.*, or add yours to `(.*)`\."
+    with pytest.raises(ValueError, match=message) as caught:
         export(network, tmp_path)
+    table = attribute(re.search(message, str(caught.value))[1])
+    assert sorted(table) == sorted(ACTIVATIONS)
+
+
+class Double:
+    """`2 z` for positive `z`: an activation of a user's own."""
+
+    name, degree = "double", 1
+
+    def value(self, z):
+        return 2 * np.maximum(z, 0)
+
+    def slope(self, z):
+        return 2.0 * (z > 0)
+
+
+def test_activation_of_ones_own_is_exported_once_it_is_in_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    jax, torch = need("jax"), need("torch")
+
+    class DoubleModule(torch.nn.Module):
+        def forward(self, z):
+            return 2 * torch.relu(z)
+
+    translations = {
+        "torch_skip.ACTIVATION_MODULES": lambda own: DoubleModule(),
+        "onnx_model.ACTIVATION_OPERATORS": lambda graph, z, own: graph.add(
+            "Mul", graph.add("Relu", z), 2.0
+        ),
+        "keras_model.ACTIVATION_FUNCTIONS": lambda keras, own, z: keras.ops.relu(z + z),
+        "c_header.ACTIVATION_EXPRESSIONS": (
+            "z < 0 ? 0 : 2 * z",
+            lambda z, own: np.where(z < 0, 0, 2 * z),
+        ),
+    }
+    for place, translation in translations.items():
+        monkeypatch.setitem(attribute(f"greedynet.export.{place}"), "double", translation)
+    jax_table = attribute("greedynet.train.activations.ACTIVATIONS")
+    monkeypatch.setitem(jax_table, "double", lambda z: 2 * jax.nn.relu(z))
+    for export in EXPORTS.values():
+        export(replace(random_network(affine=False), activation=Double()), tmp_path)
 
 
 @every_export
@@ -156,6 +208,28 @@ def test_impostor_of_an_activation_is_refused(tmp_path: Path, export: Export):
     with pytest.raises(DisagreementError, match="differs from `predict`"):
         export(network, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+# float32 has seven digits: of a wave of thousands of turns there is nothing left.
+@every_export
+def test_fast_wave_is_refused_in_float32(tmp_path: Path, export: Export):
+    with pytest.raises(DisagreementError, match=r"or go into a fast wave: write dtype='float64'"):
+        export(steep("sin"), tmp_path, dtype="float32")
+
+
+@every_export
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "sin"])
+def test_large_arguments_are_computed_in_float32(tmp_path: Path, export: Export, name: str):
+    export(steep(name), tmp_path, dtype="float32")
+
+
+# A ridge so far away that float32 has no number for it but zero.
+@every_export
+def test_what_float32_cannot_hold_is_zero(tmp_path: Path, export: Export):
+    network = random_network(1, affine=False, activation="gaussian")
+    network = replace(network, biases=network.biases + 15)
+    assert 0 < np.abs(network.predict(sample_inputs(network))).max() < 1e-38
+    export(network, tmp_path, dtype="float32")
 
 
 @every_export
@@ -264,7 +338,7 @@ def test_folded_network_is_the_same_function(
 
 @pytest.mark.parametrize("name", ["relu", "leaky_relu", "gelu", "softplus"])
 def test_folding_works_for_every_activation_with_a_linear_odd_part(name):
-    network = replace(random_network(), activation=name)
+    network = random_network(activation=name)
     X = inputs(network)
     np.testing.assert_allclose(fold_affine(network).predict(X), network.predict(X), rtol=1e-12)
 

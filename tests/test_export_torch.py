@@ -1,6 +1,7 @@
 """PyTorch: modules out of networks, starts for layers, networks out of modules."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from extras import need
 from greedynet import ShallowNetwork
+from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import DisagreementError, fold_affine, from_torch, init_torch_, to_torch
 from networks import (
     CLOSE,
@@ -16,13 +18,17 @@ from networks import (
     assert_close,
     assert_same,
     fitted,
+    folds,
     inputs,
     kind,
     random_network,
+    steep,
 )
 from problems import SEARCHES
 
 torch = need("torch")
+
+UNFOLDED = ("abs", "relu2", "relu3", "tanh", "sigmoid", "sin", "gaussian")
 
 
 def outputs(module: Any, X: np.ndarray, dtype: str) -> np.ndarray:
@@ -38,13 +44,42 @@ def outputs(module: Any, X: np.ndarray, dtype: str) -> np.ndarray:
 def test_module_is_the_network(name: str, dtype: str):
     network = kind(name)
     X = inputs(network)
-    for fold in (True, False):
+    for fold in {folds(network), False}:
         module = to_torch(network, dtype=dtype, fold_affine=fold)
         assert_close(outputs(module, X, dtype), network, X, dtype)
         if fold or network.linear_weights is None:
             assert type(module) is torch.nn.Sequential
-            assert [type(layer).__name__ for layer in module] == ["Linear", "ReLU", "Linear"]
+            first, middle, last = (type(layer).__name__ for layer in module)
+            assert (first, last) == ("Linear", "Linear")
+            assert middle.lower() == network.activation.name.replace("_", "")
         assert all(p.requires_grad and p.is_contiguous() for p in module.parameters())
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_large_arguments(activation: str):
+    network = steep(activation)
+    X = inputs(network)
+    module = to_torch(network, dtype="float64")
+    assert_close(outputs(module, X, "float64"), network, X, "float64")
+
+
+# Torch's own softplus is a straight line from 20 on, which is 2e-9 too low there.
+def test_softplus_has_all_its_digits():
+    network = ShallowNetwork(
+        np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["softplus"]
+    )
+    X = np.linspace(15, 50, 351)[:, None]
+    got = outputs(to_torch(network, dtype="float64"), X, "float64")
+    np.testing.assert_allclose(got[:, 0], network.predict(X), rtol=1e-15)
+
+
+@pytest.mark.parametrize("activation", UNFOLDED)
+def test_affine_term_that_cannot_become_neurons(activation: str):
+    network = random_network(activation=activation)
+    with pytest.raises(ValueError, match=r"`fold_affine` must be False for .* Write `fold_affine="):
+        to_torch(network)
+    with pytest.raises(ValueError, match=r"`init_torch_` must have no linear term.*`to_torch\("):
+        init_torch_(torch.nn.Linear(3, 9), torch.nn.Linear(9, 1), network)
 
 
 def test_types_of_torch_are_understood():
@@ -92,6 +127,15 @@ def test_round_trip_is_exact_in_float64(name: str):
     assert again.feature_names == network.feature_names
     assert_same(again.input_range, network.input_range)
     assert again.single_output == network.single_output
+    assert again.activation == network.activation
+
+
+def test_slope_comes_back():
+    network = replace(random_network(20), activation=LeakyReLU(1 / 3))
+    module = to_torch(network, dtype="float64")
+    X = inputs(network)
+    assert_close(outputs(module, X, "float64"), network, X, "float64")
+    assert from_torch(module).activation == LeakyReLU(negative_slope=1 / 3)
 
 
 def test_folded_round_trip_is_the_folded_network():
@@ -145,7 +189,9 @@ def test_layers_without_bias_are_read():
     "module",
     [
         torch.nn.Linear(2, 1),
-        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ELU(), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU("tanh"), torch.nn.Linear(3, 1)),
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Softplus(2), torch.nn.Linear(3, 1)),
         torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)),
         torch.nn.Sequential(),
         [torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1)],
@@ -154,7 +200,7 @@ def test_layers_without_bias_are_read():
     ids=lambda module: type(module).__name__,
 )
 def test_other_modules_are_refused(module: object):
-    with pytest.raises(TypeError, match=r"`module` must be nn.Sequential\(Linear, ReLU, Linear\)"):
+    with pytest.raises(TypeError, match=r"`module` must be nn.Sequential\(Linear, activation, "):
         from_torch(module)
 
 
@@ -186,6 +232,16 @@ def test_layers_become_the_network(dtype: str, n_outputs: int, more: int):
     assert first.weight.requires_grad
     module(torch.ones(1, 3, dtype=first.weight.dtype)).sum().backward()
     assert second.weight.grad is not None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_layers_take_every_activation(activation: str, dtype: str):
+    network = random_network(5, 2, affine=activation not in UNFOLDED, activation=activation)
+    module = to_torch(random_network(9, 2, affine=False, activation=activation), dtype=dtype)
+    init_torch_(module[0], module[2], network)
+    X = inputs(network)
+    assert_close(outputs(module, X, dtype), network, X, dtype)
 
 
 def test_old_output_bias_is_gone():

@@ -1,17 +1,21 @@
 """C: one header of C99 without dependencies, for microcontrollers.
 
-Weights are `static const` arrays, so they stay in flash; the one function needs no heap, no
-library and one number per output of stack.
+Weights are `static const` arrays, so they stay in flash; the one function needs no heap and one
+number per output of stack. Of the standard library it takes `math.h`, and that only where the
+activation is a function of it.
 """
 
 import os
 import re
 import textwrap
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import erfc, expit
 
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import with_hidden_layer
@@ -23,13 +27,38 @@ from greedynet.tensorfile import library_version
 
 Array = NDArray[np.floating]
 
-# Our name -> an expression in `z`, and the same in NumPy. NaN in must be NaN out, not a number that
-# looks right.
-ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array], Array]]] = {
-    "relu": ("z < 0 ? 0 : z", lambda z: np.where(z < 0, 0, z)),
+# Our name -> an expression in `z`, and the same in NumPy, a function of `z` and the activation. In
+# the expression `{f}` ends the names of functions and the numbers with a point, so that floats are
+# computed in float, and the activation's own numbers stand by their names. NaN in must be NaN out,
+# not a number that looks right. One of your own may be added.
+ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
+    "relu": ("z < 0 ? 0 : z", lambda z, own: np.where(z < 0, 0, z)),
+    "relu2": ("z < 0 ? 0 : z * z", lambda z, own: np.where(z < 0, 0, z * z)),
+    "relu3": ("z < 0 ? 0 : z * z * z", lambda z, own: np.where(z < 0, 0, z * z * z)),
+    "leaky_relu": (
+        "z < 0 ? {negative_slope} * z : z",
+        lambda z, own: np.where(z < 0, z.dtype.type(own.negative_slope) * z, z),
+    ),
+    "abs": ("fabs{f}(z)", lambda z, own: np.abs(z)),
+    "tanh": ("tanh{f}(z)", lambda z, own: np.tanh(z)),
+    # exp may be infinite: the value is then 0, as it should be.
+    "sigmoid": ("1 / (1 + exp{f}(-z))", lambda z, own: expit(z)),
+    # z Phi(z) by erfc: 1 + erf would lose the digits of small values.
+    "gelu": (
+        "z / 2 * erfc{f}(-0.70710678118654752440{f} * z)",
+        lambda z, own: z / 2 * erfc(-z.dtype.type(np.sqrt(0.5)) * z),
+    ),
+    "softplus": (
+        "(z < 0 ? 0 : z) + log1p{f}(exp{f}(-fabs{f}(z)))",
+        lambda z, own: np.where(z < 0, 0, z) + np.log1p(np.exp(-np.abs(z))),
+    ),
+    "sin": ("sin{f}(z)", lambda z, own: np.sin(z)),
+    "gaussian": ("exp{f}(-z * z)", lambda z, own: np.exp(-z * z)),
 }
 
+_PLACE = "greedynet.export.c_header.ACTIVATION_EXPRESSIONS"
 _C_TYPES = {"float32": "float", "float64": "double"}
+_SUFFIX = {"float32": "f", "float64": ""}
 
 
 def to_c(
@@ -42,7 +71,8 @@ def to_c(
     """Write the network as a C header with the function `void <name>_predict(x, y)`.
 
     The check against `predict` reads the numbers back from the text and adds them up in the order
-    in which the C function does.
+    in which the C function does. An activation such as `tanh` includes `math.h`, for which some
+    systems want to be told `-lm`; the comment at the top of the header says so.
 
     Parameters
     ----------
@@ -85,6 +115,8 @@ def _header(network: ShallowNetwork, dtype: DType, prefix: str) -> str:
     layers = with_hidden_layer(network)
     weights = rounded_weights(layers, dtype, "to_c")
     words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": _C_TYPES[dtype]}
+    activation = _expression(network, dtype)
+    calls = re.search(r"\w\(", activation) is not None
     return _TEMPLATE.format(
         **words,
         comment=_comment(network),
@@ -94,8 +126,22 @@ def _header(network: ShallowNetwork, dtype: DType, prefix: str) -> str:
         arrays="\n".join(_array(prefix, name, array, dtype) for name, array in weights.items()),
         start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
         linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
-        activation=translate(network, ACTIVATION_EXPRESSIONS, "to_c")[0],
+        activation=activation,
+        library=" Link with -lm." if calls else "",
+        include="#include <math.h>\n\n" if calls else "",
     )
+
+
+def _expression(network: ShallowNetwork, dtype: DType) -> str:
+    """The activation in C, with the numbers that belong to it."""
+    own = getattr(network.activation, "__dict__", {})
+    numbers = {
+        name: _number(np.dtype(dtype).type(value), dtype)
+        for name, value in own.items()
+        if isinstance(value, Real)
+    }
+    text = translate(network, ACTIVATION_EXPRESSIONS, "to_c", _PLACE)[0]
+    return text.format(f=_SUFFIX[dtype], **numbers)
 
 
 def _comment(network: ShallowNetwork) -> str:
@@ -117,12 +163,14 @@ def _array(prefix: str, name: str, array: Array, dtype: DType) -> str:
     return f"static const {_C_TYPES[dtype]} {prefix}_{name}{sizes} = {{\n{body}\n}};\n"
 
 
+def _number(x: np.floating, dtype: DType) -> str:
+    return np.format_float_scientific(x, trim="0") + _SUFFIX[dtype]
+
+
 def _numbers(row: Array, dtype: DType, *, indent: int) -> str:
     """Shortest decimals that give the same binary numbers back, in lines."""
-    suffix = {"float32": "f", "float64": ""}[dtype]
-    words = (np.format_float_scientific(x, trim="0") + suffix for x in row)
     return textwrap.fill(
-        ", ".join(words),
+        ", ".join(_number(x, dtype) for x in row),
         96,
         initial_indent=" " * indent,
         subsequent_indent=" " * indent,
@@ -135,12 +183,12 @@ _TEMPLATE = """\
 /*
 {comment}
  *
- * Use: {type} y[{PREFIX}_N_OUTPUTS]; {prefix}_predict(x, y);
+ * Use: {type} y[{PREFIX}_N_OUTPUTS]; {prefix}_predict(x, y);{library}
  */
 #ifndef {PREFIX}_H
 #define {PREFIX}_H
 
-#define {PREFIX}_N_FEATURES {n_features}
+{include}#define {PREFIX}_N_FEATURES {n_features}
 #define {PREFIX}_N_NEURONS {n_neurons}
 #define {PREFIX}_N_OUTPUTS {n_outputs}
 
@@ -186,8 +234,10 @@ def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Arra
         z += weights["inner_weights"][:, i] * x[:, None]
         if "linear_weights" in weights:
             y += weights["linear_weights"][i] * x[:, None]
-    activation = translate(network, ACTIVATION_EXPRESSIONS, "to_c")[1]
-    for n, hidden in enumerate(activation(z).T):
+    activation = translate(network, ACTIVATION_EXPRESSIONS, "to_c", _PLACE)[1]
+    with np.errstate(over="ignore"):  # C is silent about it, and exp(-inf) is right
+        values = activation(z, network.activation)
+    for n, hidden in enumerate(values.T):
         y += weights["outer_weights"][n] * hidden[:, None]
     return y
 

@@ -7,14 +7,12 @@ from greedynet.export.agreement import check_agreement
 from greedynet.export.precision import DType, check_dtype, check_x64, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.extras import require
+from greedynet.network import ShallowNetwork
 
 if TYPE_CHECKING:
     import jax
 
     Params = dict[str, jax.Array]
-
-# Our name -> the function in `jax.nn`.
-ACTIVATION_FUNCTIONS = {"relu": "relu"}
 
 
 def to_jax(
@@ -50,7 +48,7 @@ def to_jax(
         dtype = "float64" if jax.config.jax_enable_x64 else "float32"
     name = check_dtype(dtype, "to_jax")
     check_x64(name, "to_jax")
-    activation = getattr(jax.nn, translate(network, ACTIVATION_FUNCTIONS, "to_jax"))
+    activation = _activation(network)
     weights = rounded_weights(network, name, "to_jax")
     params = {key: jax.numpy.asarray(array) for key, array in weights.items()}
     single_output = network.single_output
@@ -65,3 +63,11 @@ def to_jax(
 
     check_agreement(network, lambda X: apply(params, X), dtype=name, caller="to_jax")
     return params, apply
+
+
+def _activation(network: ShallowNetwork) -> Callable[[Any], Any]:
+    """The function that trainings use, so that an export is what was trained."""
+    from greedynet.train.activations import ACTIVATIONS, jax_form
+
+    translate(network, ACTIVATIONS, "to_jax", "greedynet.train.activations.ACTIVATIONS")
+    return jax_form(network.activation)

@@ -2,6 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
+from math import factorial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +20,54 @@ from greedynet.extras import require
 if TYPE_CHECKING:
     import keras
 
-# Our name -> the name in `keras.activations`.
-ACTIVATION_NAMES = {"relu": "relu"}
+
+def _tanh(keras: Any, own: Any, z: Any) -> Any:
+    """`tanh(z) = s(2z) - s(-2z)`, `s` the logistic function."""
+    return keras.ops.sigmoid(z + z) - keras.ops.sigmoid(-z - z)
+
+
+def _sin(keras: Any, own: Any, z: Any) -> Any:
+    """`sin(z)` by the Taylor series at `r = z - 2 pi k`, the remainder in [-pi, pi]."""
+
+    def number(x: float) -> Any:
+        # As a tensor: a number of Python's would make the product float32.
+        return keras.ops.convert_to_tensor(x, dtype="float64")
+
+    # 2 pi in two parts, the first with so few digits that its multiples are exact.
+    first = np.round(2 * np.pi * 2**28) / 2**28
+    second = 2 * np.pi - first - np.sin(2 * np.pi)  # sin(2 pi) is how far 2 pi is rounded
+    k = keras.ops.round(z * number(0.5 / np.pi))
+    r = z - k * number(first) - k * number(second)
+    square = r * r
+    highest, *lower = [(-1) ** j / factorial(2 * j + 1) for j in range(14, -1, -1)]
+    series = number(highest)
+    for coefficient in lower:
+        series = square * series + number(coefficient)
+    return r * series
+
+
+# Our name -> the name in `keras.activations`, or a function of Keras, the activation and `z`, made
+# of Keras's own operations: a saved model then loads without any code of ours. One of your own may
+# be added.
+ACTIVATION_FUNCTIONS: dict[str, str | Callable[[Any, Any, Any], Any]] = {
+    "relu": "relu",
+    "relu2": lambda keras, own, z: keras.ops.square(keras.ops.relu(z)),
+    "relu3": lambda keras, own, z: keras.ops.relu(z) * keras.ops.square(keras.ops.relu(z)),
+    # By name it would have Keras's slope.
+    "leaky_relu": lambda keras, own, z: keras.ops.leaky_relu(z, negative_slope=own.negative_slope),
+    "abs": lambda keras, own, z: keras.ops.abs(z),
+    "tanh": "tanh",
+    "sigmoid": "sigmoid",
+    "gelu": "gelu",
+    "softplus": "softplus",
+    "sin": lambda keras, own, z: keras.ops.sin(z),
+    "gaussian": lambda keras, own, z: keras.ops.exp(-keras.ops.square(z)),
+}
+
+# What Keras computes in float32 whatever it is given, unless it is on TensorFlow.
+_IN_FLOAT64: dict[str, str | Callable[[Any, Any, Any], Any]] = {"tanh": _tanh, "sin": _sin}
+
+_PLACE = "greedynet.export.keras_model.ACTIVATION_FUNCTIONS"
 
 
 def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True) -> "keras.Model":
@@ -26,6 +75,10 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
 
     Keras decides on a backend when it is first imported. If that has not happened and
     `KERAS_BACKEND` is not set, JAX is chosen.
+
+    The model is a `keras.Sequential` where Keras has the activation under a name, as it has `relu`,
+    `tanh` (in float32), `sigmoid`, `gelu` and `softplus`. Others are made of Keras's operations
+    between the layers. All can be saved as `.keras` files, which load without greedynet.
 
     Parameters
     ----------
@@ -35,7 +88,9 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
         Type of the weights.
     fold_affine : bool, default=True
         Whether an affine term becomes neurons of the hidden layer (two of them for one output).
-        False keeps it apart, as a linear layer whose outputs are added.
+        False keeps it apart, as a linear layer whose outputs are added. That is the only form for
+        activations of which no two neurons make a linear function: all but ReLU, leaky ReLU, GELU
+        and softplus.
 
     Returns
     -------
@@ -53,7 +108,10 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
     if keras.backend.backend() == "jax":
         check_x64(name, "to_keras")
     layers = with_hidden_layer(folded(network) if fold_affine else network)
-    activation = translate(network, ACTIVATION_NAMES, "to_keras")
+    table = ACTIVATION_FUNCTIONS | (_IN_FLOAT64 if name == "float64" else {})
+    activation = translate(network, table, "to_keras", _PLACE)
+    if not isinstance(activation, str):
+        activation = partial(activation, keras, network.activation)
     result = _build(keras, rounded_weights(layers, name, "to_keras"), activation, name)
     check_agreement(
         network,
@@ -65,7 +123,10 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
 
 
 def _build(
-    keras: Any, weights: dict[str, NDArray[np.floating]], activation: str, dtype: DType
+    keras: Any,
+    weights: dict[str, NDArray[np.floating]],
+    activation: str | Callable[[Any], Any],
+    dtype: DType,
 ) -> Any:
     """Make the model: layers, their connections, their weights."""
     n_outputs = weights["outer_weights"].shape[1]
@@ -77,19 +138,22 @@ def _build(
             units, activation, use_bias, kernel_initializer="zeros", dtype=dtype
         )
 
+    # A named activation belongs to the layer; another is applied to what the layer gives.
+    name, after = (activation, None) if isinstance(activation, str) else ("linear", activation)
     inputs = keras.Input((weights["inner_weights"].shape[1],), dtype=dtype)
-    inner = dense(len(weights["biases"]), activation=activation)
-    if "linear_weights" not in weights:
-        outer = dense(n_outputs)
+    inner = dense(len(weights["biases"]), activation=name)
+    outer = dense(n_outputs, use_bias="linear_weights" not in weights)
+    if after is None and "linear_weights" not in weights:
         model = keras.Sequential([inputs, inner, outer])
-        outer.set_weights([weights["outer_weights"], intercept])
     else:
-        outer, affine = dense(n_outputs, use_bias=False), dense(n_outputs)
-        added = keras.layers.Add(dtype=dtype)([outer(inner(inputs)), affine(inputs)])
-        model = keras.Model(inputs, added)
-        outer.set_weights([weights["outer_weights"]])
-        affine.set_weights([weights["linear_weights"], intercept])
+        outputs = outer(after(inner(inputs)) if after else inner(inputs))
+        if "linear_weights" in weights:
+            affine = dense(n_outputs)
+            outputs = keras.layers.Add(dtype=dtype)([outputs, affine(inputs)])
+            affine.set_weights([weights["linear_weights"], intercept])
+        model = keras.Model(inputs, outputs)
     inner.set_weights([weights["inner_weights"].T, weights["biases"]])
+    outer.set_weights([weights["outer_weights"], intercept][: 1 + outer.use_bias])
     return model
 
 

@@ -49,12 +49,26 @@ def as_network(model: Model, caller: str) -> ShallowNetwork:
     )
 
 
-def translate(network: ShallowNetwork, table: Mapping[str, T], caller: str) -> T:
-    """Return what the target calls the network's activation."""
+def translate(network: ShallowNetwork, table: Mapping[str, T], caller: str, place: str) -> T:
+    """Return what the target calls the network's activation.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        Whose activation is meant.
+    table : mapping
+        Translations by the activation's name.
+    caller, place : str
+        The public function and where the table is found, for the error.
+
+    Returns
+    -------
+    translation : what the table holds
+    """
     name = network.activation.name
     if name not in table:
         raise ValueError(
             f"`{caller}` has no translation for the activation {name!r}, only for "
-            f"{sorted(table)}: fit with one of these."
+            f"{sorted(table)}: fit with one of these, or add yours to `{place}`."
         )
     return table[name]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import get_activation
+from greedynet.activations import Activation, odd_part
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import with_hidden_layer
@@ -19,14 +19,14 @@ from greedynet.network import ShallowNetwork
 if TYPE_CHECKING:
     import torch
 
-# Our name -> the class in `torch.nn`.
-ACTIVATION_MODULES = {"relu": "ReLU"}
-
 
 def to_torch(
     model: Model, *, dtype: "torch.dtype | str" = "float32", fold_affine: bool = True
 ) -> "torch.nn.Module":
-    """Return `nn.Sequential(Linear, ReLU, Linear)` with the network's weights, ready to train.
+    """Return `nn.Sequential(Linear, activation, Linear)` with the network's weights, to be trained.
+
+    The activation is the module of `torch.nn`, where that has one; `relu2`, `relu3`, `abs`, `sin`
+    and `gaussian` are modules of `greedynet.export.torch_skip`.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ def to_torch(
     fold_affine : bool, default=True
         Whether an affine term becomes neurons of the hidden layer (two of them for one output).
         False keeps it apart: the module is then a `SkipNetwork`, a hidden layer beside a linear
-        one, unless the network has no affine term.
+        one, unless the network has no affine term. That is the only form for activations of which
+        no two neurons make a linear function: all but ReLU, leaky ReLU, GELU and softplus.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def to_torch(
     name = check_dtype(dtype, "to_torch")
     layers = with_hidden_layer(folded(network) if fold_affine else network)
     weights = rounded_weights(layers, name, "to_torch")
-    activation = getattr(torch.nn, translate(network, ACTIVATION_MODULES, "to_torch"))()
+    activation = _activation(network, "to_torch")
     intercept = weights.get("intercept", np.zeros(network.n_outputs, dtype=name))
     inner = _linear(torch, weights["inner_weights"], weights["biases"])
     if "linear_weights" not in weights:
@@ -94,8 +95,8 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     torch = require("torch", "torch", "init_torch_")
     original = as_network(network, "init_torch_")
     name = check_dtype(linear1.weight.dtype, "init_torch_")
-    activation = getattr(torch.nn, translate(original, ACTIVATION_MODULES, "init_torch_"))()
-    layers = folded(original)
+    activation = _activation(original, "init_torch_")
+    layers = _without_linear_term(original)
     _check_layers(torch, linear1, linear2, layers)
     weights = rounded_weights(layers, name, "init_torch_")
     module = torch.nn.Sequential(linear1, activation, linear2)
@@ -146,7 +147,7 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Shall
         outer_weights=_array(outer.weight).T,
         linear_weights=linear,
         intercept=None if biased.bias is None else _array(biased.bias),
-        activation=get_activation(activation),
+        activation=activation,
         single_output=outer.out_features == 1,
     )
     if like is not None:
@@ -159,6 +160,25 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Shall
         )
     check_agreement(network, _predict(torch, module, inner), dtype=name, caller="from_torch")
     return network
+
+
+def _activation(network: ShallowNetwork, caller: str) -> Any:
+    """The module between the layers."""
+    from greedynet.export.torch_skip import ACTIVATION_MODULES
+
+    place = "greedynet.export.torch_skip.ACTIVATION_MODULES"
+    return translate(network, ACTIVATION_MODULES, caller, place)(network.activation)
+
+
+def _without_linear_term(network: ShallowNetwork) -> ShallowNetwork:
+    """Fold the affine term, for which two layers have no other place."""
+    if network.linear_weights is not None and odd_part(network.activation) is None:
+        raise ValueError(
+            "`network` of `init_torch_` must have no linear term with the activation "
+            f"{network.activation.name!r}, of which no two neurons make a linear function: write "
+            "`to_torch(network, fold_affine=False)`, or fit with `linear_term=False`."
+        )
+    return folded(network)
 
 
 def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
@@ -220,22 +240,26 @@ def _check_layers(torch: Any, linear1: Any, linear2: Any, network: ShallowNetwor
             )
 
 
-def _parts(torch: Any, module: Any) -> tuple[Any, str, Any, Any]:
-    """Take a module apart: inner layer, our name of the activation, outer layer, affine layer."""
-    from greedynet.export.torch_skip import SkipNetwork
+def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:
+    """Take a module apart: inner layer, our activation, outer layer, affine layer."""
+    from greedynet.export.torch_skip import ACTIVATION_MODULES, SkipNetwork, read_activation
 
-    names = {getattr(torch.nn, known): ours for ours, known in ACTIVATION_MODULES.items()}
     children = list(module.children()) if isinstance(module, torch.nn.Module) else []
-    parts = [names.get(type(child), child) for child in children]
-    match parts:
-        case [torch.nn.Linear(), str(), torch.nn.Linear()] if type(module) is torch.nn.Sequential:
-            return parts[0], parts[1], parts[2], None
-        case [torch.nn.Linear(), str(), torch.nn.Linear(), torch.nn.Linear()] if isinstance(
-            module, SkipNetwork
-        ):
-            return parts[0], parts[1], parts[2], parts[3]
-    got = ", ".join(type(child).__name__ for child in children)
+    match children:
+        case [torch.nn.Linear(), middle, torch.nn.Linear(), *rest]:
+            activation = read_activation(middle)
+            wanted = {0: torch.nn.Sequential, 1: SkipNetwork}.get(len(rest))
+            if activation is not None and type(module) is wanted:
+                return children[0], activation, children[2], rest[0] if rest else None
+    # An activation with its parameters, which may be what is wrong with it.
+    got = ", ".join(
+        repr(child)
+        if isinstance(child, torch.nn.GELU | torch.nn.Softplus)
+        else type(child).__name__
+        for child in children
+    )
     raise TypeError(
-        f"`module` must be nn.Sequential(Linear, {' or '.join(ACTIVATION_MODULES.values())}, "
-        f"Linear), got {type(module).__name__}({got}): put the layers of yours into one."
+        "`module` must be nn.Sequential(Linear, activation, Linear) with one of the activations "
+        f"{sorted(ACTIVATION_MODULES)}, got {type(module).__name__}({got}): put the layers of "
+        "yours into one."
     )

@@ -1,7 +1,19 @@
-"""The one torch module that is not a plain `nn.Sequential`; imported only where torch is there."""
+"""The torch modules of our own, beside those of `torch.nn`; imported only where torch is there.
+
+`SkipNetwork` is a network with an affine term of its own. The rest are activations: those that
+`torch.nn` does not have, and the table from our names to modules and back.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
+
+from greedynet.activations import ACTIVATIONS, Activation, LeakyReLU
+
+# Beyond it `nn.Softplus` returns z itself; the default of 20 would cost float64 eight digits.
+SOFTPLUS_THRESHOLD = 40.0
 
 
 class SkipNetwork(nn.Module):
@@ -25,3 +37,79 @@ class SkipNetwork(nn.Module):
         """Return the outputs, `(n_rows, n_outputs)`."""
         hidden: torch.Tensor = self.outer(self.activation(self.inner(x)))
         return hidden + self.affine(x)
+
+
+class ReLU2(nn.Module):
+    """`max(z, 0)**2`."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Return `max(z, 0)**2`."""
+        r = torch.relu(z)
+        return r * r
+
+
+class ReLU3(nn.Module):
+    """`max(z, 0)**3`."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Return `max(z, 0)**3`."""
+        r = torch.relu(z)
+        return r * r * r
+
+
+class Abs(nn.Module):
+    """`|z|`."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Return `|z|`."""
+        return torch.abs(z)
+
+
+class Sin(nn.Module):
+    """`sin(z)`."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Return `sin(z)`."""
+        return torch.sin(z)
+
+
+class Gaussian(nn.Module):
+    """`exp(-z**2)`."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Return `exp(-z**2)`."""
+        return torch.exp(-z * z)
+
+
+# Our name -> the module, made from the activation; one of your own may be added.
+ACTIVATION_MODULES: dict[str, Callable[[Any], nn.Module]] = {
+    "relu": lambda own: nn.ReLU(),
+    "relu2": lambda own: ReLU2(),
+    "relu3": lambda own: ReLU3(),
+    "leaky_relu": lambda own: nn.LeakyReLU(own.negative_slope),
+    "abs": lambda own: Abs(),
+    "tanh": lambda own: nn.Tanh(),
+    "sigmoid": lambda own: nn.Sigmoid(),
+    "gelu": lambda own: nn.GELU(),
+    "softplus": lambda own: nn.Softplus(threshold=SOFTPLUS_THRESHOLD),
+    "sin": lambda own: Sin(),
+    "gaussian": lambda own: Gaussian(),
+}
+
+
+def read_activation(module: nn.Module) -> Activation | None:
+    """Return the activation that a module computes, or None if it is none of ours."""
+    if type(module) is nn.LeakyReLU:
+        return LeakyReLU(float(module.negative_slope))
+    for name, make in ACTIVATION_MODULES.items():
+        ours = ACTIVATIONS.get(name)
+        if ours is not None and type(module) is type(make(ours)):
+            return ours if _is_plain(module) else None
+    return None
+
+
+def _is_plain(module: nn.Module) -> bool:
+    """Whether a module of `torch.nn` has the parameters that make it ours."""
+    if isinstance(module, nn.GELU):
+        return bool(module.approximate == "none")
+    return not isinstance(module, nn.Softplus) or bool(module.beta == 1)

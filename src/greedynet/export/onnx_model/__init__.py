@@ -6,14 +6,14 @@ Opset 17 and IR 8: what onnx writes by default is newer than what runtimes read.
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from greedynet.estimators import GreedyNetRegressor
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import with_hidden_layer
-from greedynet.export.precision import WEIGHTS, DType, check_dtype, rounded_weights
+from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
+from greedynet.export.precision import DType, check_dtype, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.extras import require
 from greedynet.files import write_atomically
@@ -23,11 +23,10 @@ from greedynet.tensorfile import library_version
 if TYPE_CHECKING:
     import onnx
 
+_PLACE = "greedynet.export.onnx_model.ACTIVATION_OPERATORS"
+
 OPSET = 17
 IR_VERSION = 8
-
-# Our name -> the operator.
-ACTIVATION_OPERATORS = {"relu": "Relu"}
 
 
 def to_onnx(
@@ -92,35 +91,17 @@ def register_skl2onnx() -> None:
 # The graph
 
 
-@dataclass(frozen=True)
-class _Node:
-    """An operator with its arguments."""
-
-    operator: str
-    inputs: tuple[str, ...]
-    output: str
-    attributes: dict[str, int]
-
-
-# Everything between input and output that needs a name.
-_INSIDE = (*WEIGHTS, "z", "hidden", "affine")
-
-
-def _nodes(network: ShallowNetwork, names: Mapping[str, str], X: str, y: str) -> list[_Node]:
-    """The operators from the input `X` to the output `y`; `names` are those of `_INSIDE`."""
-    activation = translate(network, ACTIVATION_OPERATORS, "to_onnx")
-    constant = () if network.intercept is None else (names["intercept"],)
-    inner = (X, names["inner_weights"], names["biases"])
-    nodes = [
-        _Node("Gemm", inner, names["z"], {"transB": 1}),
-        _Node(activation, (names["z"],), names["hidden"], {}),
-    ]
-    if network.linear_weights is not None:
-        linear = (X, names["linear_weights"], *constant)
-        nodes.append(_Node("Gemm", linear, names["affine"], {}))
-        constant = (names["affine"],)
-    outer = (names["hidden"], names["outer_weights"], *constant)
-    return [*nodes, _Node("Gemm", outer, y, {})]
+def _fill(graph: Graph, network: ShallowNetwork, X: str, y: str, caller: str) -> None:
+    """Add the operators from the input `X` to the output `y`."""
+    activation = translate(network, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
+    weights = rounded_weights(network, graph.dtype, caller)
+    names = {name: graph.constant(name, array) for name, array in weights.items()}
+    constant = (names["intercept"],) if "intercept" in names else ()
+    z = graph.add("Gemm", X, names["inner_weights"], names["biases"], transB=1)
+    hidden = activation(graph, z, network.activation)
+    if "linear_weights" in names:
+        constant = (graph.add("Gemm", X, names["linear_weights"], *constant),)
+    graph.add("Gemm", hidden, names["outer_weights"], *constant, to=y)
 
 
 def _checked_proto(network: ShallowNetwork, dtype: DType, X: str, y: str, *, caller: str) -> Any:
@@ -142,24 +123,22 @@ def _proto(network: ShallowNetwork, dtype: DType, X: str, y: str, caller: str) -
     """Build the model."""
     onnx = require("onnx", "onnx", caller)
     helper, types = onnx.helper, onnx.TensorProto
-    layers = with_hidden_layer(network)
-    names = {name: f"greedynet_{name}" for name in _INSIDE}
+    numbers = count()
+    graph = Graph(dtype, lambda word: f"greedynet_{word}_{next(numbers)}")
+    _fill(graph, with_hidden_layer(network), X, y, caller)
     kind = {"float32": types.FLOAT, "float64": types.DOUBLE}[dtype]
-    graph = helper.make_graph(
+    made = helper.make_graph(
         [
             helper.make_node(node.operator, node.inputs, [node.output], **node.attributes)
-            for node in _nodes(layers, names, X, y)
+            for node in graph.nodes
         ],
         "greedynet",
         [helper.make_tensor_value_info(X, kind, ["n_rows", network.n_features])],
         [helper.make_tensor_value_info(y, kind, ["n_rows", network.n_outputs])],
-        [
-            onnx.numpy_helper.from_array(array, names[name])
-            for name, array in rounded_weights(layers, dtype, caller).items()
-        ],
+        [onnx.numpy_helper.from_array(array, name) for name, array in graph.arrays.items()],
     )
     proto = helper.make_model(
-        graph,
+        made,
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="greedynet",
@@ -208,15 +187,15 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     kind = TensorProto.DOUBLE if dtype == "float64" else TensorProto.FLOAT
     # What goes into the pipeline is the graph that has just been found to agree.
     _checked_proto(network, dtype, "X", "y", caller="skl2onnx")
-    layers = with_hidden_layer(network)
-    names = {name: scope.get_unique_variable_name(name) for name in _INSIDE}
-    for name, array in rounded_weights(layers, dtype, "skl2onnx").items():
-        container.add_initializer(names[name], kind, array.shape, array.ravel())
     X = variable.full_name
     if not isinstance(variable.type, DoubleTensorType | FloatTensorType):
         X = scope.get_unique_variable_name("cast")
         container.add_node("Cast", variable.full_name, X, op_version=13, to=kind)
-    for node in _nodes(layers, names, X, operator.outputs[0].full_name):
+    graph = Graph(dtype, scope.get_unique_variable_name)
+    _fill(graph, with_hidden_layer(network), X, operator.outputs[0].full_name, "skl2onnx")
+    for name, array in graph.arrays.items():
+        container.add_initializer(name, kind, array.shape, array.ravel())
+    for node in graph.nodes:
         container.add_node(
             node.operator, list(node.inputs), node.output, op_version=13, **node.attributes
         )
