@@ -1,14 +1,17 @@
 """`greedynet export`: every target from the command line, and what a user may get wrong."""
 
 import os
+import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import greedynet.export
 from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.cli import main
+from networks import inputs, random_network
 from problems import noisy
 
 
@@ -59,6 +62,33 @@ def test_torch(model, saved):
     np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("activation", "affine", "layers"),
+    [
+        ("softplus", True, "nn.Sequential(nn.Linear(3, 7), nn.Softplus("),
+        ("leaky_relu", False, "nn.Sequential(nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),"),
+        ("sin", False, "nn.Sequential(nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn."),
+        ("tanh", True, "greedynet.export.torch_skip.SkipNetwork(nn.Linear(3, 5), nn.Tanh(), nn."),
+    ],
+)
+def test_torch_says_what_loads_the_file(tmp_path, activation, affine, layers):
+    torch = need("torch")
+    network = random_network(activation=activation, affine=affine)
+    network.save(tmp_path / "model.safetensors")
+    result = run(tmp_path / "model.safetensors", "--to", "torch", "--dtype", "float64")
+    assert result.exit_code == 0, result.output
+    hint = result.output.splitlines()[-1]
+    assert layers in hint
+    # What it says is done, to the letter.
+    written, loading = re.match(r"load it into (.*) with (load_state_dict.*)", hint).groups()
+    names = {"nn": torch.nn, "torch": torch, "greedynet": greedynet}
+    module = eval(written, names)
+    eval(f"module.{loading}", names | {"module": module})
+    X = inputs(network)
+    found = module(torch.from_numpy(X)).detach().numpy()
+    np.testing.assert_allclose(found[:, 0], network.predict(X), rtol=1e-12)
+
+
 # Keras reads its own weights in a way that NumPy 2 warns of.
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 def test_keras(model, saved, tmp_path):
@@ -71,6 +101,10 @@ def test_keras(model, saved, tmp_path):
     result = run(saved, "--to", "keras")
     assert result.exit_code == 0, result.output
     assert saved.with_suffix(".keras").stat().st_size > 0
+    # An affine term that cannot become neurons is a layer of its own.
+    random_network(activation="tanh").save(tmp_path / "tanh.safetensors")
+    result = run(tmp_path / "tanh.safetensors", "--to", "keras")
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize(

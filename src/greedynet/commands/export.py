@@ -5,7 +5,9 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from greedynet.activations import odd_part
 from greedynet.export.c_header import to_c
 from greedynet.export.keras_model import to_keras
 from greedynet.export.onnx_model import to_onnx
@@ -14,6 +16,7 @@ from greedynet.export.resolve import as_network
 from greedynet.export.torch_module import to_torch
 from greedynet.extras import require
 from greedynet.files import write_atomically
+from greedynet.network import ShallowNetwork
 
 ENDINGS = {"onnx": ".onnx", "torch": ".pt", "keras": ".keras", "c": ".h"}
 
@@ -34,48 +37,65 @@ def run(model: Path, target: str, out: Path | None, dtype: DType) -> str:
     """
     network = as_network(model, "greedynet export")
     path = out or model.with_suffix(ENDINGS[target])
-    _WRITERS[target](model, path, dtype)
-    return f"wrote {path}: {network.describe().splitlines()[0]}\n{_HINTS[target].format(path=path)}"
+    hint = _WRITERS[target](network, path, dtype)
+    return f"wrote {path}: {network.describe().splitlines()[0]}\n{hint}"
 
 
-def _write_onnx(model: Path, path: Path, dtype: DType) -> None:
-    to_onnx(model, path, dtype=dtype)
+def _write_onnx(network: ShallowNetwork, path: Path, dtype: DType) -> str:
+    to_onnx(network, path, dtype=dtype)
+    return f'load it with onnxruntime.InferenceSession("{path}")'
 
 
-def _write_c(model: Path, path: Path, dtype: DType) -> None:
-    to_c(model, path, dtype=dtype)
+def _write_c(network: ShallowNetwork, path: Path, dtype: DType) -> str:
+    to_c(network, path, dtype=dtype)
+    return f'include it with #include "{path}"; the comment at its top shows the call'
 
 
-def _write_torch(model: Path, path: Path, dtype: DType) -> None:
+def _write_torch(network: ShallowNetwork, path: Path, dtype: DType) -> str:
     """Weights only, which PyTorch loads without running any code."""
-    module = to_torch(model, dtype=dtype)
+    module = to_torch(network, dtype=dtype, fold_affine=_folds(network))
     buffer = io.BytesIO()
     require("torch", "torch", "greedynet export").save(module.state_dict(), buffer)
     write_atomically(path, buffer.getvalue())
+    double = ".double()" if dtype == "float64" else ""
+    return (
+        f"load it into {_constructor(module)}{double} with "
+        f'load_state_dict(torch.load("{path}", weights_only=True))'
+    )
 
 
-def _write_keras(model: Path, path: Path, dtype: DType) -> None:
+def _write_keras(network: ShallowNetwork, path: Path, dtype: DType) -> str:
     if path.suffix != ".keras":
         raise ValueError(f"`--out` must end in .keras for a Keras model, got {str(path)!r}.")
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "model.keras")
-        to_keras(model, dtype=dtype).save(file)
+        to_keras(network, dtype=dtype, fold_affine=_folds(network)).save(file)
         write_atomically(path, Path(file).read_bytes())
+    return f'load it with keras.saving.load_model("{path}")'
 
 
-_WRITERS: dict[str, Callable[[Path, Path, DType], None]] = {
+def _folds(network: ShallowNetwork) -> bool:
+    """Whether the affine term becomes neurons; where it can, the model is plain layers."""
+    return network.linear_weights is None or odd_part(network.activation) is not None
+
+
+def _constructor(module: Any) -> str:
+    """What to write for a module of the same layers; modules of ours with the place they are at."""
+    children = list(module.children())
+    if not children:
+        text = repr(module)
+    else:
+        text = f"{type(module).__name__}({', '.join(map(_constructor, children))})"
+    if type(module).__name__ == "Linear":
+        bias = "" if module.bias is not None else ", bias=False"
+        text = f"Linear({module.in_features}, {module.out_features}{bias})"
+    place = type(module).__module__
+    return f"nn.{text}" if place.startswith("torch.") else f"{place}.{text}"
+
+
+_WRITERS: dict[str, Callable[[ShallowNetwork, Path, DType], str]] = {
     "onnx": _write_onnx,
     "torch": _write_torch,
     "keras": _write_keras,
     "c": _write_c,
-}
-
-_HINTS = {
-    "onnx": 'load it with onnxruntime.InferenceSession("{path}")',
-    "torch": (
-        "load it into nn.Sequential(nn.Linear(d, n), nn.ReLU(), nn.Linear(n, t)) with "
-        'load_state_dict(torch.load("{path}", weights_only=True))'
-    ),
-    "keras": 'load it with keras.saving.load_model("{path}")',
-    "c": 'include it with #include "{path}"; the comment at its top shows the call',
 }
