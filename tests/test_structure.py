@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "threads",
         "factor",
         "outer",
+        "losses",
         "data",
         "ridgelet",
         "tensorfile",

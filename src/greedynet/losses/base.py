@@ -1,0 +1,121 @@
+"""What a loss is to the rest of the library, and the walk over the outputs that all losses share.
+
+A loss measures the misses `r = Y - F c` of columns `F` with outer weights `c`. Its `fit` finds the
+weights that make its measure smallest, step GSN 4 of the paper in the norm of the loss, and the
+*functional* of what is left: minus the derivative of the measure by the predictions. At the optimum
+
+    F' functional = 0,
+
+and among all neurons `g` that could come next, `<functional, g>` is how fast the measure falls as
+`g` enters. For least squares the functional is the residual.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+# Misses below this share of the target are rounding: an interpolation, with the functional zero.
+ROUNDING = 1e-14
+
+# Solves for one output: (columns, y, row weights, weights to start from) -> (weights, functional).
+Solver = Callable[[Float64, Float64, Float64, Float64 | None], tuple[Float64, Float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The best weights of some columns, and what they leave.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k, n_outputs)
+        Outer weights.
+    misses : ndarray of shape (n_rows, n_outputs)
+        `Y - columns @ weights`, the rows not weighted.
+    functional : ndarray of shape (n_rows, n_outputs)
+        A subgradient of the loss's `size` at the misses, the row weights in it, orthogonal to the
+        columns.
+    """
+
+    weights: Float64
+    misses: Float64
+    functional: Float64
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """What the library asks of a loss."""
+
+    @property
+    def name(self) -> str:
+        """The name it is printed by."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """What to pass to `get_loss` to have it again."""
+        ...
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit of `columns` to `Y`.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n_rows, k)
+            Well-conditioned columns, not multiplied by the row weights.
+        Y : ndarray of shape (n_rows, n_outputs)
+            Targets.
+        weights : ndarray of shape (n_rows,) or None
+            Positive weights of the rows; None for all 1.
+        start : Fit or None
+            The fit of the same targets by the first of these columns. It saves time; the optimum
+            is the same.
+        """
+        ...
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return the measure of the misses; `c` times as large for misses `c > 0` times as large.
+
+        Parameters
+        ----------
+        misses : ndarray of shape (n_rows, n_outputs)
+            Of the training rows or any others.
+        weights : ndarray of shape (n_rows,) or None
+            Positive weights of the rows; None for all 1.
+        """
+        ...
+
+
+def row_weights(weights: Float64 | None, n_rows: int) -> Float64:
+    """Return the weights, ones for None."""
+    return np.ones(n_rows) if weights is None else weights
+
+
+def fit_outputs(
+    solve: Solver, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None
+) -> Fit:
+    """Solve for each output by itself, at unit scale, and put the solutions together.
+
+    The functional of every loss is the same for `y` and `c y`, so that it needs no scaling back.
+    """
+    w = row_weights(weights, len(Y))
+    found = np.zeros((columns.shape[1], Y.shape[1]))
+    functional = np.zeros(Y.shape)
+    for j, y in enumerate(Y.T):
+        # By a power of two, which is exact: nothing depends on the unit of `y`, not even rounding.
+        scale = 2.0 ** np.frexp(np.abs(y).max(initial=0.0))[1]
+        first = None if start is None else _extended(start.weights[:, j] / scale, columns.shape[1])
+        solution, functional[:, j] = solve(columns, y / scale, w, first)
+        found[:, j] = solution * scale
+    return Fit(found, Y - columns @ found, functional)
+
+
+def _extended(weights: Float64, n_columns: int) -> Float64:
+    """Give columns that were not there the weight zero."""
+    return np.concatenate([weights, np.zeros(n_columns - len(weights))])

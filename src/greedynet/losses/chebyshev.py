@@ -1,0 +1,134 @@
+"""The largest miss.
+
+    min_{c, t}  t    subject to    -t <= y - F c <= t
+
+Few rows decide: as many as columns and one more. The linear programme gets the rows with the
+largest misses, then also those that its solution misses by more than `t`, until there are none.
+That is the optimum for all rows, as that of fewer rows is never larger.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.losses.base import Fit, fit_outputs
+from greedynet.losses.power import power_fit
+from greedynet.losses.programme import shortest, solve_programme, unit_columns
+
+Float64 = NDArray[np.float64]
+
+# A miss this much above the largest allowed is none; targets are of size one.
+ZERO = 1e-10
+# The power whose fit tells which rows will have the largest misses, where nothing else does.
+HIGH_POWER = 65.0
+
+
+@dataclass(frozen=True)
+class Chebyshev:
+    """`max_i |r_i|`, added up over the outputs: the uniform norm. All row weights count the same.
+
+    The functional of an output has the signs of its largest misses, is zero elsewhere, and its
+    absolute values sum to 1; `<functional, r>` is the size.
+    """
+
+    name: str = "chebyshev"
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """What to pass to `get_loss` to have it again."""
+        return {"loss": self.name}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit: the largest miss is met by one row more than there are columns."""
+        return fit_outputs(_solve, columns, Y, weights, start)
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return the largest miss of each output, added up."""
+        return float(np.abs(misses).max(axis=0, initial=0.0).sum())
+
+
+def _solve(
+    columns: Float64, y: Float64, w: Float64, start: Float64 | None
+) -> tuple[Float64, Float64]:
+    if columns.shape[1] == 0:
+        return np.zeros(0), _norming(y)
+    unit, sizes = unit_columns(columns)
+    if start is None:
+        start = power_fit(columns, y, np.ones_like(y), None, p=HIGH_POWER)[0]
+    solution, functional = _optimum(unit, y, np.abs(y - columns @ start))
+    solution, functional = _polished(unit, y, solution, functional)
+    return solution / sizes, functional
+
+
+def _norming(y: Float64) -> Float64:
+    """Spread the functional evenly over all rows with the largest value."""
+    largest = np.abs(y) == np.abs(y).max()
+    return np.asarray(np.sign(y) * largest / largest.sum())
+
+
+def _optimum(columns: Float64, y: Float64, guess: Float64) -> tuple[Float64, Float64]:
+    """Solve the programme on the rows with large misses, and on more until all rows agree."""
+    k = columns.shape[1]
+    rows = np.argsort(-guess, kind="stable")[: 2 * k + 20]
+    while True:
+        solution, allowed, functional = _programme(columns, y, rows)
+        misses = np.abs(y - columns @ solution)
+        misses[rows] = 0.0
+        beyond = np.flatnonzero(misses > allowed + ZERO)
+        if not len(beyond):
+            return solution, functional
+        worst = beyond[np.argsort(-misses[beyond], kind="stable")[: k + 10]]
+        rows = np.concatenate([rows, worst])
+
+
+def _programme(
+    columns: Float64, y: Float64, rows: NDArray[np.intp]
+) -> tuple[Float64, float, Float64]:
+    """Return weights, largest miss and functional for the given rows."""
+    some, ones = columns[rows], np.ones((len(rows), 1))
+    k = columns.shape[1]
+    result = solve_programme(
+        {
+            "c": np.append(np.zeros(k), 1.0),
+            "A_ub": np.block([[-some, -ones], [some, -ones]]),
+            "b_ub": np.concatenate([-y[rows], y[rows]]),
+            "bounds": np.column_stack(
+                [np.append(np.full(k, -np.inf), 0.0), np.full(k + 1, np.inf)]
+            ),
+        }
+    )
+    if result is None:  # t = max |y| always is feasible
+        raise RuntimeError("The linear programme of loss='chebyshev' was called infeasible.")
+    functional = np.zeros(len(y))
+    below, above = np.split(np.asarray(result.ineqlin.marginals), 2)
+    # A multiplier is how much less `t` could be if its bound were larger: not positive.
+    functional[rows] = above - below
+    return result.x[:-1], float(result.x[-1]), functional
+
+
+def _polished(
+    columns: Float64, y: Float64, solution: Float64, functional: Float64
+) -> tuple[Float64, Float64]:
+    """Take weights and functional from the solver's tolerance to rounding.
+
+    Rows with a functional have the largest miss exactly, `F c + sign t = y`; the functional is
+    orthogonal to the columns and sums to 1 with those signs.
+    """
+    rows = np.flatnonzero(np.abs(functional) > ZERO)
+    if not len(rows):
+        return solution, functional
+    signs = np.sign(functional[rows])
+    r = y - columns @ solution
+    level = float(np.mean(signs * r[rows]))
+    equations = np.column_stack([columns[rows], signs])
+    closer = solution + shortest(equations, r[rows] - level * signs)[:-1]
+    if np.abs(y - columns @ closer).max() <= np.abs(r).max():
+        solution = closer
+    functional = functional.copy()
+    wanted = np.append(np.zeros(columns.shape[1]), 1.0)
+    functional[rows] += shortest(equations.T, wanted - equations.T @ functional[rows])
+    return solution, functional

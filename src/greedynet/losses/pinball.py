@@ -1,0 +1,190 @@
+"""Absolute values and quantiles: sums of misses that count differently above and below.
+
+    min_c  sum_i  b_i r_i^+ + a_i r_i^-,    r = y - F c,
+
+is solved by its dual, which has as many constraints as columns,
+
+    max_d  <d, y>    subject to    F' d = 0,    -a <= d <= b,
+
+and `d` is the functional. A row with a clear miss has `d_i` at a bound, known beforehand: only rows
+with small misses are left to the linear programme, and those that turn out to lie on the other side
+join them until none does. That is the optimum for all rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.losses.base import Fit, fit_outputs, row_weights
+from greedynet.losses.newton import least_squares, newton_step
+from greedynet.losses.programme import shortest, solve_programme, unit_columns
+
+Float64 = NDArray[np.float64]
+
+# A miss, or a distance to a bound, below this is zero; targets and row weights are of size one.
+ZERO = 1e-9
+# Steps of reweighted least squares that guess the side of each row, and how they close in.
+GUESSES, CLOSER = 8, 0.5
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """`sum_i w_i |r_i|`, over rows and outputs: the median, which a few wild rows do not move.
+
+    The functional is `w_i sign(r_i)`, and between `-w_i` and `w_i` for rows that are met exactly;
+    `<functional, r> = sum w |r|`.
+    """
+
+    name: str = "absolute"
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """What to pass to `get_loss` to have it again."""
+        return {"loss": self.name}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit, a vertex: as many rows are met exactly as there are columns."""
+        return fit_outputs(partial(_solve, below=1.0, above=1.0), columns, Y, weights, start)
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return `sum w |r|`."""
+        return float(row_weights(weights, len(misses)) @ np.abs(misses).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """`sum_i w_i (quantile r_i^+ + (1 - quantile) r_i^-)`, over rows and outputs.
+
+    The share `quantile` of the rows lies below the fit. The functional is `w_i quantile` where
+    `r_i > 0`, `-w_i (1 - quantile)` where `r_i < 0` and in between for rows that are met exactly;
+    `<functional, r>` is the size.
+
+    Attributes
+    ----------
+    quantile : float, default=0.5
+        Between 0 and 1.
+    """
+
+    quantile: float = 0.5
+    name: str = "quantile"
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """What to pass to `get_loss` to have it again."""
+        return {"loss": self.name, "quantile": self.quantile}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit, a vertex: as many rows are met exactly as there are columns."""
+        solve = partial(_solve, below=1.0 - self.quantile, above=self.quantile)
+        return fit_outputs(solve, columns, Y, weights, start)
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return the sum."""
+        sides = np.where(misses > 0, self.quantile, self.quantile - 1.0)
+        return float(row_weights(weights, len(misses)) @ (sides * misses).sum(axis=1))
+
+
+def _solve(
+    columns: Float64, y: Float64, w: Float64, start: Float64 | None, *, below: float, above: float
+) -> tuple[Float64, Float64]:
+    if columns.shape[1] == 0:
+        return np.zeros(0), w * (above * (y > 0) - below * (y < 0))
+    unit, sizes = unit_columns(columns)
+    largest = w.max()
+    low, high = -below * (w / largest), above * (w / largest)
+    guess = None if start is None else start * sizes
+    solution, functional = _optimum(unit, y, low, high, _misses(unit, y, low, high, guess))
+    solution, functional = _polished(unit, y, low, high, solution, functional)
+    return solution / sizes, functional * largest
+
+
+def _misses(
+    columns: Float64, y: Float64, low: Float64, high: Float64, start: Float64 | None
+) -> Float64:
+    """Guess the misses of the optimum by a few steps of reweighted least squares."""
+    solution = least_squares(columns, y, high - low) if start is None else start
+    r = y - columns @ solution
+    near = float(np.median(np.abs(r)))
+    for _ in range(GUESSES):
+        near = max(CLOSER * near, 1e-12)
+        curvature = np.where(r > 0, high, -low) / np.maximum(np.abs(r), near)
+        solution = solution + newton_step(columns, curvature, curvature * r)[0]
+        r = y - columns @ solution
+    return r
+
+
+def _optimum(
+    columns: Float64, y: Float64, low: Float64, high: Float64, guess: Float64
+) -> tuple[Float64, Float64]:
+    """Solve the programme on the rows with small misses, and on more until all rows agree."""
+    n_rows, k = columns.shape
+    order = np.argsort(np.abs(guess), kind="stable")
+    free = np.zeros(n_rows, dtype=bool)
+    n_free = min(n_rows, max(4 * k + 20, n_rows // 20))
+    free[order[:n_free]] = True
+    bound = np.where(guess > 0, high, low)
+    while True:
+        found = _programme(columns, y, low, high, np.where(free, 0.0, bound), free)
+        if found is None:
+            # The bounds of the other rows cannot be balanced: too many were thought known.
+            n_free = min(n_rows, 2 * n_free)
+            free[order[:n_free]] = True
+            continue
+        wrong = ~free & ((y - columns @ found[0]) * np.sign(bound) < -ZERO)
+        if not wrong.any():
+            return found
+        free |= wrong
+
+
+def _programme(
+    columns: Float64,
+    y: Float64,
+    low: Float64,
+    high: Float64,
+    fixed: Float64,
+    free: NDArray[np.bool_],
+) -> tuple[Float64, Float64] | None:
+    """Return weights and functional with the functional of all but the free rows given."""
+    result = solve_programme(
+        {
+            "c": -y[free],
+            "A_eq": columns[free].T,
+            "b_eq": -columns.T @ fixed,
+            "bounds": np.column_stack([low[free], high[free]]),
+        }
+    )
+    if result is None:
+        return None
+    functional = fixed.copy()
+    functional[free] = result.x
+    # The programme minimises -<d, y>: its multipliers are minus the weights.
+    return -np.asarray(result.eqlin.marginals), functional
+
+
+def _polished(
+    columns: Float64,
+    y: Float64,
+    low: Float64,
+    high: Float64,
+    solution: Float64,
+    functional: Float64,
+) -> tuple[Float64, Float64]:
+    """Take weights and functional from the solver's tolerance to rounding.
+
+    Rows strictly between their bounds are met exactly, and it is they that balance the rest.
+    """
+    margin = ZERO * (high - low)
+    between = (functional > low + margin) & (functional < high - margin)
+    r = y - columns @ solution
+    solution = solution + shortest(columns[between], r[between])
+    met = between | (np.abs(y - columns @ solution) <= ZERO)
+    functional = functional.copy()
+    functional[met] -= shortest(columns[met].T, columns.T @ functional)
+    return solution, functional

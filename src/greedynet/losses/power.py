@@ -1,0 +1,132 @@
+"""The norms of the spaces `L_p`, `1 < p < infinity`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.losses.base import ROUNDING, Fit, fit_outputs, row_weights
+from greedynet.losses.newton import least_squares, line_minimum, newton_step
+
+Float64 = NDArray[np.float64]
+
+# Relative distance to the optimum at which a fit is done: certified, by duality.
+OPTIMAL = 1e-13
+# Misses this much smaller than the largest are as good as zero.
+NEAREST = 1e-15
+MAX_STEPS = 120
+# How near to zero the curvature may come, relative to its largest value.
+FLATTEST = 1e-13
+
+
+@dataclass(frozen=True)
+class Power:
+    """`|r| = (sum_i w_i |r_i|^p)^(1/p)`, over rows and outputs.
+
+    The functional is the norming functional of the misses,
+
+        w_i |r_i|^(p-1) sign(r_i) / |r|^(p-1),    <functional, r> = |r|,
+
+    of norm 1 in the dual space, whose power is `q = p / (p - 1)`.
+
+    Attributes
+    ----------
+    p : float
+        Power, above 1. Near 1 far rows weigh little, for large `p` they are all that counts.
+    """
+
+    p: float
+    name: str = "power"
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """What to pass to `get_loss` to have it again."""
+        return {"loss": self.p}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit; its distance to the optimum is at most rounding, known by duality."""
+        fit = fit_outputs(partial(power_fit, p=self.p), columns, Y, weights, start)
+        w = row_weights(weights, len(Y))
+        sizes = np.array([power_norm(r, w, self.p) for r in fit.misses.T])
+        # Each output's functional norms that output; together they norm all the outputs.
+        shares = (sizes / (power_norm(sizes, np.ones(len(sizes)), self.p) or 1.0)) ** (self.p - 1)
+        return Fit(fit.weights, fit.misses, fit.functional * shares)
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return the norm."""
+        w = row_weights(weights, len(misses))
+        return power_norm(misses.T, w, self.p)
+
+
+def power_norm(r: Float64, w: Float64, p: float) -> float:
+    """Return `(sum w |r|^p)^(1/p)`, without overflow or underflow."""
+    largest = float(np.abs(r).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    return largest * float(np.sum(w * (np.abs(r) / largest) ** p)) ** (1 / p)
+
+
+def power_fit(
+    columns: Float64, y: Float64, w: Float64, start: Float64 | None, *, p: float
+) -> tuple[Float64, Float64]:
+    """Return weights and norming functional for one output.
+
+    A large `p` is come to by way of smaller ones, each fitted roughly from the one before: far
+    from its optimum a high power is too flat for Newton's method.
+    """
+    powers = [p]
+    while powers[0] > 4:
+        powers.insert(0, 1 + (powers[0] - 1) / 2)
+    solution = least_squares(columns, y, w) if start is None else start
+    for rough in powers[:-1]:
+        solution, _ = _descend(columns, y, w, solution, rough, 1e-2)
+    return _descend(columns, y, w, solution, p, OPTIMAL)
+
+
+def _descend(
+    columns: Float64, y: Float64, w: Float64, solution: Float64, p: float, tol: float
+) -> tuple[Float64, Float64]:
+    """Go down by Newton's method until the distance to the optimum is below `tol` times the norm.
+
+    Any functional `d` of dual norm 1 that is orthogonal to the columns bounds the optimum from
+    below, `<d, y> = <d, y - F c> <= |y - F c|`: hence the distance.
+    """
+    target = power_norm(y, w, p)
+    nearest = 0.1  # smallest miss, relative to the largest, that the curvature of p < 2 may see
+    best = (np.inf, solution, np.zeros_like(y))
+    for _ in range(MAX_STEPS):
+        r = y - columns @ solution
+        size = power_norm(r, w, p)
+        if size <= ROUNDING * target:
+            # Interpolation, or y = 0: there is no miss whose direction would mean anything.
+            return solution, np.zeros_like(y)
+        unit = np.abs(r) / np.abs(r).max()
+        slope = np.sign(r) * w * unit ** (p - 1)
+        step, dual = newton_step(columns, _curvature(unit, w, p, nearest), slope)
+        dual /= power_norm(dual / w, w, p / (p - 1)) or 1.0
+        gap = size - float(dual @ y)
+        if gap < best[0]:
+            best = gap, solution, dual
+        move = columns @ step
+        if gap <= tol * size or not move.any():
+            break
+        length = line_minimum(partial(_derivative, r, move, w, p), np.abs(r).max() / (p - 1))
+        solution = solution + length * step
+        nearest = max(0.2 * nearest, NEAREST)
+    return best[1:]
+
+
+def _curvature(unit: Float64, w: Float64, p: float, nearest: float) -> Float64:
+    curvature: Float64 = w * np.maximum(unit, nearest) ** (p - 2)
+    return np.maximum(curvature, FLATTEST * curvature.max())
+
+
+def _derivative(r: Float64, move: Float64, w: Float64, p: float, length: float) -> float:
+    """Derivative of `sum w |r - length move|^p`, but for a positive factor."""
+    left = r - length * move
+    size = np.abs(left)
+    return -float(np.sum(w * np.sign(left) * (size / (size.max() or 1.0)) ** (p - 1) * move))

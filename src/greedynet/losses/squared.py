@@ -1,0 +1,49 @@
+"""Least squares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.checks import safe_norm
+from greedynet.losses.base import ROUNDING, Fit, fit_outputs, row_weights
+from greedynet.losses.newton import least_squares
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Squared:
+    """`|r| = (sum_i w_i r_i^2)^(1/2)`, over rows and outputs: the norm of the paper.
+
+    The functional is `w r / |r|`, and `<functional, r> = |r|`.
+    """
+
+    name: str = "squared"
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """What to pass to `get_loss` to have it again."""
+        return {"loss": self.name}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the least-squares fit; `start` is not needed."""
+        fit = fit_outputs(_solve, columns, Y, weights, None)
+        size, target = self.size(fit.misses, weights), self.size(Y, weights)
+        if size <= ROUNDING * target:
+            return fit
+        w = row_weights(weights, len(Y))
+        return Fit(fit.weights, fit.misses, w[:, None] * (fit.misses / size))
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return the weighted Euclidean norm."""
+        return safe_norm(misses * np.sqrt(row_weights(weights, len(misses)))[:, None])
+
+
+def _solve(
+    columns: Float64, y: Float64, w: Float64, start: Float64 | None
+) -> tuple[Float64, Float64]:
+    return least_squares(columns, y, w), np.zeros_like(y)

@@ -1,0 +1,428 @@
+"""Losses: optimal by duality, equal to naive twins, and indifferent to how the problem is put."""
+
+import warnings
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+from sklearn.linear_model import QuantileRegressor
+
+from greedynet.losses import (
+    Absolute,
+    Chebyshev,
+    Huber,
+    Loss,
+    Power,
+    Quantile,
+    Squared,
+    get_loss,
+)
+from greedynet.losses.huber import NORMAL, TUNING
+
+POWERS = [Power(p) for p in (1.05, 1.1, 1.5, 2.0, 3.0, 10.0, 60.0)]
+NORMS = [Squared(), Absolute(), Quantile(0.2), Quantile(0.9), Chebyshev(), *POWERS]
+LOSSES = [*NORMS, Huber()]
+
+
+def naming(value):
+    return (
+        "-".join(str(part) for part in value.arguments.values()) if hasattr(value, "fit") else None
+    )
+
+
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=naming)
+every_norm = pytest.mark.parametrize("loss", NORMS, ids=naming)
+
+
+def problem(n_rows=60, k=7, n_outputs=2, seed=0):
+    """Orthonormal columns of broken lines, targets with a few wild rows, uneven weights."""
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(-1, 1, (n_rows, 3))
+    F = np.maximum(X @ rng.randn(3, k) + rng.uniform(-0.5, 1, k), 0)
+    F[:, :1] = 1.0
+    Y = np.sin(3 * X) @ rng.randn(3, n_outputs) + 0.3 * rng.standard_t(2, (n_rows, n_outputs))
+    return np.linalg.qr(F)[0], Y, rng.uniform(0.2, 3.0, n_rows)
+
+
+# Optimality
+
+
+@every_loss
+@pytest.mark.parametrize("shape", [(60, 7), (300, 40), (50, 30), (9, 8)])
+def test_functional_is_orthogonal_to_the_columns(loss, shape):
+    Q, Y, w = problem(*shape)
+    fit = loss.fit(Q, Y, w)
+    assert np.abs(fit.functional).max() > 1e-3
+    np.testing.assert_allclose(Q.T @ fit.functional, 0, atol=1e-11 * np.abs(fit.functional).max())
+    np.testing.assert_allclose(fit.misses, Y - Q @ fit.weights, atol=1e-13)
+
+
+@every_norm
+@pytest.mark.parametrize("shape", [(60, 7), (300, 40), (50, 30), (9, 8)])
+def test_functional_norms_the_misses(loss, shape):
+    # <f, r> = |r|, and so = <f, y>: with dual norm at most 1, no other weights can do better.
+    Q, Y, w = problem(*shape)
+    fit = loss.fit(Q, Y, w)
+    size = loss.size(fit.misses, w)
+    np.testing.assert_allclose(np.sum(fit.functional * fit.misses), size, rtol=1e-10)
+    np.testing.assert_allclose(np.sum(fit.functional * Y), size, rtol=1e-10)
+    assert dual_norm(loss, fit.functional, w) <= 1 + 1e-10
+
+
+def dual_norm(loss, functional, w):
+    """The largest <f, r> for r of size 1."""
+    density = functional / w[:, None]
+    match loss:
+        case Absolute():
+            return np.abs(density).max()
+        case Quantile(quantile=q):
+            return max((density / q).max(), (-density / (1 - q)).max())
+        case Chebyshev():
+            return np.abs(functional).sum(axis=0).max()
+    p = getattr(loss, "p", 2.0)
+    return np.sum(w[:, None] * np.abs(density) ** (p / (p - 1))) ** ((p - 1) / p)
+
+
+@every_norm
+@pytest.mark.parametrize("k", [0, 7])
+def test_functional_is_the_derivative_of_the_size(loss, k):
+    # At weights that are the optimum in the other directions, size falls by <f, g> along g.
+    Q, Y, w = problem(k=7)
+    fit = loss.fit(Q[:, :k], Y, w)
+    rng = np.random.RandomState(1)
+    for _ in range(5):
+        g = rng.randn(*Y.shape)
+        slope, step = np.sum(fit.functional * g), 1e-7
+        ahead = loss.size(fit.misses - step * g, w) - loss.size(fit.misses, w)
+        # A subgradient: the size lies above its tangent, here and on the other side.
+        assert ahead >= -step * slope - 1e-9 * loss.size(fit.misses, w)
+        if isinstance(loss, Squared | Power) and getattr(loss, "p", 2) >= 1.5:
+            np.testing.assert_allclose(ahead / step, -slope, atol=1e-4 * np.abs(g).sum())
+
+
+@every_norm
+def test_no_nearby_weights_are_better(loss):
+    Q, Y, w = problem()
+    fit = loss.fit(Q, Y, w)
+    least = loss.size(fit.misses, w)
+    rng = np.random.RandomState(2)
+    for length in (1e-4, 1e-2, 1.0):
+        other = fit.weights + length * rng.randn(*fit.weights.shape)
+        assert loss.size(Y - Q @ other, w) >= least
+
+
+def test_huber_threshold_is_that_of_its_misses():
+    Q, Y, _ = problem(n_rows=301, n_outputs=3)
+    fit = Huber().fit(Q, Y, None)
+    delta = TUNING * NORMAL * np.median(np.abs(fit.misses), axis=0)
+    np.testing.assert_allclose(fit.functional, np.clip(fit.misses / delta, -1, 1), atol=1e-9)
+
+
+# Naive twins
+
+
+@pytest.mark.parametrize("p", [1.3, 1.5, 3.0, 6.0])
+def test_power_is_what_a_general_minimiser_finds(p):
+    Q, Y, w = problem(n_outputs=1)
+    found = minimize(
+        lambda c: np.sum(w * np.abs(Y[:, 0] - Q @ c) ** p),
+        Q.T @ Y[:, 0],
+        jac=lambda c: -p * Q.T @ (w * np.sign(r := Y[:, 0] - Q @ c) * np.abs(r) ** (p - 1)),
+        method="BFGS",
+        options={"gtol": 1e-9},
+    )
+    fit = Power(p).fit(Q, Y, w)
+    np.testing.assert_allclose(fit.weights[:, 0], found.x, atol=1e-4)
+    np.testing.assert_allclose(Power(p).size(fit.misses, w), found.fun ** (1 / p), rtol=1e-8)
+
+
+def test_squared_is_least_squares():
+    Q, Y, w = problem()
+    root = np.sqrt(w)[:, None]
+    wanted = np.linalg.lstsq(root * Q, root * Y, rcond=None)[0]
+    fit = Squared().fit(Q, Y, w)
+    np.testing.assert_allclose(fit.weights, wanted, atol=1e-12)
+    np.testing.assert_allclose(Squared().size(fit.misses, w), np.linalg.norm(root * fit.misses))
+
+
+def test_power_two_is_squared():
+    Q, Y, w = problem()
+    power, squared = Power(2.0).fit(Q, Y, w), Squared().fit(Q, Y, w)
+    np.testing.assert_allclose(power.weights, squared.weights, atol=1e-12)
+    np.testing.assert_allclose(power.functional, squared.functional, atol=1e-12)
+    np.testing.assert_allclose(Power(2.0).size(Y, w), Squared().size(Y, w), rtol=1e-14)
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.8])
+def test_quantile_is_that_of_scikit_learn(quantile):
+    Q, Y, w = problem(n_outputs=1)
+    wanted = QuantileRegressor(quantile=quantile, alpha=0, fit_intercept=False)
+    wanted.fit(Q, Y[:, 0], sample_weight=w)
+    loss = Quantile(quantile)
+    fit = loss.fit(Q, Y, w)
+    np.testing.assert_allclose(fit.weights[:, 0], wanted.coef_, atol=1e-7)
+    assert abs(np.mean(fit.misses < 0) - quantile) < 0.2  # by weight it is exact, up to k rows
+
+
+def test_half_of_the_absolute_values_is_the_median():
+    Q, Y, w = problem(n_rows=200, k=12)
+    median, absolute = Quantile(0.5).fit(Q, Y, w), Absolute().fit(Q, Y, w)
+    np.testing.assert_allclose(median.weights, absolute.weights, atol=1e-11)
+    np.testing.assert_allclose(2 * median.functional, absolute.functional, atol=1e-11)
+    assert Quantile(0.5).size(Y, w) == pytest.approx(Absolute().size(Y, w) / 2, rel=1e-14)
+
+
+def test_absolute_is_its_primal_programme():
+    Q, Y, w = problem(n_outputs=1)
+    n, k = Q.shape
+    free, positive = [(None, None)] * k, [(0, None)] * (2 * n)
+    found = linprog(
+        np.concatenate([np.zeros(k), w, w]),
+        A_eq=np.hstack([Q, np.eye(n), -np.eye(n)]),
+        b_eq=Y[:, 0],
+        bounds=free + positive,
+    )
+    fit = Absolute().fit(Q, Y, w)
+    np.testing.assert_allclose(fit.weights[:, 0], found.x[:k], atol=1e-7)
+
+
+def test_chebyshev_is_its_dual_programme():
+    Q, Y, _ = problem(n_outputs=1)
+    n, k = Q.shape
+    found = linprog(
+        np.concatenate([-Y[:, 0], Y[:, 0]]),
+        A_eq=np.vstack([np.hstack([Q.T, -Q.T]), np.ones((1, 2 * n))]),
+        b_eq=np.append(np.zeros(k), 1.0),
+    )
+    fit = Chebyshev().fit(Q, Y, None)
+    np.testing.assert_allclose(np.abs(fit.misses).max(), -found.fun, rtol=1e-9)
+    np.testing.assert_allclose(fit.functional[:, 0], found.x[:n] - found.x[n:], atol=1e-8)
+
+
+def test_chebyshev_polynomial_is_the_smallest():
+    # Of all x^5 - (polynomial of degree 4) on [-1, 1], T_5 / 16 has the smallest maximum.
+    x = np.cos(np.pi * np.arange(0, 201) / 200)
+    fit = Chebyshev().fit(np.linalg.qr(np.vander(x, 5))[0], x[:, None] ** 5, None)
+    np.testing.assert_allclose(fit.misses[:, 0], np.cos(5 * np.arccos(x)) / 16, atol=1e-12)
+    assert np.count_nonzero(np.abs(fit.functional) > 1e-9) == 6
+
+
+def test_huber_is_least_squares_where_nothing_is_far():
+    x = np.linspace(-1, 1, 40)
+    Q = np.linalg.qr(np.vander(x, 3))[0]
+    # Misses of one size only: all lie within 1.345 * 1.4826 of their median.
+    Y = (Q @ [1.0, 2.0, 3.0] + np.tile([1.0, -1.0, -1.0, 1.0], 10))[:, None]
+    wanted = Squared().fit(Q, Y, None)
+    np.testing.assert_allclose(Huber().fit(Q, Y, None).weights, wanted.weights, atol=1e-10)
+
+
+def test_robust_losses_forget_a_wild_row():
+    Q, Y, w = problem(n_outputs=1)
+    wild = Y.copy()
+    wild[3] += 1e3
+    wilder = Y.copy()
+    wilder[3] += 1e6
+    for loss in (Absolute(), Huber(), Quantile(0.4)):
+        one, other = loss.fit(Q, wild, w), loss.fit(Q, wilder, w)
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-6)
+
+
+# Indifference
+
+
+@every_loss
+def test_integer_weights_are_repeated_rows(loss):
+    Q, Y, _ = problem()
+    times = np.random.RandomState(3).randint(1, 5, len(Q))
+    weighted = loss.fit(Q, Y, times.astype(float))
+    repeated = loss.fit(np.repeat(Q, times, axis=0), np.repeat(Y, times, axis=0), None)
+    size = loss.size(weighted.misses, times.astype(float))
+    np.testing.assert_allclose(size, loss.size(repeated.misses, None), rtol=1e-10)
+    np.testing.assert_allclose(weighted.weights, repeated.weights, atol=1e-6)
+    if not isinstance(loss, Absolute | Quantile | Chebyshev):  # their dual is not unique
+        added = np.add.reduceat(repeated.functional, np.cumsum(times) - times, axis=0)
+        np.testing.assert_allclose(weighted.functional, added, atol=1e-4)
+
+
+@every_loss
+@pytest.mark.parametrize("factor", [1e-6, 1e-3, 7.0, 1e6])
+def test_a_larger_target_has_larger_weights(loss, factor):
+    Q, Y, w = problem()
+    fit, scaled = loss.fit(Q, Y, w), loss.fit(Q, factor * Y, w)
+    np.testing.assert_allclose(scaled.weights, factor * fit.weights, atol=1e-8 * factor)
+    np.testing.assert_allclose(
+        loss.size(scaled.misses, w), factor * loss.size(fit.misses, w), rtol=1e-9
+    )
+    np.testing.assert_allclose(scaled.functional, fit.functional, atol=1e-6)
+
+
+@every_loss
+def test_a_power_of_two_changes_not_one_bit(loss):
+    Q, Y, w = problem()
+    np.testing.assert_array_equal(
+        loss.fit(Q, 2.0**30 * Y, w).weights, 2.0**30 * loss.fit(Q, Y, w).weights
+    )
+
+
+@every_loss
+def test_same_input_same_bits(loss):
+    Q, Y, w = problem()
+    first, second = loss.fit(Q, Y, w), loss.fit(Q.copy(), Y.copy(), w.copy())
+    np.testing.assert_array_equal(first.weights, second.weights)
+    np.testing.assert_array_equal(first.functional, second.functional)
+
+
+@every_loss
+def test_outputs_are_fitted_each_by_itself(loss):
+    Q, Y, w = problem(n_outputs=3)
+    together = loss.fit(Q, Y, w)
+    for j in range(3):
+        alone = loss.fit(Q, Y[:, [j]], w)
+        np.testing.assert_allclose(together.weights[:, [j]], alone.weights, atol=1e-12)
+
+
+@every_loss
+@pytest.mark.parametrize("shape", [(60, 7), (400, 30)])
+def test_warm_start_reaches_the_cold_optimum(loss, shape):
+    Q, Y, w = problem(*shape)
+    cold = loss.fit(Q, Y, w)
+    for before in (0, 1, Q.shape[1] - 1, Q.shape[1]):
+        warm = loss.fit(Q, Y, w, loss.fit(Q[:, :before], Y, w))
+        np.testing.assert_allclose(loss.size(warm.misses, w), loss.size(cold.misses, w), rtol=1e-9)
+        np.testing.assert_allclose(Q.T @ warm.functional, 0, atol=1e-10)
+
+
+@every_loss
+def test_size_grows_in_proportion(loss):
+    _, Y, w = problem()
+    for factor in (1e-200, 1e-3, 5.0, 1e150):
+        assert loss.size(factor * Y, w) == pytest.approx(factor * loss.size(Y, w), rel=1e-12)
+    assert loss.size(0 * Y, w) == 0.0
+
+
+# Edges
+
+
+@every_loss
+def test_without_columns_the_target_is_missed(loss):
+    _, Y, w = problem()
+    fit = loss.fit(np.empty((len(Y), 0)), Y, w)
+    assert fit.weights.shape == (0, 2)
+    np.testing.assert_array_equal(fit.misses, Y)
+    assert np.sum(fit.functional * Y) > 0
+
+
+@every_loss
+def test_targets_within_the_span_are_met(loss):
+    Q, _, w = problem()
+    wanted = np.random.RandomState(4).randn(7, 2)
+    fit = loss.fit(Q, Q @ wanted, w)
+    np.testing.assert_allclose(fit.weights, wanted, atol=1e-11)
+    assert np.isfinite(fit.functional).all()
+
+
+@every_loss
+@pytest.mark.parametrize(
+    "Y",
+    [np.zeros((8, 1)), np.full((8, 1), 3.0), np.eye(8)[:, :2]],
+    ids=["zero", "constant", "unit"],
+)
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_plain_targets_are_fitted(loss, Y, k):
+    Q = np.linalg.qr(np.vander(np.arange(8.0), k, increasing=True))[0]
+    fit = loss.fit(Q, Y, None)
+    assert np.isfinite(fit.weights).all()
+    assert np.isfinite(fit.functional).all()
+    if loss.name != "huber":  # it does not minimise its size
+        assert loss.size(fit.misses, None) <= loss.size(Y, None) * (1 + 1e-12)
+    if k and not np.ptp(Y):
+        np.testing.assert_allclose(fit.misses, 0, atol=1e-12)
+
+
+@every_loss
+@pytest.mark.parametrize("shape", [(1, 1), (3, 8), (6, 6)])
+def test_as_many_columns_as_rows_interpolate(loss, shape):
+    rng = np.random.RandomState(5)
+    F, Y = rng.randn(*shape), rng.randn(shape[0], 2)
+    fit = loss.fit(F, Y, np.arange(1.0, shape[0] + 1))
+    np.testing.assert_allclose(fit.misses, 0, atol=1e-8)
+    assert np.isfinite(fit.functional).all()
+
+
+@every_loss
+def test_a_column_twice_does_no_harm(loss):
+    Q, Y, w = problem()
+    once, twice = loss.fit(Q, Y, w), loss.fit(np.hstack([Q, Q[:, :1]]), Y, w)
+    np.testing.assert_allclose(loss.size(twice.misses, w), loss.size(once.misses, w), rtol=1e-6)
+
+
+# What users write
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("squared", Squared()),
+        ("absolute", Absolute()),
+        ("huber", Huber()),
+        ("quantile", Quantile(0.5)),
+        ("chebyshev", Chebyshev()),
+        (1.5, Power(1.5)),
+        (2, Power(2.0)),
+        (np.float32(1.5), Power(1.5)),
+        (Quantile(0.3), Quantile(0.3)),
+    ],
+)
+def test_losses_are_found(value, wanted):
+    assert get_loss(value) == wanted
+
+
+@every_loss
+def test_loss_comes_back_from_its_arguments(loss):
+    assert get_loss(**loss.arguments) == loss
+    assert isinstance(loss, Loss)
+    assert isinstance(loss.name, str)
+    with pytest.raises(FrozenInstanceError, match="name"):
+        loss.name = "other"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((1,), ValueError, '`loss` as a power .* above 1, got 1.0: write "absolute"'),
+        ((np.inf,), ValueError, 'got inf: write "chebyshev"'),
+        (
+            (np.nan,),
+            ValueError,
+            "`loss` as a power must be a finite number above 1, got nan: write",
+        ),
+        ((0.5,), ValueError, "above 1, got 0.5: write"),
+        ((-np.inf,), ValueError, "above 1, got -inf: write"),
+        ((True,), ValueError, "`loss` must be one of .*, got True: write"),
+        ((None,), ValueError, "`loss` must be one of .*, got None"),
+        ((Squared,), ValueError, "`loss` must be one of .*, got <class"),
+        (("median",), ValueError, '"squared", "absolute", "huber", "quantile", "chebyshev", a pow'),
+        (("quantile", 0.0), ValueError, "`quantile` must lie between 0 and 1, .* got 0.0: write"),
+        (("quantile", 1), ValueError, "`quantile` must lie between 0 and 1, .* got 1: write"),
+        (("quantile", np.nan), ValueError, "`quantile` must lie between 0 and 1, .* got nan"),
+        (("quantile", "0.5"), TypeError, "`quantile` must be a number .* got '0.5': write 0.5"),
+        (("quantile", True), TypeError, "`quantile` must be a number .* got True"),
+        (("squared", 0.5), ValueError, '`quantile` goes with `loss="quantile"` only, got quanti'),
+        ((Quantile(0.3), 0.5), ValueError, '`quantile` goes with `loss="quantile"` only'),
+    ],
+)
+def test_bad_losses_are_explained(arguments, error, text):
+    with pytest.raises(error, match=text):
+        get_loss(*arguments)
+
+
+def test_no_warning_on_wide_ranging_targets():
+    Q, Y, w = problem()
+    Y = Y * np.logspace(-12, 0, len(Y))[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for loss in LOSSES:
+            fit = loss.fit(Q, Y, w)
+            scale = np.abs(fit.functional).max()
+            np.testing.assert_allclose(Q.T @ fit.functional, 0, atol=1e-10 * scale)
