@@ -148,7 +148,7 @@ class GELU:
 
     def slope(self, z: Array) -> Array:
         """Return `Phi(z) + z phi(z)`."""
-        return np.asarray(ndtr(z) + z * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi))
+        return np.asarray(ndtr(z) + z * np.exp(-0.5 * z * z) / float(np.sqrt(2 * np.pi)))
 
 
 @dataclass(frozen=True)

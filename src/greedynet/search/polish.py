@@ -80,13 +80,16 @@ class Target:
         `(sum h^2)^2 / sum h^4` rows: all of them for a step, few for a needle.
         """
         if degree_of(self.activation) is None:
+            G = G if self.row_scale is None else G / self.row_scale
             square = (G - G.mean(axis=0)) ** 2
             fourth = np.einsum("ij,ij->j", square, square)
             return square.sum(axis=0) ** 2 > (self.min_active - 0.5) * fourth
-        n_active = np.count_nonzero(self.X1 @ W.T > EDGE, axis=0)
+        Z = self.X1 @ W.T
+        n_active = np.count_nonzero(Z > EDGE, axis=0)
         rest = len(G) - n_active
         alive = (n_active >= self.min_active) & (rest >= self.min_active)
-        return alive | (rest == 0) if self.all_active else alive
+        # With all rows on its other side a ReLU is zero and has no score; |z| is alive there too.
+        return alive | (rest == 0) | (Z < -EDGE).all(axis=0) if self.all_active else alive
 
 
 def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64, Float64]:

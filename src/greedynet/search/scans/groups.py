@@ -194,7 +194,7 @@ class PowerGroup(_Sorted):
 class BinnedGroup(_Joinable):
     """Neurons `sigma(s (u . x - t))` for a grid of thresholds and scales, by histograms."""
 
-    _arrays = ("_center", "_half", "_nodes", "_shares", "_sizes", "_outside")
+    _arrays = ("_center", "_half", "_nodes", "_shares", "_sizes", "_outside", "_n_alive")
 
     def __init__(self, directions: Float64, X: Float64, weights: Float64, grid: "Grid") -> None:
         self.directions = directions
@@ -205,8 +205,9 @@ class BinnedGroup(_Joinable):
         nodes = np.minimum(place.astype(np.uint16), N_NODES - 2)
         self._nodes, self._shares = nodes, (place - nodes).astype(np.float32)
         self._grid = grid
-        self._sizes = self._histogram(weights) @ self._grid.values**2
+        self._sizes = self._histogram(weights) @ self._grid.powers[1]
         self._outside = self._sizes.copy()
+        self._n_alive = self._count_alive()
 
     def take_off(self, columns: Float64) -> None:
         """Take the part along columns off the squared norms, as far as the bins show it."""
@@ -220,12 +221,23 @@ class BinnedGroup(_Joinable):
             gains += (self._histogram(column) @ self._grid.values) ** 2
         # Histograms are not exact: what is small of them is nothing.
         free = self._outside > max(dependent, 1e-6) * self._sizes
+        # A little more than `polish` asks for, which must not refuse what is found here.
+        free &= self._n_alive > min_active - 0.25
         scores = np.divide(gains, self._outside, out=np.zeros_like(gains), where=free)
         best = np.argmax(scores, axis=1)
         slopes = self._grid.slopes[best] / self._half
         offsets = self._center + self._grid.thresholds[best] * self._half
         points = slopes[:, None] * np.column_stack([self.directions, -offsets])
         return scores[np.arange(len(scores)), best], points
+
+    def _count_alive(self) -> Float64:
+        """Rows on which neurons differ from their mean, `(sum h^2)^2 / sum h^4`, as in `polish`."""
+        rows, n = self._histogram(np.empty(0)), self._nodes.shape[1]
+        m1, m2, m3, m4 = (rows @ power / n for power in self._grid.powers)
+        second = m2 - m1**2
+        fourth = m4 - 4 * m1 * m3 + 6 * m1**2 * m2 - 3 * m1**4
+        certain = fourth > 1e-12 * m4
+        return np.divide(n * second**2, fourth, out=np.zeros_like(fourth), where=certain)
 
     def _histogram(self, column: Float64) -> Float64:
         out = np.empty((len(self._nodes), N_NODES))
@@ -246,10 +258,12 @@ class Grid:
         nodes = np.linspace(-1.0, 1.0, N_NODES)
         z = self.slopes * (nodes[:, None] - self.thresholds)
         self.values = np.asarray(activation.value(z), dtype=np.float64)
+        square = self.values * self.values
+        self.powers = (self.values, square, square * self.values, square * square)
 
 
 def _is_its_own_mirror(activation: Activation) -> bool:
-    """Whether `sigma(-z)` is `sigma(z)`, or a constant minus it."""
+    """Whether `sigma(-z)` is `sigma(z)`, or minus it."""
     z = np.linspace(0.1, 5.0, 50)
     up, down = activation.value(z), activation.value(-z)
-    return bool(np.allclose(up, down, atol=1e-12) or np.ptp(up + down) < 1e-12)
+    return bool(np.allclose(up, down, atol=1e-12) or np.allclose(up, -down, atol=1e-12))
