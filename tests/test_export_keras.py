@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from extras import need
+from greedynet import ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_keras
 from networks import (
@@ -60,6 +61,16 @@ def test_large_arguments(activation: str):
     with jax.enable_x64(True):
         model = to_keras(network, dtype="float64")
         assert_close(keras.ops.convert_to_numpy(model(X)), network, X, "float64")
+
+
+def test_sine_has_all_its_digits_after_many_turns():
+    network = ShallowNetwork(
+        np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["sin"]
+    )
+    X = np.random.default_rng(0).uniform(-1e6, 1e6, (1000, 1))
+    with jax.enable_x64(True):
+        got = keras.ops.convert_to_numpy(to_keras(network, dtype="float64")(X))[:, 0]
+    np.testing.assert_allclose(got, np.sin(X[:, 0]), rtol=0, atol=1e-14)
 
 
 # Keras has the slope 0.2 where none is given.

@@ -252,6 +252,18 @@ def test_float64_is_not_blamed_for_cancelling_terms(tmp_path: Path, export: Expo
         export(network, tmp_path, dtype="float64")
 
 
+# Small differences of numbers near 1, such as the 1 + erf of which torch makes GELU.
+@every_export
+@pytest.mark.parametrize("name", ["sigmoid", "gelu", "softplus"])
+def test_float64_is_not_blamed_for_tails(tmp_path: Path, export: Export, name: str):
+    jax = need("jax")
+    network = ShallowNetwork(
+        np.ones((1, 1)), np.array([-7.0]), np.ones((1, 1)), activation=ACTIVATIONS[name]
+    )
+    with jax.enable_x64(True):
+        export(network, tmp_path, dtype="float64")
+
+
 @every_export
 @pytest.mark.filterwarnings("error")
 def test_weights_beyond_float32_are_refused(tmp_path: Path, export: Export):
