@@ -82,6 +82,8 @@ class VariableProjection:
         Penalty; None for a small one to start from.
     activation : Activation or None
         The `sigma`; None for ReLU.
+    judged : ndarray of shape (n_rows,) or None
+        Whether a row says something of the noise; None if all do.
 
     Attributes
     ----------
@@ -98,8 +100,10 @@ class VariableProjection:
         W: Float64,
         ridge: float | None = None,
         activation: Activation | None = None,
+        judged: NDArray[np.bool_] | None = None,
     ) -> None:
         self._rows = rows
+        self._judged = judged
         self._sigma = activation or ReLU()
         self._affine = affine
         self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
@@ -107,6 +111,7 @@ class VariableProjection:
         self._scale = None if scale is None else scale[:, None]
         self._scaled_X1 = self._X1 if self._scale is None else self._X1 * self._scale
         self._Y = rows.weighted(rows.Y)
+        self._n = rows.n_independent * rows.Y.shape[1]
         self.ridge = self._first_ridge() if ridge is None else ridge
         self.dof = float(affine.shape[1] * rows.Y.shape[1] + W.size + len(W) * rows.Y.shape[1])
         self._damping = 1e-2
@@ -141,7 +146,7 @@ class VariableProjection:
     @property
     def gcv(self) -> float:
         """Generalised cross-validation, `(E / n) / (1 - gamma / n)^2`."""
-        n = self._Y.size
+        n = self._n
         return self.error / n / (1.0 - min(_MAX_SHARE, self.dof / n)) ** 2
 
     def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
@@ -173,7 +178,9 @@ class VariableProjection:
 
     def at(self, W: Float64) -> "VariableProjection":
         """Return the network of other neurons, at the same ridge."""
-        return VariableProjection(self._rows, self._affine, W, self.ridge, self._sigma)
+        return VariableProjection(
+            self._rows, self._affine, W, self.ridge, self._sigma, self._judged
+        )
 
     def without(self, n_neurons: int) -> "VariableProjection":
         """Return the network with `n_neurons` neurons: those that pay least are left out.
@@ -282,10 +289,18 @@ class VariableProjection:
         return inner + t * (outer + r)
 
     def _evidence(self) -> float:
-        n = self._Y.size
+        n = self._n
         free = max(n - self.dof, (1 - _MAX_SHARE) * n)
         penalised = max(self.dof - self._affine.shape[1] * self._Y.shape[1], 1.0)
-        return self._at.error / free * penalised / max(self._at.size, 1e-300)
+        return self._noise / free * penalised / max(self._at.size, 1e-300)
+
+    @property
+    def _noise(self) -> float:
+        """Squared error, as the rows show it that are judged by."""
+        if self._judged is None:
+            return self._at.error
+        shown = self._at.residual[self._judged]
+        return float(np.sum(shown**2)) * self._Y.size / max(shown.size, 1)
 
     def _step(self, block: slice, S: Float64) -> None:
         """One damped step of a block's inner weights; none if the objective would not fall."""

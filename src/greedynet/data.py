@@ -28,14 +28,22 @@ class Rows:
         Outputs, float64.
     weights : ndarray of shape (n_rows,) or None
         Positive sample weights with mean 1; None if all are equal.
+    worth : float or None
+        How many rows of equal weight they are worth; None for as many as they are.
     """
 
     X: NDArray[np.floating]
     Y: Float64
     weights: Float64 | None = None
+    worth: float | None = None
 
     def __len__(self) -> int:
         return len(self.X)
+
+    @property
+    def n_independent(self) -> float:
+        """Number of rows, as far as noise and degrees of freedom are concerned."""
+        return float(len(self)) if self.worth is None else self.worth
 
     @property
     def row_scale(self) -> Float64 | None:

@@ -123,6 +123,27 @@ class Dictionary:
         self.pool.map(fill, self._blocks(len(self)))
         return products
 
+    def lengths(self, power: float) -> Float64:
+        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, `w` the sample weights.
+
+        Parameters
+        ----------
+        power : float
+            The `p`; infinity for the largest value.
+        """
+        lengths = np.empty(len(self))
+        scale = np.ones(self.n_rows) if self._row_scale is None else self._row_scale
+
+        def fill(block: slice) -> None:
+            values = np.abs(self.atoms(block)) / scale
+            if np.isinf(power):
+                lengths[block] = values.max(axis=1)
+            else:
+                lengths[block] = (values**power @ scale**2) ** (1 / power)
+
+        self.pool.map(fill, self._blocks(len(self)))
+        return lengths
+
     def atoms(self, block: slice) -> Array:
         """Return neighbouring atoms, one per row, from a held block or computed anew."""
         home = block.start - block.start % self._block_length

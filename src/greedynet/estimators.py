@@ -32,10 +32,12 @@ from greedynet.inputs import (
     training_rows,
     validation_rows,
 )
+from greedynet.losses import Loss, Squared, get_loss
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.plan import Plan, SearchName
 from greedynet.refine import refine_by_adam
+from greedynet.reweighted import construct_reweighted
 from greedynet.ridgelet import THRESHOLD, check_dimension
 from greedynet.saving import SaveMixin
 from greedynet.search.base import RULES, Rule
@@ -119,7 +121,16 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
     refine_epochs : int, default=10000
         How many times the training goes through the rows.
     activation : str or Activation, default="relu"
-        What a neuron does.
+        What a neuron does: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
+        "gelu", "softplus", "sin", "gaussian", or an object of your own with `name`, `value(z)`,
+        `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
+    loss : {"squared", "absolute", "huber", "quantile", "chebyshev"} or float, default="squared"
+        What is made small: squared errors, absolute ones, Huber's compromise of both (a far row
+        counts no more than its sign says), errors weighted for a quantile, the largest error; or
+        the l_p norm for a number p above 1. It decides which neurons are taken, their outer
+        weights, and the width.
+    quantile : float or None, default=None
+        Share of the rows below the prediction, for `loss="quantile"`; None for the median.
     memory_budget : int, default=4294967296
         Bytes the dictionary may take; what does not fit is computed anew in every step.
     random_state : int, RandomState or None, default=0
@@ -179,6 +190,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         "refine": [StrOptions({"adam"}), None],
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
         "activation": [object],
+        "loss": [object],
+        "quantile": [object],
         "memory_budget": [Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -207,6 +220,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         refine: Literal["adam"] | None = None,
         refine_epochs: int = 10_000,
         activation: str | Activation = "relu",
+        loss: str | float | Loss = "squared",
+        quantile: float | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
         n_jobs: int | None = None,
@@ -231,6 +246,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         self.refine = refine
         self.refine_epochs = refine_epochs
         self.activation = activation
+        self.loss = loss
+        self.quantile = quantile
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -283,7 +300,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             ):
                 scores = cross_validate(folds, plan, pool=pool) if folds else None
                 step = self._on_step(task)
-                path = construct(rows, plan, validation, scores=scores, pool=pool, on_step=step)
+                build = construct_reweighted if plan.reweighted else construct
+                path = build(rows, plan, validation, scores=scores, pool=pool, on_step=step)
                 self._store(path)
                 self._refine(rows, validation, seed)
         return self
@@ -381,6 +399,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         limits, linear_term = self._limits()
         activation = get_activation(self.activation)
         self._check_search()
+        loss = get_loss(self.loss, self.quantile)
+        self._check_loss(loss)
         return Plan(
             limits=limits,
             search=self.search,
@@ -395,6 +415,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             alpha=None if self.alpha == "auto" else float(self.alpha),
             gcv=self.validation_fraction is None and self.n_nodes is None,
             activation=activation,
+            loss=loss,
             memory_budget=int(self.memory_budget),
             random_state=seed,
             single_output=single_output,
@@ -415,6 +436,19 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             raise ValueError(
                 f"`{name}` is for a dictionary of sampled points, got it with "
                 f'search={self.search!r}: write search="dictionary", or leave `{name}` out.'
+            )
+
+    def _check_loss(self, loss: Loss) -> None:
+        """Refuse what goes with the squared loss only."""
+        changed = {
+            "alpha": self.alpha not in ("auto", 0),
+            "weakness": self.weakness != 1.0,
+            "refine": self.refine is not None,
+        }
+        for name in (name for name, used in changed.items() if used and loss != Squared()):
+            raise ValueError(
+                f'`{name}` goes with loss="squared", got it with loss={self.loss!r}: leave '
+                f"`{name}` out."
             )
 
     def _limits(self) -> tuple[Limits, bool]:

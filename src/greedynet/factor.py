@@ -11,6 +11,8 @@ It knows nothing of neurons or of greed.
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.outer import misfit
+
 Float64 = NDArray[np.float64]
 
 DEPENDENT = 1e-5
@@ -31,14 +33,16 @@ class Factor:
 
     Attributes
     ----------
-    residual : ndarray of shape (n_rows, n_outputs)
-        The target minus its projection onto the columns.
+    follows_projection : bool
+        Whether a new column `q` changes the residual by `q (q'r)` only.
     """
+
+    follows_projection = True
 
     def __init__(self, target: Float64, capacity: int = 32, dependent: float = DEPENDENT) -> None:
         n_rows, n_outputs = target.shape
         self.dependent = dependent
-        self.residual = np.array(target, dtype=np.float64)
+        self._residual = np.array(target, dtype=np.float64)
         self._capacity = max(1, capacity)
         self._Q = np.empty((n_rows, self._capacity), order="F")
         self._R = np.zeros((self._capacity, self._capacity))
@@ -59,6 +63,11 @@ class Factor:
     def z(self) -> Float64:
         """Projections of the target, `(size, n_outputs)`."""
         return self._z[: self.size]
+
+    @property
+    def residual(self) -> Float64:
+        """The target minus its projection onto the columns, `(n_rows, n_outputs)`."""
+        return self._residual
 
     @property
     def residual_norm(self) -> float:
@@ -87,12 +96,24 @@ class Factor:
         self._Q[:, k] = q
         self._R[:k, k] = h
         self._R[k, k] = rho
-        # Against the residual, not the target: what is projected is what is subtracted.
-        gain = q @ self.residual
-        self._z[k] = gain
-        self.residual -= np.outer(q, gain)
+        self._project(q, k)
         self.size = k + 1
         return True
+
+    @property
+    def target_size(self) -> float:
+        """Size of the target."""
+        return float(np.sqrt(self.residual_norm**2 + np.sum(self.z**2)))
+
+    def square_left(self, weights: Float64, alpha: float) -> float:
+        """Return the squared size of what weights of the columns, with a ridge `alpha`, leave."""
+        return self.residual_norm**2 + (misfit(self.R, self.z, weights) if alpha else 0.0)
+
+    def _project(self, q: Float64, k: int) -> None:
+        # Against the residual, not the target: what is projected is what is subtracted.
+        gain = q @ self._residual
+        self._z[k] = gain
+        self._residual -= np.outer(q, gain)
 
     def _grow(self) -> None:
         old, self._capacity = self._capacity, 2 * self._capacity

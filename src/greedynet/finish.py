@@ -47,7 +47,7 @@ _DEPENDENT = 1e-10
 _MAX_CYCLE_COST = 3e9
 
 
-def approximation_error_left(errors: Sequence[float], n_rows: int, n_affine: int, d: int) -> bool:
+def approximation_error_left(errors: Sequence[float], n_rows: float, n_affine: int, d: int) -> bool:
     """Whether the squared error of a path fell to a third with the last doubling of the neurons.
 
     The squared errors are those of generalised cross-validation. Noise stops falling; a function

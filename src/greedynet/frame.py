@@ -10,6 +10,8 @@ from greedynet.activations import Activation
 from greedynet.affine import AffineTerm
 from greedynet.data import InputScaling, OutputScaling, Rows
 from greedynet.factor import Factor
+from greedynet.losses import Loss, Squared
+from greedynet.lossfactor import LossFactor
 from greedynet.network import ShallowNetwork
 from greedynet.search.base import Candidate
 from greedynet.trail import Trail
@@ -64,7 +66,8 @@ class Frame:
 
     def apply(self, rows: Rows) -> Rows:
         """Rows in the coordinates of the frame."""
-        return Rows(self.inputs.apply(rows.X), self.outputs.apply(rows.Y), rows.weights)
+        X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
+        return Rows(X, Y, rows.weights, rows.worth)
 
     def affine_columns(self, rows: Rows) -> Float64:
         """Return the affine columns on scaled rows, sample weights included."""
@@ -75,9 +78,12 @@ class Frame:
         values = rows.X @ points[:, :-1].T + points[:, -1]
         return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
 
-    def factor(self, rows: Rows, dependent: float) -> Factor:
+    def factor(self, rows: Rows, dependent: float, loss: Loss | None = None) -> Factor:
         """Return the factor of scaled rows, with the affine columns in it."""
-        factor = Factor(rows.weighted(rows.Y), dependent=dependent)
+        if loss is None or isinstance(loss, Squared):
+            factor = Factor(rows.weighted(rows.Y), dependent=dependent)
+        else:
+            factor = LossFactor(rows.Y, rows.weights, loss, dependent)
         for column in self.affine_columns(rows).T:
             factor.append(column)
         return factor
@@ -105,6 +111,7 @@ class Frame:
             center=self.outputs.center,
             scale=self.outputs.scale,
             alpha=alpha,
+            solutions=_solutions(factor, self.affine.to_weights.shape[1]),
         )
         with np.errstate(over="ignore", invalid="ignore"):
             outer, linear, intercept = trail.solve(len(candidates))
@@ -121,6 +128,11 @@ class Frame:
             trail=trail,
             input_range=self.input_range,
         )
+
+
+def _solutions(factor: Solved, n_affine: int) -> Float64 | None:
+    """Weights at every width, where they do not follow from those of the last."""
+    return factor.solutions(n_affine) if isinstance(factor, LossFactor) else None
 
 
 def _check_scales(folded: Float64, outer: Float64, linear: Float64, *, sloped: bool) -> None:

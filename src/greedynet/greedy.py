@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.factor import Factor
-from greedynet.outer import misfit, outer_weights
+from greedynet.outer import outer_weights
 from greedynet.search.base import Candidate, Search
 from greedynet.stopping import Judge, Limits, StopReason, best_width
 
@@ -93,14 +93,14 @@ def grow(
     """
     factor, search, judge = growth.factor, growth.search, growth.judge
     start = time.perf_counter() - (growth.seconds[-1] if growth.seconds else 0.0)
-    size = float(np.sqrt(factor.residual_norm**2 + np.sum(factor.z**2))) or 1.0
+    size = factor.target_size or 1.0
 
     def record(column: Float64 | None) -> StopReason | None:
         weights = outer_weights(factor.R, factor.z, alpha, growth.n_affine)
-        sse = factor.residual_norm**2 + (misfit(factor.R, factor.z, weights) if alpha else 0.0)
-        growth.errors.append(float(np.sqrt(sse)) / size)
+        square = factor.square_left(weights, alpha)
+        growth.errors.append(float(np.sqrt(square)) / size)
         if judge is not None:
-            growth.scores.append(judge.score(factor, column, weights, sse))
+            growth.scores.append(judge.score(factor, column, weights, square))
         growth.seconds.append(time.perf_counter() - start)
         return limits.reached(growth.errors, growth.scores)
 

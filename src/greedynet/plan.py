@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU
 from greedynet.dictionary import MEMORY_BUDGET
+from greedynet.losses import Loss, Squared
 from greedynet.search.base import Rule
 from greedynet.stopping import Limits
 
@@ -32,9 +33,15 @@ class Plan:
     alpha: float | None = None
     gcv: bool = False
     activation: Activation = field(default_factory=ReLU)
+    loss: Loss = field(default_factory=Squared)
     memory_budget: int = MEMORY_BUDGET
     random_state: int = 0
     single_output: bool = True
+
+    @property
+    def reweighted(self) -> bool:
+        """Whether another loss than the squared one is to be finished by reweighting."""
+        return self.correct and self.loss != Squared()
 
     @property
     def ridge(self) -> float:

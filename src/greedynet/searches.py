@@ -8,6 +8,7 @@ from greedynet.data import InputScaling, Rows
 from greedynet.dictionary import Dictionary
 from greedynet.directions import directions
 from greedynet.factor import DEPENDENT
+from greedynet.lossfactor import exponent
 from greedynet.plan import Plan
 from greedynet.ridgelet import collapsed_ridgelet_transform
 from greedynet.search import ContinuousSearch, DictionarySearch, Search, WeakSearch
@@ -110,7 +111,7 @@ def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Search:
     )
     if plan.weakness < 1.0:
         return WeakSearch(dictionary, plan.rule, plan.weakness, plan.ridge)
-    return DictionarySearch(dictionary, plan.rule, plan.ridge)
+    return DictionarySearch(dictionary, plan.rule, plan.ridge, exponent(plan.loss))
 
 
 def _points(rows: Rows, plan: Plan) -> Float64:

@@ -11,6 +11,7 @@ from greedynet.data import Rows
 from greedynet.finish import Finisher, approximation_error_left
 from greedynet.frame import Frame
 from greedynet.greedy import Growth, grow
+from greedynet.lossfactor import information
 from greedynet.network import ShallowNetwork
 from greedynet.plan import Plan
 from greedynet.search import Candidate
@@ -73,9 +74,11 @@ class Site:
         """Who scores the widths: a validation set, GCV, or nobody."""
         if self.validation is not None:
             affine = self.frame.affine.evaluate(self.validation.X)
-            return Validation(affine, self.validation.Y, self.validation.row_scale)
+            scale = self.validation.row_scale
+            return Validation(affine, self.validation.Y, scale, self.plan.loss)
         if self.plan.gcv and len(self.rows) > MIN_ROWS_GCV:
-            return GCV(len(self.rows), self.n_affine, neuron_cost(self.n_features))
+            worth = information(self.plan.loss) * self.rows.n_independent
+            return GCV(worth, self.n_affine, neuron_cost(self.n_features))
         return None
 
     @property
@@ -92,7 +95,8 @@ class Site:
         """Begin a growth, with the affine term; every turn has a pool of directions of its own."""
         rows = self.rows_of(turn)
         search = make_search(rows, self.plan, turn, pool=self.pool)
-        return Growth(self.frame.factor(rows, dependent(self.plan)), self.n_affine, search, judge)
+        factor = self.frame.factor(rows, dependent(self.plan), self.plan.loss)
+        return Growth(factor, self.n_affine, search, judge)
 
     def grow(
         self, growth: Growth, n_neurons: int, limits: Limits, on_step: OnStep | None = None
@@ -159,7 +163,7 @@ class Site:
         """Whether more neurons can be expected to help."""
         if growth.reason in NOTHING_TO_FINISH:
             return True
-        n = len(self.rows)
+        n = self.rows.n_independent
         return approximation_error_left(growth.errors, n, self.n_affine, self.n_features)
 
     def _on_validation_rows(self, found: Candidate) -> Float64:

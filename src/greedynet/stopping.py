@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from greedynet.checks import safe_norm
 from greedynet.factor import Factor
+from greedynet.losses import Loss, Squared
 
 Float64 = NDArray[np.float64]
 
@@ -91,7 +92,9 @@ def best_width(scores: list[float]) -> int:
 class Judge(Protocol):
     """Gives a width its score."""
 
-    def score(self, factor: Factor, column: Float64 | None, weights: Float64, sse: float) -> float:
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
         """Return the score after a step.
 
         Parameters
@@ -102,8 +105,8 @@ class Judge(Protocol):
             The new neuron's normalised column on the judge's own rows; None before the first.
         weights : ndarray of shape (k, n_outputs)
             Outer weights of all columns.
-        sse : float
-            Squared error on the training rows.
+        square : float
+            Squared error on the training rows; with another loss, the square of its measure.
         """
         ...
 
@@ -119,22 +122,38 @@ class Validation:
         Scaled outputs.
     row_scale : ndarray of shape (n_rows,) or None
         Square roots of the sample weights.
+    loss : Loss
+        What measures the error.
     """
 
-    def __init__(self, affine: Float64, Y: Float64, row_scale: Float64 | None = None) -> None:
+    def __init__(
+        self,
+        affine: Float64,
+        Y: Float64,
+        row_scale: Float64 | None = None,
+        loss: Loss | None = None,
+    ) -> None:
+        self._loss = loss or Squared()
         self._row_scale = np.ones(len(Y)) if row_scale is None else row_scale
         self._Y = Y * self._row_scale[:, None]
-        self._size = safe_norm(self._Y) or 1.0
+        self._size = self._measure(self._Y) or 1.0
         self._used = affine.shape[1]
         self._columns = np.empty((len(Y), max(64, 2 * self._used)), order="F")
         self._columns[:, : self._used] = affine * self._row_scale[:, None]
 
-    def score(self, factor: Factor, column: Float64 | None, weights: Float64, sse: float) -> float:
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
         """Return `|| Y - F c || / || Y ||` on the validation rows."""
         if column is not None:
             self._append(column * self._row_scale)
         misses = self._Y - self._columns[:, : self._used] @ weights
-        return safe_norm(misses) / self._size
+        return self._measure(misses) / self._size
+
+    def _measure(self, weighted: Float64) -> float:
+        if isinstance(self._loss, Squared):
+            return safe_norm(weighted)
+        return self._loss.size(weighted / self._row_scale[:, None], self._row_scale**2)
 
     def _append(self, column: Float64) -> None:
         if self._used == self._columns.shape[1]:
@@ -162,23 +181,25 @@ class GCV:
 
     Parameters
     ----------
-    n_rows : int
-        Number of distinct rows.
+    n_rows : float
+        Number of distinct rows, or how many they are worth.
     n_affine : int
         Number of affine columns.
     cost : float
         Degrees of freedom a neuron costs; see `neuron_cost`.
     """
 
-    def __init__(self, n_rows: int, n_affine: int, cost: float) -> None:
+    def __init__(self, n_rows: float, n_affine: int, cost: float) -> None:
         self._n_rows, self._n_affine, self._cost = n_rows, n_affine, cost
 
-    def score(self, factor: Factor, column: Float64 | None, weights: Float64, sse: float) -> float:
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
         """Return GCV; infinite where the degrees of freedom are as many as the rows."""
         spent = self._n_affine + self._cost * (factor.size - self._n_affine)
         # The first width has a finite score whatever it spends: something must be kept.
         free = 1.0 - min(spent, self._n_rows - 1 if column is None else spent) / self._n_rows
-        return sse / self._n_rows / free**2 if free > 0 else np.inf
+        return square / self._n_rows / free**2 if free > 0 else np.inf
 
 
 class Given:
@@ -187,6 +208,8 @@ class Given:
     def __init__(self, scores: Float64) -> None:
         self._scores = iter(scores)
 
-    def score(self, factor: Factor, column: Float64 | None, weights: Float64, sse: float) -> float:
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
         """Return the next of the given scores."""
         return float(next(self._scores))

@@ -34,9 +34,17 @@ class DictionarySearch:
         the largest one after projection and renormalisation, the atom that lowers the error most.
     alpha : float, default=0.0
         Ridge on the outer weights; it enters the score of "ols".
+    power : float, default=2.0
+        The `p` of the l_p norm in which atoms have length 1 under the rule "oga".
     """
 
-    def __init__(self, dictionary: Dictionary, rule: Rule = "ols", alpha: float = 0.0) -> None:
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        rule: Rule = "ols",
+        alpha: float = 0.0,
+        power: float = 2.0,
+    ) -> None:
         self.dictionary = dictionary
         self.rule = rule
         self.alpha = alpha
@@ -46,12 +54,16 @@ class DictionarySearch:
         self._since_refresh = 0
         self._fresh_norm = 0.0
         self._best = -1
+        banach = rule == "oga" and power != 2.0
+        self._lengths = dictionary.lengths(power) if banach else None
 
     def propose(self, factor: Factor) -> Candidate | None:
         """Return the atom with the best score, the first of equals."""
         if len(self.dictionary) == 0:
             return None
         score = scores(self._update(factor), self._outside, self.rule, factor, self.alpha)
+        if self._lengths is not None:
+            score /= self._lengths**2
         self._best = int(np.argmax(score))
         if not score[self._best] > 0:
             return None
@@ -77,7 +89,7 @@ class DictionarySearch:
             self._since_refresh += new
         norm = factor.residual_norm
         stale = self._since_refresh >= REFRESH_STEPS or norm < REFRESH_FALL * self._fresh_norm
-        if self._correlations is None or stale:
+        if self._correlations is None or stale or not factor.follows_projection:
             self._correlations = self.dictionary.correlate(factor.residual)
             self._since_refresh, self._fresh_norm = 0, norm
         return self._correlations

@@ -1,0 +1,287 @@
+"""Networks for other losses, finished: squared losses of reweighted rows.
+
+At its minimum a loss `sum_i L(r_i)` of the misses has the derivatives of `sum_i v_i r_i^2`, with
+
+    v_i = L'(r_i) / r_i.
+
+So the network that the Chebyshev greedy algorithm has grown in the norm of the loss gives weights
+to the rows; a network is constructed for them as for any sample weights; and its neurons are
+corrected together while the weights follow the misses. For the largest error the weights follow
+Lawson's rule, `v_i <- v_i |r_i|`, and the outer weights are solved once more at the end.
+
+A loss that bounds what one row can do is there for rows that are wrong. Rows beyond ten robust
+deviations have a say in the outer weights only, as small as the loss allows: neurons, width and
+ridge are chosen without them.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.construct import construct
+from greedynet.correct import VariableProjection
+from greedynet.data import Rows
+from greedynet.finish import Finisher
+from greedynet.frame import Frame
+from greedynet.losses import Absolute, Chebyshev, Huber, Loss, Power, Quantile, Squared
+from greedynet.lossfactor import LossFactor
+from greedynet.network import ShallowNetwork
+from greedynet.path import SelectionPath
+from greedynet.plan import Plan
+from greedynet.search import Candidate
+from greedynet.searches import input_scaling
+from greedynet.site import OnStep
+from greedynet.sketch import Sketch, Triangle, sample_size
+from greedynet.stopping import Limits, StopReason, neuron_cost
+from greedynet.threads import Pool
+
+Float64 = NDArray[np.float64]
+
+# The growth in the norm of the loss, one programme a neuron, need not be longer to weigh rows by.
+MAX_GROWN = 40
+N_CONSTRUCTIONS = 2
+N_ROUNDS = 12
+_STEPS_A_ROUND = 2
+_FAR = 10.0
+# The standard deviation of normal numbers, in medians of their absolute values.
+_DEVIATION = 1.4826
+# Misses below this share of their median count as that large.
+_FLOOR = 0.05
+# Beyond this the weights of the rows jump from round to round.
+_LARGEST_POWER = 4.0
+# With more effective parameters than this share of the rows the misses are no noise to go by.
+_MAX_SHARE = 0.5
+_DEPENDENT = 1e-10
+
+
+def construct_reweighted(
+    rows: Rows,
+    plan: Plan,
+    validation: Rows | None = None,
+    *,
+    scores: Float64 | None = None,
+    pool: Pool | None = None,
+    on_step: OnStep | None = None,
+) -> SelectionPath:
+    """Construct a network for a loss other than the squared one, and finish it.
+
+    Of very many rows a sample is seen, as the other losses have no sums over rows to solve from.
+
+    Parameters
+    ----------
+    rows, plan, validation, scores, pool, on_step
+        As in `construct`.
+
+    Returns
+    -------
+    path : SelectionPath
+        The growth in the norm of the loss, with the finished network.
+    """
+    rows, validation = _sampled(rows, plan, validation)
+    if scores is not None:
+        plan = replace(plan, limits=Limits(int(np.argmin(scores)), exact=True))
+    if rows.Y.shape[1] > 1:
+        # Weights are for rows, and every output would have its own.
+        return construct(rows, replace(plan, correct=False), validation, pool=pool, on_step=on_step)
+    grown = construct(rows, _short(plan), validation, pool=pool, on_step=on_step)
+    if grown.kept.n_neurons == 0:
+        return grown
+    weighing = Weighing.by(grown, plan.loss, rows)
+    network = weighing.network
+    squared = replace(plan, loss=Squared())
+    for _ in range(N_CONSTRUCTIONS if weighing.depends_on_misses else 1):
+        near = rows.take(np.flatnonzero(weighing.near(rows, network)))
+        reweighted = weighing.apply(near, network)
+        judged = None if validation is None else weighing.apply(validation, network)
+        network = construct(reweighted, squared, judged, pool=pool).kept
+    network = _corrected(network, rows, plan, weighing)
+    size = plan.loss.size(rows.Y - _center(rows, plan), rows.weights) or 1.0
+    return replace(
+        grown,
+        finished=network,
+        finished_error=plan.loss.size(misses(network, rows), rows.weights) / size,
+        best_n_nodes=network.n_nodes,
+        stop_reason=_reason(network, plan.limits),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """How a loss weighs rows by their misses.
+
+    Attributes
+    ----------
+    loss : Loss
+    network : ShallowNetwork
+        What was grown.
+    scale : float
+        Its median miss.
+    """
+
+    loss: Loss
+    network: ShallowNetwork
+    scale: float
+
+    @staticmethod
+    def by(grown: SelectionPath, loss: Loss, rows: Rows) -> "Weighing":
+        """Return the weighing for a loss, by the misses of a growth.
+
+        Where rows may be wrong, that is the width with the smallest median miss, as far as
+        degrees of freedom are few: the loss of all rows may be mostly that of the wrong ones.
+        """
+        widths = grown.n_nodes
+        spent = neuron_cost(rows.X.shape[1]) * (widths - widths[0]) / len(rows)
+        network = grown.kept
+        if isinstance(loss, Absolute | Huber):
+            n_tried = min(16, len(widths))
+            tried = np.unique(np.geomspace(1, len(widths), n_tried).astype(int)) - 1
+            networks = [grown.network.truncate(int(widths[i])) for i in tried if spent[i] < 0.4]
+            scores = [
+                float(np.median(np.abs(misses(n, rows)))) / (1 - spent[n.n_nodes - widths[0]])
+                for n in networks
+            ]
+            network = networks[int(np.argmin(scores))]
+        return Weighing(loss, network, float(np.median(np.abs(misses(network, rows)))))
+
+    @property
+    def depends_on_misses(self) -> bool:
+        """Whether the first network is built for weights already."""
+        return not isinstance(self.loss, Chebyshev)
+
+    def near(self, rows: Rows, network: ShallowNetwork) -> NDArray[np.bool_]:
+        """Whether rows are within ten deviations, for losses that are there for others."""
+        if not isinstance(self.loss, Absolute | Huber):
+            return np.ones(len(rows), dtype=bool)
+        far = np.abs(misses(network, rows)[:, 0]) > _FAR * _DEVIATION * self.scale
+        return ~far if np.count_nonzero(~far) > len(rows) // 2 else np.ones_like(far)
+
+    def apply(self, rows: Rows, network: ShallowNetwork) -> Rows:
+        """Rows weighted by their misses; those up to the median count as that large."""
+        return _weighted(rows, self.weights(misses(network, rows)[:, 0], rows, self.scale))
+
+    def weights(self, r: Float64, rows: Rows, floor: float | None = None) -> Float64:
+        """Return `L'(r) / r` of the misses, times the sample weights, with mean 1."""
+        middle = float(np.median(np.abs(r)))
+        if floor is None:
+            floor = _FLOOR * middle
+        size = np.maximum(np.abs(r), max(floor, 1e-12 * float(np.abs(r).max()), 1e-300))
+        match self.loss:
+            case Absolute():
+                v = size.min() / size
+            case Quantile(quantile=q):
+                v = np.where(r > 0, q, 1 - q) * (size.min() / size)
+            case Huber():
+                v = np.minimum(1.0, 1.345 * _DEVIATION * max(middle, size.min()) / size)
+            case Power(p=p):
+                v = (size / size.max()) ** (min(p, _LARGEST_POWER) - 2)
+            case _:
+                v = np.ones_like(size)
+        v = v if rows.weights is None else v * rows.weights
+        return np.asarray(v / v.mean())
+
+
+def misses(network: ShallowNetwork, rows: Rows) -> Float64:
+    """Return `Y` minus the network's values."""
+    return rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
+
+
+def _weighted(rows: Rows, weights: Float64) -> Rows:
+    """Rows with weights; uneven ones are worth fewer rows, `(sum v)^2 / sum v^2`."""
+    return Rows(rows.X, rows.Y, weights, float(np.sum(weights) ** 2 / np.sum(weights**2)))
+
+
+def _sampled(rows: Rows, plan: Plan, validation: Rows | None) -> tuple[Rows, Rows | None]:
+    """Of very many rows a sample, and rows to judge by."""
+    size = sample_size(len(rows), rows.X.shape[1], plan.limits.max_neurons)
+    if size is None:
+        return rows, validation
+    hold_out = plan.gcv and validation is None
+    sketch = Sketch(rows, size, hold_out=hold_out, seed=plan.random_state)
+    return sketch.sample(0), validation or sketch.held_out()
+
+
+def _short(plan: Plan) -> Plan:
+    """Return the plan of the growth that the rows are weighed by."""
+    limits = replace(plan.limits, max_neurons=min(plan.limits.max_neurons, MAX_GROWN))
+    return replace(plan, correct=False, limits=limits)
+
+
+def _reason(network: ShallowNetwork, limits: Limits) -> StopReason:
+    full = network.n_neurons >= limits.max_neurons
+    if limits.exact:
+        return StopReason.N_NODES if full else StopReason.EXHAUSTED
+    return StopReason.MAX_NODES if full else StopReason.VALIDATED
+
+
+def _center(rows: Rows, plan: Plan) -> Float64:
+    """What a relative error is relative to: the outputs about their mean, or about zero."""
+    mean = np.average(rows.Y, axis=0, weights=rows.weights)
+    return mean if plan.linear_term else np.zeros_like(mean)
+
+
+def _corrected(
+    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
+) -> ShallowNetwork:
+    """Correct all neurons while the weights of the rows follow the misses."""
+    frame = Frame.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
+    near = weighing.near(rows, network)
+    scaled = frame.apply(rows)
+    affine = frame.affine.evaluate(scaled.X)
+    W = frame.inputs.unfold(np.column_stack([network.inner_weights, network.biases]))
+    r = misses(network, rows)[:, 0] / frame.outputs.scale
+    tried, ridge, lawson = [(float(np.abs(r).max()), W)], None, np.ones(len(rows))
+    for _ in range(N_ROUNDS):
+        if isinstance(plan.loss, Chebyshev):
+            lawson = lawson * np.abs(r) / np.abs(r).max()
+            weights = lawson / lawson.mean()
+        else:
+            weights = weighing.weights(r, scaled)
+        now = _weighted(scaled, weights)
+        columns = frame.affine_columns(now)
+        state = VariableProjection(now, columns, W, ridge, plan.activation, judged=near)
+        state.settle(_STEPS_A_ROUND)
+        if state.dof > _MAX_SHARE * len(rows):
+            break
+        W, ridge = state.points, state.ridge
+        r = (scaled.Y - state.predict(scaled.X, affine))[:, 0]
+        tried.append((float(np.abs(r).max()), W))
+    else:
+        if not _solved_anew(plan.loss):
+            finisher = Finisher(frame, now, None, plan.activation, plan.single_output)
+            return _shifted(finisher.network([state]), rows, plan.loss)
+    if not _solved_anew(plan.loss):
+        return network
+    best = min(tried, key=lambda pair: pair[0])[1]
+    found = [_solved(W, frame, scaled, plan) for W in (tried[0][1], best)]
+    return min(found, key=lambda n: plan.loss.size(misses(n, rows), rows.weights))
+
+
+def _solved_anew(loss: Loss) -> bool:
+    """Whether reweighted squares are too far from the loss to take their outer weights."""
+    return isinstance(loss, Chebyshev) or (isinstance(loss, Power) and loss.p > 2)
+
+
+def _solved(W: Float64, frame: Frame, scaled: Rows, plan: Plan) -> ShallowNetwork:
+    """Return the network of neurons with the outer weights of the loss itself."""
+    factor = LossFactor(scaled.Y, scaled.weights, plan.loss, _DEPENDENT)
+    columns = frame.neuron_columns(scaled, W, plan.activation)
+    for column in frame.affine_columns(scaled).T:
+        factor.append(column)
+    kept = [i for i, column in enumerate(columns.T) if factor.append(column)]
+    network = frame.network(
+        Triangle(factor.R, factor.z),
+        [Candidate(W[i], 1.0, W[i], -1) for i in kept],
+        plan.activation,
+        alpha=0.0,
+        single_output=plan.single_output,
+    )
+    return replace(network, trail=None)
+
+
+def _shifted(network: ShallowNetwork, rows: Rows, loss: Loss) -> ShallowNetwork:
+    """Return the network with the constant that is best for the loss, if it has one."""
+    if network.intercept is None:
+        return network
+    best = loss.fit(np.ones((len(rows), 1)), misses(network, rows), rows.weights)
+    return replace(network, intercept=network.intercept + best.weights[0], trail=None)
