@@ -110,6 +110,7 @@ def test_loaded_network_truncates_to_the_same_widths(tmp_path: Path, search: str
         ],
         ("dictionary", {"points": np.random.default_rng(0).normal(size=(40, 3)), "rule": "oga"}),
         ("continuous", {"correct": False}),
+        *[("continuous", {"activation": name}) for name in ACTIVATIONS if name != "relu"],
         ("continuous", {"linear_term": False, "alpha": 0.1}),
     ],
 )
