@@ -8,16 +8,26 @@ import pytest
 from extras import need
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_jax
-from networks import DTYPES, KINDS, assert_close, assert_same, inputs, kind, random_network, steep
+from greedynet.export.agreement import N_POINTS
+from networks import (
+    DTYPES,
+    FEW_KINDS,
+    assert_close,
+    assert_same,
+    inputs,
+    kind,
+    random_network,
+    steep,
+)
 
 jax = need("jax")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FEW_KINDS)
 def test_function_is_the_network(name: str, dtype: str):
     network = kind(name)
-    X = inputs(network)
+    X = inputs(network, N_POINTS)  # as many rows as the check: compiled once
     with jax.enable_x64(dtype == "float64"):
         params, apply = to_jax(network)
         for function in (apply, jax.jit(apply)):
@@ -44,7 +54,7 @@ def test_parameters_are_the_arrays():
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_large_arguments(activation: str):
     network = steep(activation)
-    X = inputs(network)
+    X = inputs(network, N_POINTS)
     with jax.enable_x64(True):
         params, apply = to_jax(network)
         assert_close(apply(params, X), network, X, "float64")

@@ -234,7 +234,7 @@ def test_every_activation_learns(activation):
     X = rng.uniform(-1, 1, (80, 2))
     y = X[:, 0] * X[:, 1] + 0.5 * X[:, 0] ** 2
     starts = random_networks(2, 2, 12, init="glorot", activation=activation)
-    for result in train_many(starts, X, y, epochs=1500, learning_rate=0.02, decay=1.0):
+    for result in train_many(starts, X, y, epochs=500, learning_rate=0.05, decay=1.0):
         assert result.network.activation == ACTIVATIONS[activation]
         assert result.loss_history[result.best_epoch] < 0.2 * y.var()
         error = mean_squared_error(result.network, X, y)
