@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from greedynet import correct
-from greedynet.activations import ReLU
+from greedynet.activations import ACTIVATIONS, ReLU, degree_of, get_activation
 from greedynet.affine import AffineTerm
 from greedynet.correct import VariableProjection
 from greedynet.data import InputScaling, Rows
@@ -680,3 +680,199 @@ def test_a_neuron_that_is_active_on_no_row_does_no_harm():
     ]
     found = [finisher.network([state]).predict(train.X) for state in states]
     np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+
+
+# Every activation
+
+SMOOTH = ["relu3", *(name for name, sigma in ACTIVATIONS.items() if degree_of(sigma) is None)]
+each_activation = pytest.mark.parametrize("name", ACTIVATIONS)
+
+
+def state_for(name, rows, W, ridge=0.1, affine=True):
+    return VariableProjection(rows, affine_of(rows, affine), W, ridge, get_activation(name))
+
+
+def columns_for(name, rows, W, affine):
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    G = get_activation(name).value(X1 @ W.T)
+    return np.column_stack([affine, rows.weighted(G)])
+
+
+def solved_for(name, rows, W, affine, ridge):
+    """Outer weights and residual of given inner weights, by ridge regression."""
+    F, Y = columns_for(name, rows, W, affine), rows.weighted(rows.Y)
+    weights = np.linalg.solve(F.T @ F + penalty_of(F, affine, ridge), F.T @ Y)
+    return weights, Y - F @ weights
+
+
+def gradient_for(name, rows, W, affine, ridge, step=1e-6):
+    """Derivative of the objective by the inner weights, by central differences."""
+
+    def objective_at(moved):
+        weights, residual = solved_for(name, rows, moved, affine, ridge)
+        size = np.sum(moved**2) + np.sum(weights[affine.shape[1] :] ** 2)
+        return np.sum(residual**2) + ridge * size
+
+    changes = step * np.eye(W.size).reshape(W.size, *W.shape)
+    differences = [objective_at(W + e) - objective_at(W - e) for e in changes]
+    return np.reshape(differences, W.shape) / (2 * step)
+
+
+@each_activation
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_objective_never_rises_whatever_the_activation(name, weighted, affine):
+    for seed, ridge in enumerate((1e-6, 1e-2, 1.0)):
+        rows = some_rows(60, 1 + seed, 1 + seed, weighted=weighted, seed=seed)
+        state = state_for(name, rows, some_neurons(6, 1 + seed, seed), ridge, affine)
+        first = before = objective(state)
+        for _ in range(8):
+            state.improve(1)
+            after = objective(state)
+            assert after <= before * (1 + 1e-12)
+            before = after
+        assert after < 0.99 * first
+        assert state.ridge == ridge
+        if seed:
+            # With next to no ridge, and powers of one input, rounding says what the weights are.
+            _, residual = solved_for(name, rows, state.points, affine_of(rows, affine), ridge)
+            assert state.error == pytest.approx(np.sum(residual**2), rel=1e-6)
+
+
+@each_activation
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_gradient_of_any_activation_is_that_of_finite_differences(
+    lapack, name, n_outputs, weighted
+):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    state = state_for(name, rows, some_neurons(5, 2))
+    W = state.points.copy()
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    assert np.abs(X1 @ W.T).min() > 1e-5
+    numeric = gradient_for(name, rows, W, affine_of(rows), state.ridge)
+    state.improve(1)
+    atol = 1e-6 * np.abs(numeric).max()
+    np.testing.assert_allclose(-2 * lapack.right[0], numeric.ravel(), rtol=1e-5, atol=atol)
+
+
+@each_activation
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_the_system_of_any_activation_is_that_of_the_derivative(name, n_outputs):
+    """Kaufman's form, with the projector and the derivatives of all outputs written out."""
+    rows = some_rows(n_outputs=n_outputs, weighted=True)
+    state, A = state_for(name, rows, some_neurons(4, 2)), affine_of(rows)
+    F = columns_for(name, rows, state.points, A)
+    P = np.eye(len(F)) - F @ np.linalg.solve(F.T @ F + penalty_of(F, A, state.ridge), F.T)
+    X1 = np.column_stack([rows.X, np.ones(len(rows))])
+    slope = get_activation(name).slope(X1 @ state.points.T)
+    B = rows.weighted((slope[:, :, None] * X1[:, None, :]).reshape(len(X1), -1))
+    C = state.weights[A.shape[1] :]
+    wanted = np.kron(C @ C.T, np.ones((3, 3))) * (B.T @ P @ B)
+    (block,) = state._blocks()
+    atol = 1e-8 * np.abs(wanted).max()
+    np.testing.assert_allclose(symmetric(state._system(block)), wanted, rtol=1e-6, atol=atol)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_where_correction_ends_the_objective_is_flat(name, weighted):
+    rows = some_rows(100, 2, 2, weighted=weighted)
+    state = state_for(name, rows, some_neurons(4, 2), 1e-2)
+    A = affine_of(rows)
+    before = gradient_for(name, rows, state.points, A, state.ridge)
+    # A step may fail for want of damping, which the next one has: several in a row are the end.
+    values = [np.inf] * 8
+    while objective(state) < values[-8] and len(values) < 500:
+        values.append(objective(state))
+        state.improve(1)
+    after = gradient_for(name, rows, state.points, A, state.ridge)
+    assert np.abs(after).max() < 2e-3 * np.abs(before).max()
+    if len(values) < 500:
+        assert np.abs(after).max() < 1e-6 * np.abs(before).max()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", [n for n, s in ACTIVATIONS.items() if degree_of(s) is not None])
+def test_balancing_shares_the_size_and_changes_no_prediction(name, weighted):
+    """`|w|^2 = k |c|^2` is where `|w|^2 + |c|^2` is least for a given `|c| |w|^k`."""
+    k = degree_of(get_activation(name))
+    rows = some_rows(n_outputs=2, weighted=weighted)
+    W, A, ridge = some_neurons(5, 2), affine_of(rows), 1e-10
+    state = state_for(name, rows, W, ridge)
+    weights, residual = solved_for(name, rows, W, A, ridge)
+    found = rows.weighted(state.predict(rows.X, AffineTerm.of(rows).evaluate(rows.X)))
+    np.testing.assert_allclose(rows.weighted(rows.Y) - found, residual, atol=1e-6)
+    inner = np.linalg.norm(state.points, axis=1)
+    outer = np.linalg.norm(state.weights[A.shape[1] :], axis=1)
+    np.testing.assert_allclose(inner**2, k * outer**2, rtol=1e-4)
+    size = np.sum(inner**2 + outer**2)
+    before = np.linalg.norm(weights[A.shape[1] :], axis=1) * np.linalg.norm(W, axis=1) ** k
+    np.testing.assert_allclose(outer * inner**k, before, rtol=1e-4)
+    for change in (0.99, 1.01):
+        assert np.sum((change * inner) ** 2 + (outer / change**k) ** 2) > size
+    # Once balanced, it stays.
+    np.testing.assert_allclose(state._balanced(), state.points, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", SMOOTH[1:])
+def test_where_scaling_makes_a_difference_nothing_is_scaled(name):
+    W = some_neurons(5, 2)
+    np.testing.assert_array_equal(state_for(name, some_rows(), W).points, W)
+
+
+@each_activation
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("affine", [True, False])
+def test_predictions_on_the_rows_are_the_rows_less_the_residual(name, weighted, affine):
+    rows = some_rows(n_outputs=2, weighted=weighted)
+    state = state_for(name, rows, some_neurons(5, 2), affine=affine).improve(3)
+    term = AffineTerm.of(rows) if affine else AffineTerm.absent(rows)
+    found = rows.weighted(state.predict(rows.X, term.evaluate(rows.X)))
+    np.testing.assert_allclose(found, rows.weighted(rows.Y) - state._at.residual, atol=1e-9)
+    assert np.sum((rows.weighted(rows.Y) - found) ** 2) == pytest.approx(state.error, rel=1e-9)
+
+
+@each_activation
+def test_weights_are_copies_whatever_the_activation(name):
+    rows = some_rows(60, 2, 2)
+    copies = np.random.default_rng(0).integers(1, 4, 60)
+    each = np.repeat(np.arange(60), copies)
+    W = some_neurons(5, 2)
+    weighted = state_for(name, Rows(rows.X, rows.Y, copies.astype(float)), W).improve(4)
+    repeated = state_for(name, rows.take(each), W).improve(4)
+    np.testing.assert_allclose(weighted.points, repeated.points, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(weighted.weights[-5:], repeated.weights[-5:], rtol=1e-5, atol=1e-7)
+    assert weighted.error == pytest.approx(repeated.error, rel=1e-7)
+    unweighted = state_for(name, rows, W).improve(4)
+    assert np.abs(unweighted.points - weighted.points).max() > 1e-3
+
+
+@each_activation
+def test_the_first_ridge_is_small_and_smaller_for_smooth_neurons(name):
+    rows = some_rows()
+    A = affine_of(rows)
+    left = rows.Y - A @ (A.T @ rows.Y)
+    share = 1e-6 if name in ("relu", "leaky_relu", "abs") else 1e-10
+    wanted = share * len(rows) * np.sqrt(np.mean(left**2))
+    assert state_for(name, rows, some_neurons(5, 2), None).ridge == pytest.approx(wanted)
+
+
+@each_activation
+@pytest.mark.parametrize("affine", [True, False])
+def test_neurons_of_any_activation_that_were_moved_find_back(name, affine):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    scale = 1.0 if degree_of(get_activation(name)) is not None else 4.0
+    W = lines_of(some_neurons(3, 2, seed=2)) * scale
+    G = get_activation(name).value(X @ W[:, :-1].T + W[:, -1])
+    rows = Rows(X, G @ rng.uniform(1, 2, (3, 2)))
+    state = state_for(name, rows, W * (1 + 0.05 * rng.standard_normal(W.shape)), 1e-12, affine)
+    before = state.error
+    for _ in range(100):
+        state.improve(1)
+    found = state.points
+    if scale == 1.0:
+        found = lines_of(found)
+    assert state.error < 1e-12 * before
+    np.testing.assert_allclose(found, W, atol=1e-6)

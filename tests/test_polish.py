@@ -1,11 +1,14 @@
 """Polishing moves neurons to better ones, judged by columns that are written out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
+from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.affine import AffineTerm
 from greedynet.data import Rows
 from greedynet.factor import Factor
@@ -213,3 +216,141 @@ def test_neurons_polished_together_are_polished_as_if_alone():
     alone = [polish(w[None], target) for w in W]
     np.testing.assert_allclose(together[1], [scores[0] for _, scores in alone], rtol=1e-9)
     np.testing.assert_allclose(together[0], [found[0] for found, _ in alone], atol=1e-9)
+
+
+# Every activation
+
+SMOOTH = ["relu3", *(name for name, sigma in ACTIVATIONS.items() if degree_of(sigma) is None)]
+NEARLY_HOMOGENEOUS = ["gelu", "softplus"]
+each_activation = pytest.mark.parametrize("name", ACTIVATIONS)
+
+
+def target_for(name, rows, n_columns=0, min_active=1, affine=True):
+    return replace(target_of(rows, n_columns, min_active, affine), activation=get_activation(name))
+
+
+def neurons_for(name, m, d, seed=0):
+    """Neurons among the rows, of several lengths if the length matters."""
+    W = some_neurons(m, d, seed)
+    if degree_of(get_activation(name)) is not None:
+        return W
+    return W * np.random.default_rng(seed + 1).uniform(1, 4, (m, 1))
+
+
+def score_of(target, w):
+    """The score of one neuron, from its column; no bound on the rows it lives on."""
+    g = target.activation.value(target.X1 @ w)
+    if target.row_scale is not None:
+        g = g * target.row_scale[:, 0]
+    rest = g - target.factor.Q @ (target.factor.Q.T @ g)
+    rest -= target.factor.Q @ (target.factor.Q.T @ rest)
+    return float(np.sum((target.factor.residual.T @ g) ** 2) / (rest @ rest))
+
+
+def gradient_of(target, w, step=1e-5):
+    """Derivative of the score, by central differences."""
+    changes = step * np.eye(len(w))
+    return np.array(
+        [(score_of(target, w + e) - score_of(target, w - e)) / (2 * step) for e in changes]
+    )
+
+
+@each_activation
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("affine", [True, False])
+def test_no_score_falls_whatever_the_activation(name, weighted, affine):
+    for seed, n_outputs, min_active in ((0, 1, 1), (1, 2, 4), (2, 3, 8)):
+        rows = some_rows(50, 1 + seed, n_outputs, weighted, seed)
+        target = target_for(name, rows, 3, min_active, affine)
+        W = neurons_for(name, 6, 1 + seed, seed)
+        before, _ = target.judge(W)
+        start = before
+        assert (before > 0).any()
+        for n_steps in (0, 1, 3, 10):
+            polished, scores = polish(W, target, n_steps)
+            assert (scores >= before).all()
+            np.testing.assert_array_equal(polished[start < 0], W[start < 0])
+            for w, found in zip(polished, scores, strict=True):
+                assert found < 0 or found == pytest.approx(score_of(target, w), rel=1e-6)
+            before = scores
+        moved = start > 0
+        assert before[moved].sum() > 1.05 * start[moved].sum()
+
+
+@each_activation
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_a_step_goes_up_the_score_by_gauss_and_newton(name, weighted, n_outputs):
+    """`(J' P J + mu) step` is the derivative of the score, over `2 |c|^2`."""
+    rows = some_rows(60, 2, n_outputs, weighted)
+    target = target_for(name, rows, n_columns=4)
+    W = neurons_for(name, 5, 2, seed=3)
+    # No row is so near a kink that a difference would cross it.
+    assert np.abs(target.X1 @ W.T).min() > 1e-4
+    scores, weights = target.judge(W)
+    assert (scores > 0).all()
+    scale = np.ones((60, 1)) if target.row_scale is None else target.row_scale
+    P = np.eye(60) - target.factor.Q @ target.factor.Q.T
+    for w, c, step in zip(W, weights, _gauss_newton_steps(W, weights, target), strict=True):
+        J = target.activation.slope(target.X1 @ w)[:, None] * target.X1 * scale
+        system = J.T @ P @ J + 1e-3 * np.trace(J.T @ J) / 3 * np.eye(3)
+        wanted = gradient_of(target, w) / (2 * c @ c)
+        np.testing.assert_allclose(system @ step, wanted, atol=1e-5 * np.abs(wanted).max())
+
+
+def one_neuron(name, seed, weighted, noise=0.0):
+    """A target of one neuron beside an affine function, the neuron, and a start near it."""
+    rng = np.random.default_rng(seed)
+    scale = 1.0 if degree_of(get_activation(name)) is not None else 5.0
+    X, w = rng.uniform(-1, 1, (300, 2)), scale * some_neurons(1, 2, seed)[0]
+    g = get_activation(name).value(X @ w[:-1] + w[-1])
+    Y = np.outer(g, [1.5, -1.0]) + X @ rng.standard_normal((2, 2)) + 1
+    Y += noise * np.std(g) * rng.standard_normal(Y.shape)
+    target = target_for(name, Rows(X, Y, rng.uniform(0.2, 2, 300) if weighted else None))
+    return target, w, w + 0.1 * scale * rng.standard_normal(3)
+
+
+@each_activation
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_planted_neuron_of_any_activation_is_nearly_found(name, weighted):
+    """Steps that bring next to nothing are not made: what is left of the score is little."""
+    for seed in range(4):
+        target, w, start = one_neuron(name, seed, weighted)
+        (found,), (score,) = polish(start[None], target, 100)
+        whole = target.factor.residual_norm**2
+        assert (1 - 5e-4) * whole < score <= whole * (1 + 1e-9)
+        (first,), _ = target.judge(start[None])
+        assert whole - score < 0.1 * (whole - first)
+        if degree_of(target.activation) is not None:
+            np.testing.assert_allclose(found, w, atol=2e-3)
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Steps without much damping, and as long as they bring anything."""
+    monkeypatch.setattr("greedynet.search.polish._DAMPING", 1e-9)
+    monkeypatch.setattr("greedynet.search.polish._WORTH", 1 + 1e-14)
+
+
+@each_activation
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_planted_neuron_of_any_activation_is_found_by_patience(name, weighted, patient):
+    """Direction, threshold and, where it matters, scale."""
+    for seed in range(4):
+        target, w, start = one_neuron(name, seed, weighted)
+        slow = name in NEARLY_HOMOGENEOUS
+        (found,), (score,) = polish(start[None], target, 2000 if slow else 200)
+        assert score == pytest.approx(target.factor.residual_norm**2, rel=1e-10)
+        np.testing.assert_allclose(found, w, atol=2e-4 if slow else 1e-5)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_where_polishing_ends_the_score_is_flat(name, weighted, patient):
+    for seed in range(4):
+        target, _, start = one_neuron(name, seed, weighted, noise=0.2)
+        (end,), _ = polish(start[None], target, 300)
+        before, after = gradient_of(target, start), gradient_of(target, end)
+        # Much of a nearly homogeneous neuron's length is in its outer weight: it goes slowly.
+        share = 1e-2 if name in NEARLY_HOMOGENEOUS else 1e-5
+        assert np.linalg.norm(after) < share * np.linalg.norm(before)
