@@ -110,7 +110,7 @@ def information(loss: Loss) -> float:
 def exponent(loss: Loss) -> float:
     """Return the `p` of the l_p norm that a loss is or is most like."""
     match loss:
-        case Absolute():
+        case Absolute() | Quantile():
             return 1.0
         case Chebyshev():
             return np.inf

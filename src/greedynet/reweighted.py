@@ -7,7 +7,8 @@ At its minimum a loss `sum_i L(r_i)` of the misses has the derivatives of `sum_i
 So the network that the Chebyshev greedy algorithm has grown in the norm of the loss gives weights
 to the rows; a network is constructed for them as for any sample weights; and its neurons are
 corrected together while the weights follow the misses. For the largest error the weights follow
-Lawson's rule, `v_i <- v_i |r_i|`, and the outer weights are solved once more at the end.
+Lawson's rule, `v_i <- v_i |r_i|`. For it and for powers above 2, whose weights single out few rows,
+the network is constructed without weights and its outer weights are solved once more at the end.
 
 A loss that bounds what one row can do is there for rows that are wrong. Rows beyond ten robust
 deviations have a say in the outer weights only, as small as the loss allows: neurons, width and
@@ -31,7 +32,7 @@ from greedynet.path import SelectionPath
 from greedynet.plan import Plan
 from greedynet.search import Candidate
 from greedynet.searches import input_scaling
-from greedynet.site import OnStep
+from greedynet.site import NOTHING_TO_FINISH, OnStep
 from greedynet.sketch import Sketch, Triangle, sample_size
 from greedynet.stopping import Limits, StopReason, neuron_cost
 from greedynet.threads import Pool
@@ -50,6 +51,8 @@ _DEVIATION = 1.4826
 _FLOOR = 0.05
 # Beyond this the weights of the rows jump from round to round.
 _LARGEST_POWER = 4.0
+# With more degrees of freedom than this share of the rows a growth is none to weigh rows by.
+_MAX_SPENT = 0.4
 # With more effective parameters than this share of the rows the misses are no noise to go by.
 _MAX_SHARE = 0.5
 _DEPENDENT = 1e-10
@@ -81,20 +84,25 @@ def construct_reweighted(
     rows, validation = _sampled(rows, plan, validation)
     if scores is not None:
         plan = replace(plan, limits=Limits(int(np.argmin(scores)), exact=True))
-    if rows.Y.shape[1] > 1:
-        # Weights are for rows, and every output would have its own.
-        return construct(rows, replace(plan, correct=False), validation, pool=pool, on_step=on_step)
-    grown = construct(rows, _short(plan), validation, pool=pool, on_step=on_step)
-    if grown.kept.n_neurons == 0:
+    # Weights are for rows, and each of several outputs would have its own.
+    finishing = rows.Y.shape[1] == 1
+    as_grown = _short(plan) if finishing else replace(plan, correct=False)
+    grown = construct(rows, as_grown, validation, pool=pool, on_step=on_step)
+    grown = grown if scores is None else _scored(grown, scores)
+    if not finishing or grown.kept.n_neurons == 0 or grown.stop_reason in NOTHING_TO_FINISH:
         return grown
     weighing = Weighing.by(grown, plan.loss, rows)
     network = weighing.network
     squared = replace(plan, loss=Squared())
-    for _ in range(N_CONSTRUCTIONS if weighing.depends_on_misses else 1):
-        near = rows.take(np.flatnonzero(weighing.near(rows, network)))
-        reweighted = weighing.apply(near, network)
-        judged = None if validation is None else weighing.apply(validation, network)
-        network = construct(reweighted, squared, judged, pool=pool).kept
+    if _solved_anew(plan.loss):
+        # Weights that grow with the misses would leave few rows to choose neurons by.
+        network = construct(rows, squared, validation, pool=pool).kept
+    else:
+        for _ in range(N_CONSTRUCTIONS):
+            near = rows.take(np.flatnonzero(weighing.near(rows, network)))
+            reweighted = weighing.apply(near, network)
+            judged = None if validation is None else weighing.apply(validation, network)
+            network = construct(reweighted, squared, judged, pool=pool).kept
     network = _corrected(network, rows, plan, weighing)
     size = plan.loss.size(rows.Y - _center(rows, plan), rows.weights) or 1.0
     return replace(
@@ -130,24 +138,20 @@ class Weighing:
         Where rows may be wrong, that is the width with the smallest median miss, as far as
         degrees of freedom are few: the loss of all rows may be mostly that of the wrong ones.
         """
-        widths = grown.n_nodes
-        spent = neuron_cost(rows.X.shape[1]) * (widths - widths[0]) / len(rows)
-        network = grown.kept
+        spent = neuron_cost(rows.X.shape[1]) * np.arange(len(grown.n_nodes)) / len(rows)
+        # Wider ones may meet most rows, and say nothing of their misses.
+        widths = grown.n_nodes[spent < _MAX_SPENT]
+        network = grown.network.truncate(int(min(grown.kept.n_nodes, widths[-1])))
         if isinstance(loss, Absolute | Huber):
             n_tried = min(16, len(widths))
             tried = np.unique(np.geomspace(1, len(widths), n_tried).astype(int)) - 1
-            networks = [grown.network.truncate(int(widths[i])) for i in tried if spent[i] < 0.4]
+            networks = [grown.network.truncate(int(widths[i])) for i in tried]
             scores = [
                 float(np.median(np.abs(misses(n, rows)))) / (1 - spent[n.n_nodes - widths[0]])
                 for n in networks
             ]
             network = networks[int(np.argmin(scores))]
         return Weighing(loss, network, float(np.median(np.abs(misses(network, rows)))))
-
-    @property
-    def depends_on_misses(self) -> bool:
-        """Whether the first network is built for weights already."""
-        return not isinstance(self.loss, Chebyshev)
 
     def near(self, rows: Rows, network: ShallowNetwork) -> NDArray[np.bool_]:
         """Whether rows are within ten deviations, for losses that are there for others."""
@@ -207,6 +211,12 @@ def _short(plan: Plan) -> Plan:
     return replace(plan, correct=False, limits=limits)
 
 
+def _scored(grown: SelectionPath, scores: Float64) -> SelectionPath:
+    """Return the path with the scores that its width was chosen by."""
+    seen = scores[: len(grown.n_nodes)]
+    return replace(grown, scores=seen, validation_errors=seen)
+
+
 def _reason(network: ShallowNetwork, limits: Limits) -> StopReason:
     full = network.n_neurons >= limits.max_neurons
     if limits.exact:
@@ -237,7 +247,8 @@ def _corrected(
             weights = lawson / lawson.mean()
         else:
             weights = weighing.weights(r, scaled)
-        now = _weighted(scaled, weights)
+        # Worth as many rows as they are: then `sum v r^2 / (n - gamma)` is the noise of the loss.
+        now = Rows(scaled.X, scaled.Y, weights)
         columns = frame.affine_columns(now)
         state = VariableProjection(now, columns, W, ridge, plan.activation, judged=near)
         state.settle(_STEPS_A_ROUND)
@@ -249,11 +260,16 @@ def _corrected(
     else:
         if not _solved_anew(plan.loss):
             finisher = Finisher(frame, now, None, plan.activation, plan.single_output)
-            return _shifted(finisher.network([state]), rows, plan.loss)
+            corrected = finisher.network([state])
+            # Some may have become copies of others: a number asked for goes before the correction.
+            if corrected.n_neurons == network.n_neurons or not plan.limits.exact:
+                network = corrected
     if not _solved_anew(plan.loss):
-        return network
+        return _shifted(network, rows, plan.loss)
     best = min(tried, key=lambda pair: pair[0])[1]
     found = [_solved(W, frame, scaled, plan) for W in (tried[0][1], best)]
+    if plan.limits.exact:
+        found = [n for n in found if n.n_neurons == network.n_neurons] or [network]
     return min(found, key=lambda n: plan.loss.size(misses(n, rows), rows.weights))
 
 

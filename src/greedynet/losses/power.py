@@ -17,6 +17,8 @@ OPTIMAL = 1e-13
 # Misses this much smaller than the largest are as good as zero.
 NEAREST = 1e-15
 MAX_STEPS = 120
+# Higher powers are too flat for Newton's steps, far from the optimum or in its rounding.
+FLAT = 4.0
 # How near to zero the curvature may come, relative to its largest value.
 FLATTEST = 1e-13
 
@@ -79,7 +81,7 @@ def power_fit(
     from its optimum a high power is too flat for Newton's method.
     """
     powers = [p]
-    while powers[0] > 4:
+    while powers[0] > FLAT:
         powers.insert(0, 1 + (powers[0] - 1) / 2)
     solution = least_squares(columns, y, w) if start is None else start
     for rough in powers[:-1]:
@@ -97,7 +99,7 @@ def _descend(
     """
     target = power_norm(y, w, p)
     nearest = 0.1  # smallest miss, relative to the largest, that the curvature of p < 2 may see
-    best = (np.inf, solution, np.zeros_like(y))
+    best = (np.inf, solution, np.zeros_like(y), np.zeros_like(solution))
     for _ in range(MAX_STEPS):
         r = y - columns @ solution
         size = power_norm(r, w, p)
@@ -109,15 +111,19 @@ def _descend(
         step, dual = newton_step(columns, _curvature(unit, w, p, nearest), slope)
         dual /= power_norm(dual / w, w, p / (p - 1)) or 1.0
         gap = size - float(dual @ y)
+        newton = np.abs(r).max() / (p - 1)
         if gap < best[0]:
-            best = gap, solution, dual
+            best = gap, solution, dual, newton * step
         move = columns @ step
         if gap <= tol * size or not move.any():
             break
-        length = line_minimum(partial(_derivative, r, move, w, p), np.abs(r).max() / (p - 1))
+        length = line_minimum(partial(_derivative, r, move, w, p), newton)
         solution = solution + length * step
         nearest = max(0.2 * nearest, NEAREST)
-    return best[1:]
+    _, solution, dual, step = best
+    # The distance is the square of that of the weights: one more step takes these to rounding.
+    before, after = (power_norm(y - columns @ c, w, p) for c in (solution, solution + step))
+    return (solution + step if p <= FLAT and after < before else solution), dual
 
 
 def _curvature(unit: Float64, w: Float64, p: float, nearest: float) -> Float64:
