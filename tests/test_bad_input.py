@@ -1,7 +1,6 @@
 """Bad input: every mistake is named after the argument it is in, and leaves nothing half-fitted."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from greedynet import (
 from greedynet.activations import ReLU
 from greedynet.dictionary import Dictionary
 from greedynet.factor import Factor
+from greedynet.losses import Absolute
 from greedynet.paper import load_example
 from greedynet.sphere import circle, gaussian, golden_spiral, sample_sphere
 from problems import SEARCHES, noisy, some_points
@@ -218,7 +218,6 @@ def test_sparse_validation_data(fitted):
             r"a float in the range \[0.0, inf\) or a str among {'auto'}",
             ["no", -1, np.nan, np.inf, None],
         ),
-        ("activation", "an instance of 'str' or an object implementing", [3, None]),
         ("memory_budget", r"a float in the range \[1.0, inf\)", [0, -1, "1GB", np.nan]),
         ("random_state", "an int in the range", [-1, "seed", 2.5]),
         ("n_jobs", "an instance of 'int' or None", ["all", 1.5]),
@@ -288,11 +287,58 @@ def test_parameters_of_a_dictionary_without_one(name, value):
     model.set_params(search="dictionary").fit(X, y)
 
 
-def test_activations_that_only_a_dictionary_takes():
-    model = small("continuous", activation=replace(ReLU(), name="own"))
-    with pytest.raises(ValueError, match="`activation` must be 'relu' for the continuous search"):
-        model.fit(X, y)
-    model.set_params(search="dictionary").fit(X, y)
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"loss": 1}, ValueError, '`loss` as a power .* above 1, got 1.0: write "absolute"'),
+        ({"loss": 0.5}, ValueError, "`loss` as a power must be a finite number above 1, got 0.5"),
+        ({"loss": -2.0}, ValueError, "above 1, got -2.0: write"),
+        ({"loss": np.nan}, ValueError, "`loss` as a power .* above 1, got nan: write"),
+        ({"loss": np.inf}, ValueError, 'got inf: write "chebyshev"'),
+        ({"loss": "median"}, ValueError, "`loss` must be one of \"squared\".*got 'median': write"),
+        ({"loss": None}, ValueError, "`loss` must be one of .*got None"),
+        ({"loss": Absolute}, ValueError, "`loss` must be one of .*got <class"),
+        (
+            {"loss": "quantile", "quantile": 0.0},
+            ValueError,
+            "`quantile` must lie between 0 and 1, both excluded, got 0.0: write 0.5",
+        ),
+        ({"loss": "quantile", "quantile": 1.0}, ValueError, "`quantile` must lie .*got 1.0"),
+        ({"loss": "quantile", "quantile": -0.1}, ValueError, "`quantile` must lie .*got -0.1"),
+        ({"loss": "quantile", "quantile": np.nan}, ValueError, "`quantile` must lie .*got nan"),
+        ({"loss": "quantile", "quantile": "half"}, TypeError, "`quantile` must be a number"),
+        (
+            {"quantile": 0.3},
+            ValueError,
+            "`quantile` goes with `loss=\"quantile\"` only, got quantile=0.3 with loss='squared'",
+        ),
+        ({"loss": 1.5, "quantile": 0.3}, ValueError, "`quantile` goes with .*with loss=1.5"),
+    ],
+)
+def test_losses_that_are_none(fitted, parameters, error, message):
+    refuse(fitted, error, message, **parameters)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber", "quantile", "chebyshev", 1.5])
+@pytest.mark.parametrize(
+    ("name", "value"), [("alpha", 1e-3), ("weakness", 0.5), ("refine", "adam")]
+)
+def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, name, value):
+    message = f'`{name}` goes with loss="squared", got it with loss={loss!r}: leave `{name}` out'
+    refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})
+
+
+@pytest.mark.parametrize("loss", ["absolute", "chebyshev", 1.5])
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.r_[-1.0, np.ones(39)], "`sample_weight` must be non-negative.*got negative values"),
+        (np.zeros(40), "`sample_weight`.*zeros only"),
+        (spoiled(np.ones(40), np.nan), "sample_weight contains NaN"),
+    ],
+)
+def test_wrong_weights_with_another_loss(fitted, loss, weights, message):
+    refuse(fitted, ValueError, message, {"sample_weight": weights}, loss=loss)
 
 
 @pytest.mark.parametrize(
@@ -332,6 +378,8 @@ class Half:
     ("activation", "message"),
     [
         (Half(), "`activation` must be .*`name`, .*`slope.*`, got Half without `name`"),
+        (3, "`activation` must be a name such as 'relu' or .*got int without `name`"),
+        (None, "`activation` must be a name such as 'relu' or .*got NoneType without `name`"),
         (ReLU, r"`activation`.*write ReLU\(\)"),
     ],
 )

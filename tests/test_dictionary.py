@@ -30,6 +30,22 @@ def test_products_and_columns_equal_the_atoms_written_out(row_scale, memory_budg
     np.testing.assert_allclose(dictionary.columns(np.arange(5)), D[:, kept[:5]], atol=1e-14)
 
 
+@pytest.mark.parametrize("memory_budget", [2**30, BLOCKS])
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0, np.inf])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_lengths_equal_those_of_the_atoms_written_out(row_scale, memory_budget, power, dtype):
+    X, _ = noisy()
+    points = some_points(2)
+    dictionary = Dictionary(points, X, row_scale, memory_budget=memory_budget, dtype=dtype)
+    # The neurons themselves, their weights as those of the sum: an atom has length 1 for p = 2.
+    weights = np.ones(len(X)) if row_scale is None else row_scale**2
+    values = np.maximum(X @ dictionary.points[:, :-1].T + dictionary.points[:, -1], 0)
+    values /= np.sqrt(weights @ values**2)
+    wanted = values.max(axis=0) if np.isinf(power) else (weights @ values**power) ** (1 / power)
+    accuracy = 1e-12 if dtype is np.float64 else 1e-5
+    np.testing.assert_allclose(dictionary.lengths(power), wanted, rtol=accuracy)
+
+
 def test_blocks_keep_the_budget():
     X, _ = noisy(n_rows=400)
     points = some_points(2, 2000)
