@@ -1,6 +1,6 @@
 """greedynet: small neural networks, built neuron by neuron.
 
-A one-hidden-layer ReLU network is grown greedily, each neuron the best next one, until validation
+A network of one hidden layer is grown greedily, each neuron the best next one, until validation
 says stop: the method of the paper *Greedy Shallow Networks*, and beyond.
 
 Names are imported when they are first used, so that the command line answers at once.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.errors import FewerNodesWarning
-    from greedynet.estimators import GreedyNetRegressor
+    from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
     from greedynet.modelfile import load
     from greedynet.network import ShallowNetwork
     from greedynet.path import SelectionPath
@@ -29,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CollapsedTransform",
     "FewerNodesWarning",
+    "GreedyNetClassifier",
     "GreedyNetRegressor",
     "ModelFileError",
     "RidgeletTransform",
@@ -43,6 +44,7 @@ __all__ = [
 _HOMES = {
     "CollapsedTransform": "ridgelet",
     "FewerNodesWarning": "errors",
+    "GreedyNetClassifier": "estimators",
     "GreedyNetRegressor": "estimators",
     "ModelFileError": "tensorfile",
     "RidgeletTransform": "ridgelet",

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, check_cv, train_test_split
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from greedynet.checks import (
     check_columns,
@@ -34,6 +36,71 @@ def training_rows(
     inputs, outputs = _check_training(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
+
+
+def class_rows(
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    class_weight: Any,
+) -> tuple[Rows, NDArray[Any]]:
+    """Training rows with classes as unit vectors, and the classes in their order."""
+    inputs, labels = _check_classes(estimator, X, y)
+    weights = check_weights(sample_weight, "sample_weight", len(inputs))
+    classes = np.unique(labels)
+    if class_weight is not None:
+        with named("class_weight"):
+            by_class = compute_sample_weight(class_weight, labels)
+        weights = by_class if weights is None else by_class * weights
+        weights = check_weights(weights, "class_weight", len(inputs))
+    present = np.unique(labels if weights is None else labels[weights > 0])
+    if len(present) < 2:
+        raise ValueError(
+            f"`y` must have at least two classes among the rows of positive weight, got one class, "
+            f"{present.tolist()}: a classifier needs rows of both."
+        )
+    return Rows(inputs, unit_vectors(labels, classes), weights), classes
+
+
+def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:
+    """Return classes as unit vectors; of two classes, 1 for the second."""
+    at = np.searchsorted(classes, labels)
+    if len(classes) == 2:
+        return at[:, None].astype(np.float64)
+    return np.asarray(np.eye(len(classes))[at])
+
+
+def class_validation_rows(
+    estimator: BaseEstimator,
+    X_val: ArrayLike | None,
+    y_val: ArrayLike | None,
+    sample_weight_val: ArrayLike | None,
+    rows: Rows,
+    classes: NDArray[Any],
+) -> Rows | None:
+    """Validation rows of classes that the training rows have, or None."""
+    if y_val is not None:
+        labels = column_or_1d(y_val)
+        unseen = np.setdiff1d(np.unique(labels), classes)
+        if len(unseen):
+            raise ValueError(
+                f"`y_val` must have classes of `y` only, {classes.tolist()}, got "
+                f"{unseen.tolist()} too: leave those rows out, or train on rows of them."
+            )
+        y_val = unit_vectors(labels, classes)
+    return validation_rows(estimator, X_val, y_val, sample_weight_val, rows)
+
+
+def split_classes(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Training and held-out rows, every class in its share."""
+    rows = rows.canonical()
+    labels = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
+    with named("validation_fraction"):
+        train, held = train_test_split(
+            np.arange(len(rows)), test_size=fraction, random_state=seed, stratify=labels
+        )
+    return rows.take(np.sort(train)), rows.take(np.sort(held))
 
 
 def validation_rows(
@@ -134,6 +201,22 @@ def _check_training(
         raise
     check_columns(outputs, "y")
     return inputs, np.asarray(outputs, dtype=np.float64)
+
+
+def _check_classes(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
+) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    """scikit-learn's checks of classification data."""
+    kinds = [np.float64, np.float32]
+    try:
+        inputs, labels = validate_data(estimator, X, y, dtype=kinds)
+    except (TypeError, ValueError):
+        with named("X"):
+            check_array(X, dtype=kinds, input_name="X")
+        raise
+    with named("y"):
+        check_classification_targets(labels)
+    return inputs, labels
 
 
 def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:

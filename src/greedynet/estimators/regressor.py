@@ -1,30 +1,23 @@
-"""The scikit-learn estimator: validates, calls `construct`, stores.
+"""`GreedyNetRegressor`."""
 
-The algorithm is in `construct.py`; here stands only what scikit-learn's users expect around it.
-"""
-
-import sys
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.activations import Activation, get_activation
-from greedynet.callbacks import CallbackSupportMixin, NeuronTask, neuron_tasks, with_callbacks
-from greedynet.checks import check_matrix, named
+from greedynet.callbacks import neuron_tasks, with_callbacks
 from greedynet.construct import construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.dictionary import MEMORY_BUDGET
-from greedynet.errors import FewerNodesWarning
+from greedynet.estimators.base import BaseGreedyNet
 from greedynet.inputs import (
     all_or_nothing,
     fold_rows,
@@ -33,27 +26,21 @@ from greedynet.inputs import (
     validation_rows,
 )
 from greedynet.losses import Loss, Squared, get_loss
-from greedynet.network import ShallowNetwork
-from greedynet.path import SelectionPath
 from greedynet.plan import Plan, SearchName
 from greedynet.refine import refine_by_adam
 from greedynet.reweighted import construct_reweighted
 from greedynet.ridgelet import THRESHOLD, check_dimension
-from greedynet.saving import SaveMixin
 from greedynet.search.base import RULES, Rule
-from greedynet.site import OnStep
 from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
-from greedynet.stopping import Limits
 from greedynet.threads import deterministic_threads
 
 Float64 = NDArray[np.float64]
 
-MAX_NODES = 200
 LARGE_DATA_FRACTION = 0.1
 
 
-class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     """A small ReLU network, built neuron by neuron, that chooses its own width.
 
     The network `g(x) = sum_n c_n relu(a_n . x + b_n) + l . x + m` grows by a greedy algorithm: the
@@ -170,6 +157,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
     True
     """
 
+    _most_nodes = 200
+    _error_name = "relative error"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -288,7 +277,7 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             self._validate_params()
             rows, one_output = training_rows(self, X, y, sample_weight)
             validation = validation_rows(self, X_val, y_val, sample_weight_val, rows)
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            seed = self._seed()
             folds = self._folds(rows, seed) if validation is None else []
             if validation is None and self._held_out(rows) > 0:
                 rows, validation = split_rows(rows, self._held_out(rows), seed)
@@ -303,6 +292,8 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
                 build = construct_reweighted if plan.reweighted else construct
                 path = build(rows, plan, validation, scores=scores, pool=pool, on_step=step)
                 self._store(path)
+                # Of an earlier fit that was refined; `_refine` sets it anew.
+                self.__dict__.pop("training_", None)
                 self._refine(rows, validation, seed)
         return self
 
@@ -319,42 +310,13 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             As `y` came.
         """
-        check_is_fitted(self)
-        with named("X"):
-            inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.network_.predict(inputs)
+        return self._outputs(X)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what the estimator can do."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    def _on_step(self, task: NeuronTask | None) -> OnStep:
-        def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
-            if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
-                print(f"[greedynet] {n_nodes} nodes: relative error {error:.3e}", file=sys.stderr)
-            return task is not None and task(lambda: self._attributes(network()))
-
-        return on_step
-
-    def _store(self, path: SelectionPath) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            path = path.with_feature_names(tuple(names))
-        for name, value in self._attributes(path.kept).items():
-            setattr(self, name, value)
-        self.path_ = path
-        self.stop_reason_ = path.stop_reason
-        # Of an earlier fit that was refined; `_refine` sets it anew.
-        self.__dict__.pop("training_", None)
-        if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
-            warnings.warn(
-                f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} that `n_nodes` "
-                f"asks for. {self.stop_reason_}",
-                FewerNodesWarning,
-                stacklevel=4,
-            )
 
     def _refine(self, rows: Rows, validation: Rows | None, seed: int) -> None:
         """Train the network on, if that is asked for; the path stays that of the greedy start."""
@@ -366,10 +328,6 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         network = replace(self.training_.network, single_output=self.network_.single_output)
         for name, value in self._attributes(network).items():
             setattr(self, name, value)
-
-    @staticmethod
-    def _attributes(network: ShallowNetwork) -> dict[str, Any]:
-        return {"network_": network, "n_nodes_": network.n_nodes}
 
     def _folds(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
         """Folds to choose the width by; none unless `cv` is given."""
@@ -396,9 +354,16 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
         n_features = rows.X.shape[1]
         if self.reduction is not None:
             check_dimension(n_features)
-        limits, linear_term = self._limits()
+        limits, linear_term = self._limits(float(self.tol))
         activation = get_activation(self.activation)
-        self._check_search()
+        self._refuse_without_dictionary(
+            self.search,
+            points=self.points is not None,
+            n_points=self.n_points is not None,
+            reduction=self.reduction is not None,
+            weakness=self.weakness != 1.0,
+            rule=self.rule != "ols",
+        )
         loss = get_loss(self.loss, self.quantile)
         self._check_loss(loss)
         return Plan(
@@ -421,23 +386,6 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
             single_output=single_output,
         )
 
-    def _check_search(self) -> None:
-        """Refuse parameters of the dictionary where there is none."""
-        if self.search == "dictionary":
-            return
-        changed = {
-            "points": self.points is not None,
-            "n_points": self.n_points is not None,
-            "reduction": self.reduction is not None,
-            "weakness": self.weakness != 1.0,
-            "rule": self.rule != "ols",
-        }
-        for name in (name for name, used in changed.items() if used):
-            raise ValueError(
-                f"`{name}` is for a dictionary of sampled points, got it with "
-                f'search={self.search!r}: write search="dictionary", or leave `{name}` out.'
-            )
-
     def _check_loss(self, loss: Loss) -> None:
         """Refuse what goes with the squared loss only."""
         changed = {
@@ -450,36 +398,3 @@ class GreedyNetRegressor(SaveMixin, CallbackSupportMixin, RegressorMixin, BaseEs
                 f'`{name}` goes with loss="squared", got it with loss={self.loss!r}: leave '
                 f"`{name}` out."
             )
-
-    def _limits(self) -> tuple[Limits, bool]:
-        """When to stop, and whether there is an affine term: it takes two nodes."""
-        exact = self.n_nodes is not None
-        nodes = self.n_nodes or self.max_nodes or MAX_NODES
-        if exact and self.max_nodes is not None and self.max_nodes < nodes:
-            raise ValueError(
-                f"`n_nodes` must be at most `max_nodes`, got n_nodes={self.n_nodes} and "
-                f"max_nodes={self.max_nodes}: give one of them."
-            )
-        linear_term = bool(self.linear_term)
-        if linear_term and nodes < 2:
-            name = "n_nodes" if exact else "max_nodes"
-            raise ValueError(
-                f"`{name}` must be at least 2 with an affine term, which takes two nodes, got "
-                f"{nodes}: write `linear_term=False`."
-            )
-        neurons = nodes - 2 if linear_term else nodes
-        # A number asked for is reached whatever the error; only rounding stops it.
-        tol = 0.0 if exact else float(self.tol)
-        patience = None if exact else self.patience
-        return Limits(neurons, tol, patience, exact), linear_term
-
-    def _check_points(self, n_features: int) -> Float64 | None:
-        if self.points is None:
-            return None
-        points = check_matrix(self.points, "points")
-        if points.shape[1] != n_features + 1:
-            raise ValueError(
-                f"`points` must have {n_features + 1} columns, the {n_features} weights and the "
-                f"bias last, got {points.shape[1]}."
-            )
-        return points

@@ -1,0 +1,120 @@
+"""What the estimators share: limits, progress, and how a path is stored."""
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from greedynet.callbacks import CallbackSupportMixin, NeuronTask
+from greedynet.checks import check_matrix, named
+from greedynet.errors import FewerNodesWarning
+from greedynet.network import ShallowNetwork
+from greedynet.path import SelectionPath
+from greedynet.saving import SaveMixin
+from greedynet.site import OnStep
+from greedynet.sphere import RandomState
+from greedynet.stopping import Limits
+
+Float64 = NDArray[np.float64]
+
+
+class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
+    """A network that chooses its own width; regression and classification derive from it."""
+
+    n_nodes: int | None
+    max_nodes: int | None
+    patience: int | None
+    points: ArrayLike | None
+    linear_term: bool
+    random_state: RandomState
+    verbose: int
+
+    _most_nodes: int
+    _error_name: str
+
+    def _outputs(self, X: ArrayLike) -> Float64:
+        """Return the network's values for rows that scikit-learn has checked."""
+        check_is_fitted(self)
+        with named("X"):
+            inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self.network_.predict(inputs)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _on_step(self, task: NeuronTask | None) -> OnStep:
+        def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
+            if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
+                line = f"[greedynet] {n_nodes} nodes: {self._error_name} {error:.3e}"
+                print(line, file=sys.stderr)
+            return task is not None and task(lambda: self._attributes(network()))
+
+        return on_step
+
+    def _store(self, path: SelectionPath) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            path = path.with_feature_names(tuple(names))
+        for name, value in self._attributes(path.kept).items():
+            setattr(self, name, value)
+        self.path_ = path
+        self.stop_reason_ = path.stop_reason
+        if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
+            warnings.warn(
+                f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} that `n_nodes` "
+                f"asks for. {self.stop_reason_}",
+                FewerNodesWarning,
+                stacklevel=4,
+            )
+
+    def _attributes(self, network: ShallowNetwork) -> dict[str, Any]:
+        return {"network_": network, "n_nodes_": network.n_nodes}
+
+    def _limits(self, tol: float = 0.0) -> tuple[Limits, bool]:
+        """When to stop, and whether there is an affine term: it takes two nodes."""
+        exact = self.n_nodes is not None
+        nodes = self.n_nodes or self.max_nodes or self._most_nodes
+        if exact and self.max_nodes is not None and self.max_nodes < nodes:
+            raise ValueError(
+                f"`n_nodes` must be at most `max_nodes`, got n_nodes={self.n_nodes} and "
+                f"max_nodes={self.max_nodes}: give one of them."
+            )
+        linear_term = bool(self.linear_term)
+        if linear_term and nodes < 2:
+            name = "n_nodes" if exact else "max_nodes"
+            raise ValueError(
+                f"`{name}` must be at least 2 with an affine term, which takes two nodes, got "
+                f"{nodes}: write `linear_term=False`."
+            )
+        neurons = nodes - 2 if linear_term else nodes
+        # A number asked for is reached whatever the error; only rounding stops it.
+        return Limits(neurons, 0.0 if exact else tol, None if exact else self.patience, exact), (
+            linear_term
+        )
+
+    def _refuse_without_dictionary(self, search: str, **changed: bool) -> None:
+        """Refuse parameters of the dictionary where there is none."""
+        if search == "dictionary":
+            return
+        for name in (name for name, used in changed.items() if used):
+            raise ValueError(
+                f"`{name}` is for a dictionary of sampled points, got it with "
+                f'search={search!r}: write search="dictionary", or leave `{name}` out.'
+            )
+
+    def _check_points(self, n_features: int) -> Float64 | None:
+        if self.points is None:
+            return None
+        points = check_matrix(self.points, "points")
+        if points.shape[1] != n_features + 1:
+            raise ValueError(
+                f"`points` must have {n_features + 1} columns, the {n_features} weights and the "
+                f"bias last, got {points.shape[1]}."
+            )
+        return points

@@ -1,0 +1,302 @@
+"""`GreedyNetClassifier`."""
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from greedynet.activations import Activation, get_activation
+from greedynet.callbacks import neuron_tasks, with_callbacks
+from greedynet.classify import construct_classifier
+from greedynet.data import Rows
+from greedynet.dictionary import MEMORY_BUDGET
+from greedynet.estimators.base import BaseGreedyNet
+from greedynet.inputs import all_or_nothing, class_rows, class_validation_rows, split_classes
+from greedynet.logistic import probabilities
+from greedynet.plan import Plan, SearchName
+from greedynet.sphere import RandomState
+from greedynet.threads import deterministic_threads
+
+Float64 = NDArray[np.float64]
+
+
+class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
+    """A small network for classes, built neuron by neuron, that chooses its own width.
+
+    One hidden layer serves all classes; its outputs are logits,
+    `f(x) = C' sigma(A x + b) + L' x + m`, and the class probabilities their softmax, or the
+    logistic function of one logit for two classes. Each neuron is the best for `y - p`, the
+    residual of the logistic model so far. Then all weights are corrected together under a ridge;
+    ridge and width are chosen by stratified folds, or by a validation set if one is given.
+
+    Parameters
+    ----------
+    n_nodes : int or None, default=None
+        Exactly so many hidden neurons; None to choose. The affine term counts as two.
+    max_nodes : int or None, default=None
+        At most so many hidden neurons; None for 100. The affine term counts as two.
+    validation_fraction : float or None, default=None
+        Share of the rows held out to choose ridge and width by, instead of folds.
+    patience : int or None, default=20
+        Stop after so many neurons without a better score; for `correct=False`.
+    search : {"continuous", "dictionary"}, default="continuous"
+        Where neurons come from; "dictionary" takes `points` and `n_points`.
+    correct : bool, default=True
+        Whether to correct all weights together at the end, with the ridge that is best on folds,
+        and to leave out neurons that do not pay. False keeps the network as it was grown, at the
+        width with the smallest log-loss on a validation set, or by Akaike's criterion.
+    points : array-like of shape (n_points, n_features + 1) or None, default=None
+        Points on the sphere, bias last, for the inputs as they come.
+    n_points : int or None, default=None
+        How many points to sample; None for 10,000 per feature, but at most 50,000 and, beyond
+        2,000, no more than fit into `memory_budget`.
+    min_active : int or None, default=None
+        Training rows on which a neuron must be active, and not active unless it is active on all.
+        None for as many as there are features where the network is corrected; else for 1 % of the
+        rows and at least 3.
+    linear_term : bool, default=True
+        Whether the network has an affine term `L' x + m`, which counts as two nodes.
+    alpha : float or "auto", default="auto"
+        Ridge: half of it times the sum of squared weights is added to the mean log-loss, the
+        inputs scaled. "auto" chooses it.
+    activation : str or Activation, default="relu"
+        What a neuron does; see `GreedyNetRegressor`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes. "balanced" gives every class the same total weight.
+    memory_budget : int, default=4294967296
+        Bytes the dictionary may take.
+    random_state : int, RandomState or None, default=0
+        Seed of the directions and of the folds. The default makes every fit repeatable.
+    n_jobs : int or None, default=None
+        Number of threads; None or -1 for all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 prints a line every ten neurons, 2 one for each neuron.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    network_ : ShallowNetwork
+        The network; its outputs are logits, one of the second class where there are two.
+    path_ : SelectionPath
+        Neurons and mean log-losses along the selection, with the network of the full path.
+    n_nodes_ : int
+        Number of nodes of `network_`, two of them for an affine term.
+    stop_reason_ : StopReason
+        Why growing ended and what to try.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import GreedyNetClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(300, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    >>> model = GreedyNetClassifier().fit(X, y)
+    >>> model.predict([[0.5, 0.5], [0.5, -0.5]])
+    array(['same', 'other'], dtype='<U5')
+    """
+
+    _most_nodes = 100
+    _error_name = "log-loss"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "search": [StrOptions({"continuous", "dictionary"})],
+        "correct": ["boolean"],
+        "points": ["array-like", None],
+        "n_points": [Interval(Integral, 1, None, closed="left"), None],
+        "min_active": [Interval(Integral, 1, None, closed="left"), None],
+        "linear_term": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "activation": [object],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "memory_budget": [Interval(Real, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_nodes: int | None = None,
+        *,
+        max_nodes: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = 20,
+        search: SearchName = "continuous",
+        correct: bool = True,
+        points: ArrayLike | None = None,
+        n_points: int | None = None,
+        min_active: int | None = None,
+        linear_term: bool = True,
+        alpha: float | Literal["auto"] = "auto",
+        activation: str | Activation = "relu",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        memory_budget: int = MEMORY_BUDGET,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_nodes = n_nodes
+        self.max_nodes = max_nodes
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.search = search
+        self.correct = correct
+        self.points = points
+        self.n_points = n_points
+        self.min_active = min_active
+        self.linear_term = linear_term
+        self.alpha = alpha
+        self.activation = activation
+        self.class_weight = class_weight
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            Classes: numbers, text or anything that can be sorted.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows; an integer weight equals that many copies of the row, as long as
+            the copies are not more than 10,000 rows.
+        X_val, y_val : array-like or None, default=None
+            Validation data to choose ridge and width by.
+        sample_weight_val : array-like or None, default=None
+            Weights of the validation rows.
+
+        Returns
+        -------
+        self : GreedyNetClassifier
+        """
+        with all_or_nothing(self):
+            self._validate_params()
+            rows, self.classes_ = class_rows(self, X, y, sample_weight, self.class_weight)
+            validation = class_validation_rows(
+                self, X_val, y_val, sample_weight_val, rows, self.classes_
+            )
+            seed = self._seed()
+            if validation is None and self.validation_fraction and self.n_nodes is None:
+                rows, validation = split_classes(rows, float(self.validation_fraction), seed)
+            rows = rows.canonical()
+            plan = self._plan(rows, seed)
+            with (
+                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
+                deterministic_threads(self.n_jobs) as pool,
+            ):
+                step = self._on_step(task)
+                self._store(construct_classifier(rows, plan, validation, pool=pool, on_step=step))
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Float64:
+        """Return the logits: of the second class for two classes, else one column for each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        logits : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        return self._outputs(X)
+
+    def predict_proba(self, X: ArrayLike) -> Float64:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        logits = self._outputs(X)
+        return probabilities(logits.reshape(len(logits), -1))
+
+    def predict_log_proba(self, X: ArrayLike) -> Float64:
+        """Return the logarithm of the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples, n_classes)
+        """
+        logits = self._outputs(X)
+        if logits.ndim == 1:
+            return -np.logaddexp(0.0, np.column_stack([logits, -logits]))
+        shifted = logits - logits.max(axis=1, keepdims=True)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with the largest probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        logits = self._outputs(X)
+        best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def _plan(self, rows: Rows, seed: int) -> Plan:
+        limits, linear_term = self._limits()
+        self._refuse_without_dictionary(
+            self.search, points=self.points is not None, n_points=self.n_points is not None
+        )
+        return Plan(
+            limits=limits,
+            search=self.search,
+            correct=bool(self.correct),
+            points=self._check_points(rows.X.shape[1]),
+            n_points=self.n_points,
+            min_active=self.min_active,
+            linear_term=linear_term,
+            alpha=None if self.alpha == "auto" else float(self.alpha),
+            gcv=self.validation_fraction is None and self.n_nodes is None,
+            activation=get_activation(self.activation),
+            memory_budget=int(self.memory_budget),
+            random_state=seed,
+            single_output=rows.Y.shape[1] == 1,
+        )
