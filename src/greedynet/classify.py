@@ -83,7 +83,7 @@ def construct_classifier(
     held = None if validation is None else frame.apply(validation)
     growth = _grown(scaled, held, frame, plan, pool, on_step)
     path = _path(growth, frame, plan, validated=held is not None)
-    if not plan.correct or not growth.candidates or growth.reason is StopReason.CALLBACK:
+    if not plan.correct or not growth.factor.size or growth.reason is StopReason.CALLBACK:
         return path
 
     start = grown_weights(growth, frame, scaled, plan.activation)
@@ -100,7 +100,7 @@ def construct_classifier(
         finished_error=log_loss(final.logits(scaled.X, plan.activation), scaled.Y, scaled.weights),
         finished_score=trials.score([final] * len(trials.folds)),
         best_n_nodes=len(final.W) + frame.affine.n_nodes,
-        stop_reason=_reason(len(final.W), plan.limits),
+        stop_reason=_reason(len(final.W), plan.limits) if growth.candidates else growth.reason,
     )
 
 
@@ -267,15 +267,19 @@ def _lowest(x: Float64, y: Float64) -> float:
 def _folds(rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
     """Stratified folds, until enough rows have been held out."""
     labels = rows.Y[:, 0] > 0.5 if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
-    rarest = int(np.unique(labels, return_counts=True)[1].min())
-    n_folds = max(2, min(N_FOLDS, rarest))
-    if rarest < 2:
-        # A class of one row cannot be held out and be trained on: it is judged as it is.
+    _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    # A class of one row cannot be held out and be trained on: it is always trained on.
+    single, many = (np.flatnonzero(rare) for rare in (counts[which] == 1, counts[which] > 1))
+    if not len(many):
         return [(rows, rows)]
+    n_folds = max(2, min(N_FOLDS, int(counts[counts > 1].min())))
     splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=MAX_REPEATS, random_state=seed)
-    enough = int(np.ceil(ENOUGH_HELD_OUT * n_folds / len(rows)))
-    splits = islice(splitter.split(rows.X, labels), enough)
-    return [(rows.take(train), rows.take(held)) for train, held in splits]
+    enough = int(np.ceil(ENOUGH_HELD_OUT * n_folds / len(many)))
+    splits = islice(splitter.split(many, labels[many]), enough)
+    return [
+        (rows.take(np.sort(np.r_[single, many[train]])), rows.take(many[held]))
+        for train, held in splits
+    ]
 
 
 def _grown(
@@ -330,7 +334,7 @@ def _judge(
 def grown_weights(growth: Growth, frame: Frame, rows: Rows, activation: Activation) -> Weights:
     """Return the grown network as weights: logits as grown, by least squares with a small ridge."""
     factor, r = growth.factor, growth.n_affine
-    points = growth.points
+    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
     logits, A = factor.Q @ factor.z, factor.Q[:, :r]
     H = frame.neuron_columns(rows, points, activation)
     norms = np.linalg.norm(H, axis=0)
