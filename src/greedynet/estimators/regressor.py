@@ -25,7 +25,7 @@ from greedynet.inputs import (
     training_rows,
     validation_rows,
 )
-from greedynet.losses import Loss, Squared, get_loss
+from greedynet.losses import Loss, Power, Squared, get_loss
 from greedynet.plan import Plan, SearchName
 from greedynet.refine import refine_by_adam
 from greedynet.reweighted import construct_reweighted
@@ -366,10 +366,14 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         )
         loss = get_loss(self.loss, self.quantile)
         self._check_loss(loss)
+        correct = bool(self.correct) and self.search == "continuous"
+        if correct and loss == Power(2.0):
+            # The same norm, and least squares are finished best.
+            loss = Squared()
         return Plan(
             limits=limits,
             search=self.search,
-            correct=bool(self.correct) and self.search == "continuous",
+            correct=correct,
             points=self._check_points(n_features),
             n_points=self.n_points,
             min_active=self.min_active,
