@@ -10,7 +10,8 @@ from greedynet.affine import AffineTerm
 from greedynet.data import Rows
 from greedynet.directions import N_PAIRS, N_SPREAD, directions, spread
 from greedynet.factor import Factor
-from greedynet.search import ContinuousSearch, scan
+from greedynet.search import ContinuousSearch
+from greedynet.search.scans import relu as scan
 from greedynet.threads import Pool
 from problems import noisy
 

@@ -1,5 +1,7 @@
 """Correction, pruning, exchange and averaging keep their promises; twins write everything out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -876,3 +878,24 @@ def test_neurons_of_any_activation_that_were_moved_find_back(name, affine):
         found = lines_of(found)
     assert state.error < 1e-12 * before
     np.testing.assert_allclose(found, W, atol=1e-6)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_neurons_that_the_penalty_has_shrunk_to_nothing_are_left_out(degree):
+    """Their columns are next to the smallest numbers, and no longer orthogonal to anything."""
+    activation = get_activation({1: "relu", 2: "relu2", 3: "relu3"}[degree])
+    finisher, train = finisher_of()
+    finisher = replace(finisher, activation=activation)
+    rows = finisher.rows
+    W = np.vstack([some_neurons(4, 2), 10.0 ** (-155 / degree) * some_neurons(3, 2, seed=1)])
+    affine = finisher.frame.affine_columns(rows)
+    state = VariableProjection(rows, affine, W[:4], 1e-3, activation)
+    dead = VariableProjection(rows, affine, W, 1e-3, activation)
+    # As after many steps: balancing would make them larger.
+    dead._at = dead._solve(np.vstack([state.points, W[4:]]))
+    np.testing.assert_array_equal(dead.alive, np.arange(7) < 4)
+    network = finisher.network([dead])
+    assert network.n_neurons == 4
+    np.testing.assert_allclose(
+        network.predict(train.X), finisher.network([state]).predict(train.X), rtol=1e-9, atol=1e-12
+    )

@@ -46,6 +46,7 @@ _CHUNK_ROWS = 1_024
 _RISE = 10.0
 _TRIES = 4
 _JITTER = 1e-12
+_ROUNDING = 1e-14
 # Effective parameters beyond this share of the numbers fitted leave nothing to estimate noise by.
 _MAX_SHARE = 0.95
 
@@ -132,6 +133,13 @@ class VariableProjection:
     def columns(self) -> Float64:
         """The neurons on the rows, sample weights included."""
         return self._at.F[:, self._affine.shape[1] :]
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Whether neurons add more than rounding: the penalty shrinks those that do not pay."""
+        outer = np.linalg.norm(self._at.weights[self._affine.shape[1] :], axis=1)
+        shares = np.linalg.norm(self.columns, axis=0) * outer
+        return np.asarray(shares > _ROUNDING * np.linalg.norm(self._Y))
 
     @property
     def weights(self) -> Float64:

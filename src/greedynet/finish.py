@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import Activation
+from greedynet.activations import Activation, degree_of
 from greedynet.checks import safe_norm
 from greedynet.correct import MAX_BLOCK, VariableProjection
 from greedynet.data import Rows
@@ -37,6 +37,8 @@ OVERGROWTH = 1.2
 N_CYCLES = 8
 _CORRECTION_STEPS = 5
 _STEPS_AFTER_PRUNING = 3
+# On a smooth objective steps go on to pay; on one with kinks they soon do not.
+_SMOOTH_TIMES = 4
 _STEPS_TO_CONVERGE = 20
 _ALL_BUT_REPRODUCED = 1e-3
 _PRUNED_TO = 2 / 3
@@ -95,6 +97,14 @@ class Finisher:
     def _affine(self) -> Float64:
         return self.frame.affine_columns(self.rows)
 
+    @property
+    def _times(self) -> int:
+        return 1 if degree_of(self.activation) == 1 else _SMOOTH_TIMES
+
+    @property
+    def _steps(self) -> int:
+        return self._times * _STEPS_AFTER_PRUNING
+
     def prune(self, points: Float64, most: int, *, exact: bool) -> VariableProjection:
         """Correct neurons and leave out those that do not pay.
 
@@ -108,13 +118,13 @@ class Finisher:
             Whether to keep so many, whatever the score says.
         """
         state = VariableProjection(self.rows, self._affine, points, activation=self.activation)
-        state.settle(_CORRECTION_STEPS)
+        state.settle(self._times * _CORRECTION_STEPS)
         if state.n_neurons > most:
-            state = state.without(most).settle(_STEPS_AFTER_PRUNING)
+            state = state.without(most).settle(self._steps)
         best, worse = state, 0
         while state.n_neurons > 0 and worse < 2 and not exact:
             state = state.without(int(state.n_neurons * _PRUNED_TO))
-            state.settle(_STEPS_AFTER_PRUNING)
+            state.settle(self._steps)
             if self.score([state]) < self.score([best]):
                 best, worse = state, 0
             else:
@@ -131,10 +141,10 @@ class Finisher:
             if len(more) == n:
                 break
             tried = state.at(more)
-            tried.settle(_STEPS_AFTER_PRUNING)
+            tried.settle(self._steps)
             for left in (n + (len(more) - n) // 2, n):
-                tried = tried.without(left).settle(_STEPS_AFTER_PRUNING)
-            tried.settle(_STEPS_AFTER_PRUNING)
+                tried = tried.without(left).settle(self._steps)
+            tried.settle(self._steps)
             before, after = self.score([state]), self.score([tried])
             if after < before:
                 state = tried
@@ -147,7 +157,8 @@ class Finisher:
     ) -> VariableProjection:
         """Replace neurons that a correction has made dead, or copies of others, by new ones."""
         factor = self.frame.factor(self.rows, _DEPENDENT)
-        kept = np.array([factor.append(column) for column in state.columns.T], dtype=bool)
+        kept = state.alive
+        kept[kept] = [factor.append(column) for column in state.columns[:, kept].T]
         missing = n_neurons - int(np.count_nonzero(kept))
         if missing <= 0:
             return state
@@ -182,9 +193,10 @@ class Finisher:
 
         The outer weights are solved once more, on all rows.
         """
-        points = np.concatenate([state.points for state in states])
+        alive = [state.points[state.alive] for state in states]
+        points = np.concatenate(alive)
         ridge = float(np.mean([state.ridge for state in states]))
-        owner = np.repeat(np.arange(len(states)), [state.n_neurons for state in states])
+        owner = np.repeat(np.arange(len(states)), [len(of_state) for of_state in alive])
         solve = self._solver(points)
         networks = [
             solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)
