@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from greedynet import ShallowNetwork
+from classifiers import classifier, clear, rows
+from greedynet import GreedyNetClassifier, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
 from networks import DTYPES, FEW_KINDS, assert_close, inputs, kind, random_network, steep
@@ -39,6 +40,15 @@ int main(void)
 }
 """
 
+# Writes the index of the class, a tab, the class and a byte that no text has.
+CLASS_PROGRAM = PROGRAM.replace(
+    'printf("\\n");',
+    """int k = model_class(x);
+        printf("\\t%d\\t", k);
+        if (k >= 0 && k < MODEL_N_CLASSES) printf(FORMAT, model_classes[k]);
+        putchar(0);""",
+)
+
 if COMPILER is None and os.environ.get("GREEDYNET_REQUIRE_EXTRAS") == "1":
     raise RuntimeError("GREEDYNET_REQUIRE_EXTRAS=1 wants a C compiler, and there is none")
 compiled = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
@@ -47,14 +57,32 @@ compiled = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 def run(network: ShallowNetwork, X: np.ndarray, dtype: str, folder: Path) -> np.ndarray:
     """Compile the header into a program and send it the rows."""
     to_c(network, folder / "model.h", dtype=dtype)
-    (folder / "main.c").write_text(PROGRAM, encoding="ascii")
+    printed = run_program(PROGRAM, X, dtype, folder)
+    return np.array([line.split() for line in printed.splitlines()], dtype=dtype)
+
+
+def run_classes(
+    model: GreedyNetClassifier, X: np.ndarray, dtype: str, folder: Path
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return logits, indices and classes of the compiled header."""
+    to_c(model, folder / "model.h", dtype=dtype)
+    text = model.classes_.dtype.kind in "UO"
+    program = CLASS_PROGRAM.replace("FORMAT", '"%s"' if text else '"%lld"')
+    lines = [line.split("\t") for line in run_program(program, X, dtype, folder).split("\0")[:-1]]
+    logits = np.array([line[0].split() for line in lines], dtype=dtype)
+    classes = [line[2] if text or not line[2] else int(line[2]) for line in lines]
+    return logits, np.array([int(line[1]) for line in lines]), np.array(classes, dtype=object)
+
+
+def run_program(program: str, X: np.ndarray, dtype: str, folder: Path) -> str:
+    (folder / "main.c").write_text(program, encoding="ascii")
     kind = {"float32": "float", "float64": "double"}[dtype]
     command = [COMPILER, *STRICT, f"-DTYPE={kind}", "main.c", "-o", "main", "-lm"]
     made = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    rows = "\n".join(" ".join(map(repr, row)) for row in X.tolist())
-    ran = subprocess.run([folder / "main"], input=rows, capture_output=True, text=True, check=True)
-    return np.array([line.split() for line in ran.stdout.splitlines()], dtype=dtype)
+    lines = "\n".join(" ".join(map(repr, row)) for row in X.tolist())
+    ran = subprocess.run([folder / "main"], input=lines.encode(), capture_output=True, check=True)
+    return ran.stdout.decode()
 
 
 @compiled
@@ -157,3 +185,43 @@ def test_names_must_be_identifiers(tmp_path: Path, name: str):
     with pytest.raises(ValueError, match=r"`name` must be a C identifier.*write name='"):
         to_c(random_network(), tmp_path / "model.h", name=name)
     assert not list(tmp_path.iterdir())
+
+
+# Classifiers
+
+
+@compiled
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["text", "int64"])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_program_gives_the_class(tmp_path: Path, n_classes: int, kind: str, dtype: str):
+    model = classifier(n_classes, kind)
+    X = rows(200, seed=1).astype(dtype).astype("float64")
+    logits, indices, classes = run_classes(model, X, dtype, tmp_path)
+    assert_close(logits, model.network_, X, dtype)
+    sure = clear(model, X, 1e-3)
+    assert len(set(indices[sure])) == n_classes
+    np.testing.assert_array_equal(classes[sure], model.predict(X)[sure])
+    np.testing.assert_array_equal(model.classes_[indices], classes)
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["objects", "bool", "float"])
+def test_program_has_classes_of_every_kind(tmp_path: Path, kind: str):
+    model = classifier(2, kind)
+    X = rows(50, seed=1)
+    np.testing.assert_array_equal(run_classes(model, X, "float64", tmp_path)[2], model.predict(X))
+
+
+@compiled
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_not_a_number_is_no_class(tmp_path: Path, n_classes: int):
+    X = np.array([[np.nan, 50.0], [0.1, 50.0]])
+    indices = run_classes(classifier(n_classes), X, "float64", tmp_path)[1]
+    assert indices[0] == -1
+    assert indices[1] >= 0
+
+
+def test_logits_alone_have_no_classes(tmp_path: Path):
+    to_c(classifier().network_, tmp_path / "model.h")
+    assert "class" not in (tmp_path / "model.h").read_text(encoding="ascii")

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import greedynet.export
+from classifiers import classifier, rows
 from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.cli import main
@@ -105,6 +106,41 @@ def test_keras(model, saved, tmp_path):
     random_network(activation="tanh").save(tmp_path / "tanh.safetensors")
     result = run(tmp_path / "tanh.safetensors", "--to", "keras")
     assert result.exit_code == 0, result.output
+
+
+# Keras reads its own weights in a way that NumPy 2 warns of.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("target", ["onnx", "torch", "keras", "c"])
+def test_classifier(tmp_path, target, n_classes):
+    for library in {"onnx": ["onnxruntime"], "c": [], "keras": ["jax"]}.get(target, [target]):
+        need(library)
+    os.environ.setdefault("KERAS_BACKEND", "jax")
+    model = classifier(n_classes)
+    saved = tmp_path / "model.safetensors"
+    model.save(saved)
+    result = run(saved, "--to", target)
+    assert result.exit_code == 0, result.output
+    assert repr(model.classes_.tolist()[1]) in result.output
+    X = rows(30, seed=1).astype("float32")
+    if target == "onnx":
+        runtime = need("onnxruntime")
+        session = runtime.InferenceSession(saved.with_suffix(".onnx"))
+        labels, probabilities = session.run(["label", "probabilities"], {"X": X})
+        assert (labels == model.predict(X)).mean() > 0.9
+        np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-4)
+    elif target == "c":
+        assert "int model_class(" in saved.with_suffix(".h").read_text(encoding="ascii")
+    else:
+        assert "outputs are logits" in result.output
+    if target == "torch":
+        weights = need("torch").load(saved.with_suffix(".pt"), weights_only=True)
+        assert len(weights["2.bias"]) == model.network_.n_outputs
+    elif target == "keras":
+        keras = need("keras")
+        logits = keras.saving.load_model(saved.with_suffix(".keras"))(X)
+        wanted = model.decision_function(X).reshape(len(X), -1)
+        np.testing.assert_allclose(logits, wanted, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

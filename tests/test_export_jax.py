@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classifiers import classifier, rows
 from extras import need
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_jax
@@ -96,3 +97,13 @@ def test_precision_follows_jax():
     with jax.enable_x64(True):
         assert to_jax(random_network())[0]["biases"].dtype == "float64"
         assert to_jax(random_network(), dtype="float32")[0]["biases"].dtype == "float32"
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_function_of_a_classifier_gives_logits(n_classes: int):
+    model = classifier(n_classes)
+    X = rows(N_POINTS, seed=1)
+    with jax.enable_x64(True):
+        params, apply = to_jax(model)
+        got = np.asarray(apply(params, X))
+    np.testing.assert_allclose(got, model.decision_function(X), rtol=1e-9, atol=1e-9)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from classifiers import classifier, rows
 from extras import need
 from greedynet import ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
@@ -132,3 +133,14 @@ def test_jax_is_the_backend_unless_another_is_chosen(chosen: str | None, tmp_pat
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == [chosen or "jax"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_model_of_a_classifier_gives_logits(n_classes: int):
+    model = classifier(n_classes)
+    X = rows(50, seed=1)
+    with jax.enable_x64(True):
+        got = keras.ops.convert_to_numpy(to_keras(model, dtype="float64")(X))
+    assert_close(got, model.network_, X, "float64")
+    wanted = model.decision_function(X).reshape(len(X), -1)
+    np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +17,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from classifiers import classifier, with_logits
 from extras import need
-from greedynet import GreedyNetRegressor, ModelFileError, ShallowNetwork
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, ReLU
 from greedynet.export import (
     DisagreementError,
@@ -31,7 +33,11 @@ from greedynet.export import (
     to_onnx,
     to_torch,
 )
-from greedynet.export.agreement import check_agreement, sample_inputs
+from greedynet.export.agreement import (
+    check_agreement,
+    check_class_agreement,
+    sample_inputs,
+)
 from greedynet.extras import require
 from networks import fitted, impostor, inputs, random_network, steep
 from problems import SEARCHES
@@ -68,7 +74,7 @@ def _to_c(model: Any, folder: Path, **options: Any) -> None:
 
 EXPORTS = {
     "torch_module": _to_torch,
-    "onnx_model": _to_onnx,
+    "onnx_model.model": _to_onnx,
     "keras_model": _to_keras,
     "jax_function": _to_jax,
     "c_header": _to_c,
@@ -99,6 +105,42 @@ def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export, se
         str(tmp_path / "network.safetensors"),
     ):
         export(given, tmp_path)
+
+
+@every_export
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_classifier_and_its_file_are_taken(tmp_path: Path, export: Export, n_classes: int):
+    model = classifier(n_classes)
+    model.save(tmp_path / "classifier.safetensors")
+    for given in (model, tmp_path / "classifier.safetensors"):
+        export(given, tmp_path)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        export(GreedyNetClassifier(), tmp_path)
+
+
+# Other languages have text and whole numbers.
+@pytest.mark.parametrize("export", [_to_onnx, _to_c])
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]"),
+        np.array([1, 2**64 - 1], dtype=np.uint64),
+        np.array([0.0, 1e300]),
+        np.array([0.5, np.nan]),
+        np.array(["a", 1], dtype=object),
+    ],
+    ids=lambda classes: str(classes.dtype),
+)
+def test_classes_that_have_no_name_elsewhere_are_refused(
+    tmp_path: Path, export: Export, classes: np.ndarray
+):
+    model = copy(classifier())
+    model.classes_ = classes
+    with pytest.raises(
+        TypeError, match=r"`to_\w+` must be text or whole numbers.*`model.network_`"
+    ):
+        export(model, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 @every_export
@@ -316,6 +358,96 @@ def test_tolerance_is_what_it_says(dtype: str, share: float):
     check_agreement(network, off_by(0.5 * share), dtype=dtype, caller="f")
     with pytest.raises(DisagreementError, match=f"share of {share:g}"):
         check_agreement(network, off_by(2 * share), dtype=dtype, caller="f")
+
+
+def right_answers(model: GreedyNetClassifier) -> Callable[[np.ndarray], list[np.ndarray]]:
+    return lambda X: [model.predict(X).astype(object), model.predict_proba(X)]
+
+
+def check_classes(model: GreedyNetClassifier, exported: Callable, dtype: str = "float64") -> None:
+    check_class_agreement(model.network_, model.classes_, exported, dtype=dtype, caller="f")
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_labels_and_probabilities_must_agree(n_classes: int):
+    model = classifier(n_classes)
+    right = right_answers(model)
+    check_classes(model, right)
+
+    def one_label_wrong(X: np.ndarray) -> list[np.ndarray]:
+        labels, p = right(X)
+        labels[np.ptp(p, axis=1).argmax()] = "other"
+        return [labels, p]
+
+    with pytest.raises(DisagreementError, match=r"says 'other' where `predict` says .* 1 of 256"):
+        check_classes(model, one_label_wrong)
+    with pytest.raises(DisagreementError, match="labels of the shape"):
+        check_classes(model, lambda X: [right(X)[0], right(X)[1][:, 1:]])
+    with pytest.raises(DisagreementError, match=r"labels of the shape \(256, 1\)"):
+        check_classes(model, lambda X: [right(X)[0][:, None], right(X)[1]])
+    with pytest.raises(DisagreementError, match="differ from `predict_proba` by nan"):
+        check_classes(model, lambda X: [right(X)[0], right(X)[1] * np.nan])
+
+
+@pytest.mark.parametrize(("dtype", "share"), [("float32", 1e-4), ("float64", 1e-12)])
+def test_tolerance_of_probabilities_is_what_it_says(dtype: str, share: float):
+    model = with_logits(np.array([[1.0, 0.0, 2.0]]), 3)
+
+    def off_by(error: float) -> Callable[[np.ndarray], list[np.ndarray]]:
+        return lambda X: [model.predict(X), model.predict_proba(X) + error]
+
+    check_classes(model, off_by(0.5 * share), dtype)
+    with pytest.raises(DisagreementError, match="differ from `predict_proba`"):
+        check_classes(model, off_by(2 * share), dtype)
+
+
+# Whoever rounds otherwise may call a tie otherwise.
+def test_ties_have_no_right_label():
+    model = with_logits(np.array([[0.0, 0.0, 0.0]]), 3)
+    check_classes(model, lambda X: [np.full(len(X), "any"), model.predict_proba(X)])
+
+
+@pytest.mark.parametrize(
+    ("export", "module"), [(_to_onnx, "onnx_model.model"), (_to_c, "c_header")]
+)
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_classes_in_another_order_are_refused(
+    tmp_path: Path,
+    export: Export,
+    module: str,
+    n_classes: int,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    where = f"greedynet.export.{module}.label_table"
+    right = attribute(where)
+    monkeypatch.setattr(where, lambda *arguments: right(*arguments)[::-1])
+    with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that says .* where"):
+        export(classifier(n_classes), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# Probabilities of 0 and 1 would not show it.
+@every_export
+def test_wrong_logits_are_refused_where_no_probability_shows_it(
+    tmp_path: Path, export: Export, monkeypatch: pytest.MonkeyPatch
+):
+    model = with_logits(np.array([[0.0, 1.0, 2.0]]), 3)
+    model.network_ = replace(
+        model.network_, intercept=np.array([0.0, 1e3, 2e3]), input_range=[[50.0], [60.0]]
+    )
+    assert set(np.unique(model.predict_proba(sample_inputs(model.network_)))) == {0.0, 1.0}
+    module = f"greedynet.export.{next(k for k, v in EXPORTS.items() if v is export)}"
+    right = sys.modules[module].rounded_weights
+
+    def one_sign_wrong(*arguments: Any) -> dict[str, np.ndarray]:
+        weights = right(*arguments)
+        weights["intercept"][1] *= -1
+        return weights
+
+    export(model, tmp_path)
+    monkeypatch.setattr(f"{module}.rounded_weights", one_sign_wrong)
+    with pytest.raises(DisagreementError, match="differs from `predict`"):
+        export(model, tmp_path)
 
 
 def test_points_fill_the_training_range():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from classifiers import classifier, rows
 from extras import need
 from greedynet import ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
@@ -289,3 +290,24 @@ def test_layers_stay_as_they_were_where_digits_are_lost():
     with pytest.raises(DisagreementError, match="`init_torch_` made a model that differs"):
         init_torch_(module[0], module[1], network)
     assert all(torch.equal(value, before[key]) for key, value in module.state_dict().items())
+
+
+# Classifiers
+
+
+# The losses of trainings are the log-loss of the classifier's probabilities.
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_module_of_a_classifier_gives_logits(n_classes: int):
+    model = classifier(n_classes)
+    X = rows(100, seed=1)
+    index = np.random.default_rng(2).integers(n_classes, size=len(X))
+    wanted = -model.predict_log_proba(X)[np.arange(len(X)), index].mean()
+    module = to_torch(model, dtype="float64")
+    logits, target = module(torch.from_numpy(X)), torch.from_numpy(index)
+    if n_classes == 2:
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits[:, 0], target.double())
+    else:
+        loss = torch.nn.functional.cross_entropy(logits, target)
+    assert loss.item() == pytest.approx(wanted, rel=1e-10)
+    again = from_torch(module, like=model)
+    np.testing.assert_allclose(again.predict(X), model.decision_function(X), rtol=1e-9, atol=1e-9)

@@ -20,9 +20,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 import greedynet
+from classifiers import KINDS as LABELS
+from classifiers import classifier, labels_of, rows
 from extras import need
-from greedynet import GreedyNetRegressor, ModelFileError, ShallowNetwork, load
-from greedynet.activations import ACTIVATIONS, ReLU
+from greedynet import (
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    ModelFileError,
+    ShallowNetwork,
+    load,
+)
+from greedynet.activations import ACTIVATIONS, LeakyReLU, ReLU
+from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
 from greedynet.tensorfile import FORMAT_VERSION
 from networks import KINDS, assert_same, fitted, impostor, inputs, kind, random_network
 from problems import SEARCHES, regressor
@@ -179,6 +188,82 @@ def test_subclass_is_loaded_as_itself(tmp_path: Path):
             assert_same(again.classes_, model.classes_)
 
 
+def assert_same_classifier(again: GreedyNetClassifier, model: GreedyNetClassifier) -> None:
+    assert type(again) is type(model)
+    assert again.get_params() == model.get_params()
+    assert set(vars(again)) == set(vars(model))
+    for name in ("classes_", "network_", "path_", "n_nodes_", "stop_reason_", "n_features_in_"):
+        assert_same(getattr(again, name), getattr(model, name))
+    X = rows(9, seed=1)
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        assert_same(getattr(again, method)(X), getattr(model, method)(X))
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_classifier_comes_back_bit_for_bit(tmp_path: Path, n_classes: int, kind: str):
+    n_classes = min(n_classes, len(LABELS[kind]))
+    model = classifier(n_classes, kind)
+    again = loaded_again(model, tmp_path)
+    assert_same_classifier(again, model)
+    assert again.classes_.dtype == LABELS[kind].dtype
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"correct": False},
+        {"n_nodes": None, "max_nodes": 8, "validation_fraction": 0.2},
+        {"class_weight": "balanced"},
+        {"activation": LeakyReLU(), "alpha": 0.1},
+        {"activation": "tanh", "linear_term": False},
+        {"search": "dictionary", "n_points": 100, "correct": False},
+    ],
+    ids=str,
+)
+def test_classifier_of_any_parameters_comes_back(tmp_path: Path, parameters: dict):
+    model = classifier(2, "text", **parameters)
+    assert_same_classifier(loaded_again(model, tmp_path), model)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("plain", [True, False])
+def test_weights_of_classes_come_back(tmp_path: Path, kind: str, plain: bool):
+    X = rows()
+    y = labels_of(X, 2, kind)
+    classes = np.unique(y)
+    # Keys as Python has them, and as NumPy has them.
+    keys = classes.tolist() if plain else list(classes)
+    weights = dict(zip(keys, [0.1, np.float64(1 / 3)], strict=True))
+    model = GreedyNetClassifier(4, class_weight=weights).fit(X, y)
+    again = loaded_again(model, tmp_path)
+    assert again.class_weight == weights
+    assert [type(key) for key in again.class_weight] == [type(key) for key in classes.tolist()]
+    assert_same_classifier(again, model)
+    assert_same(clone(again).fit(X, y).network_, model.network_)
+
+
+def test_names_of_features_of_a_classifier_come_back(tmp_path: Path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(rows(), columns=["größe", "b c"])
+    model = GreedyNetClassifier(4).fit(X, labels_of(X.to_numpy(), 2, "text"))
+    again = loaded_again(model, tmp_path)
+    assert_same(again.feature_names_in_, model.feature_names_in_)
+    assert again.network_.feature_names == ("größe", "b c")
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [Squared(), Absolute(), Huber(), Chebyshev(), Quantile(0.9), Quantile(1 / 3), Power(1.7)],
+)
+def test_loss_comes_back(tmp_path: Path, loss: object):
+    model = fitted(loss=loss, n_nodes=4)
+    again = loaded_again(model, tmp_path)
+    assert again.loss == loss
+    assert type(again.loss) is type(loss)
+    assert_same(again.network_, model.network_)
+
+
 def test_network_knows_the_training_range():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
@@ -234,6 +319,36 @@ def test_only_plain_parameters_are_saved(tmp_path: Path):
     assert not list(tmp_path.iterdir())
     again = loaded_again(model.set_params(cv=None), tmp_path)
     assert_same(again.network_, model.network_)
+
+
+class OwnLoss(Quantile):
+    """A loss of a user's own, whose arguments give another."""
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("class_weight", {("a", 1): 0.5}, r"`class_weight` must have numbers or text as keys"),
+        ("class_weight", {None: {1: KFold(3)}}, r"`class_weight\[None\]\[1\]` must be .*KFold"),
+        ("activation", OwnLoss(0.9), r"`activation` must be a number, text or an array.*OwnLoss"),
+    ],
+)
+def test_other_objects_are_not_saved(tmp_path: Path, parameter: str, value: object, message: str):
+    model = clone(classifier()).fit(rows(), labels_of(rows(), 2, "text"))
+    setattr(model, parameter, value)
+    with pytest.raises(TypeError, match=message):
+        model.save(tmp_path / FILE)
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_that_the_file_does_not_have_are_named(tmp_path: Path):
+    X = rows()
+    y = labels_of(X, 2, "float").astype(np.longdouble)
+    if y.dtype == np.float64:
+        pytest.skip("long double is double here")
+    model = GreedyNetClassifier(4).fit(X, y)
+    with pytest.raises(TypeError, match=r"`classes_` must be a number, text or an array"):
+        model.save(tmp_path / FILE)
 
 
 def test_unfitted_estimator_is_not_saved(tmp_path: Path):
@@ -293,10 +408,14 @@ def test_file_has_ordinary_permissions(file: Path):
 # Files that are no good
 
 
-@pytest.mark.parametrize("model", [random_network(3), fitted()], ids=["network", "estimator"])
-def test_cut_file_is_refused(tmp_path: Path, model: ShallowNetwork | GreedyNetRegressor):
+@pytest.mark.parametrize(
+    "make",
+    [lambda: random_network(3), fitted, lambda: classifier(2, "text", class_weight="balanced")],
+    ids=["network", "estimator", "classifier"],
+)
+def test_cut_file_is_refused(tmp_path: Path, make: Callable):
     file = tmp_path / FILE
-    model.save(file)
+    make().save(file)
     data = file.read_bytes()
     for length in range(0, len(data), 10):
         file.write_bytes(data[:length])
@@ -427,6 +546,29 @@ def test_newer_format_says_to_update(file: Path):
 def test_forged_file_is_refused(file: Path, change: Callable[[dict], None], message: str):
     forge(file, change)
     with pytest.raises(ModelFileError, match=message):
+        load(file)
+
+
+@pytest.mark.parametrize(
+    "class_weight",
+    [
+        {"pairs": [[1]]},
+        {"pairs": [[[1], 2.0]]},
+        {"pairs": [[{"a": 1}, 2.0]]},
+        {"pairs": 3},
+        {"loss": {"loss": "os.system"}},
+        {"loss": {"path": "os.system"}},
+        {"loss": 3},
+        {"os.system": "ls"},
+        {},
+    ],
+    ids=str,
+)
+def test_forged_classifier_is_refused(tmp_path: Path, class_weight: object):
+    file = tmp_path / FILE
+    classifier().save(file)
+    forge(file, in_model(lambda tree: tree["parameters"].update(class_weight=class_weight)))
+    with pytest.raises(ModelFileError, match="does not describe a GreedyNetClassifier"):
         load(file)
 
 

@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import greedynet.plots
+from classifiers import classifier
 from greedynet import (
     GreedyNetRegressor,
     ShallowNetwork,
@@ -287,6 +288,42 @@ def test_path_of_a_given_width_marks_none(search):
     assert display.score_line_ is None
     assert display.best_marker_ is None
     assert [label.get_text() for label in display.labels_] == ["training"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ({"n_nodes": 6}, ["training"]),
+        ({"n_nodes": None, "max_nodes": 10}, ["training"]),
+        ({"n_nodes": None, "max_nodes": 10, "correct": False}, ["training", "Akaike"]),
+        (
+            {"n_nodes": None, "max_nodes": 10, "validation_fraction": 0.3},
+            ["training", "validation"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_path_of_a_classifier_shows_log_losses(n_classes, parameters, names):
+    model = classifier(n_classes, "text", **parameters)
+    path = model.path_
+    display = PathDisplay.from_estimator(model)
+    assert display.ax_.get_ylabel() == "log-loss"
+    assert [label.get_text() for label in display.labels_] == names
+    np.testing.assert_array_equal(display.training_line_.get_ydata(), path.training_errors)
+    if len(names) > 1:
+        np.testing.assert_array_equal(display.score_line_.get_ydata(), path.scores)
+    if model.n_nodes is not None:
+        assert display.best_marker_ is None
+        return
+    # The width that was chosen, by folds or by scores, at what is shown in the same colour.
+    assert display.best_label_.get_text() == f"{model.n_nodes_} nodes"
+    wanted = path.finished_error if len(names) == 1 else path.finished_score
+    (shown,) = display.best_marker_.get_ydata()
+    assert shown == (path.scores.min() if wanted is None else wanted)
+
+
+def test_path_of_a_regressor_shows_relative_errors(one):
+    assert PathDisplay.from_estimator(one[1]).ax_.get_ylabel() == "relative error"
 
 
 def test_labels_of_close_lines_do_not_overlap():

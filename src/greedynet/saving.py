@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
+from greedynet.losses import Loss, get_loss
 from greedynet.network import ShallowNetwork, saved_name
 from greedynet.path import SelectionPath
 from greedynet.stopping import StopReason
@@ -88,7 +89,30 @@ def _encode(value: Any, name: str) -> Any:
         return {"stop_reason": value.name}
     if isinstance(value, Activation):
         return {"activation": saved_name(value)}
+    if isinstance(value, Loss) and _has_arguments(value):
+        return {"loss": {key: _encode(part, name) for key, part in value.arguments.items()}}
+    if isinstance(value, dict):
+        return {"pairs": [_encode_pair(key, part, name) for key, part in value.items()]}
     return _encode_array(value, name)
+
+
+def _has_arguments(loss: Loss) -> bool:
+    """Whether the arguments of a loss give it back, as those of a user's own do not."""
+    try:
+        return get_loss(**loss.arguments) == loss
+    except (TypeError, ValueError):
+        return False
+
+
+def _encode_pair(key: Any, value: Any, name: str) -> list[Any]:
+    """Return a key, which is a number or text, and its value, such as a class and its weight."""
+    plain = _encode(key, name)
+    if isinstance(plain, dict | np.ndarray):
+        raise TypeError(
+            f"`{name}` must have numbers or text as keys to be saved, got {key!r}: set it to a "
+            "dict of such keys with `set_params`, or save the network alone with `network_.save`."
+        )
+    return [plain, _encode(value, f"{name}[{key!r}]")]
 
 
 def _encode_array(value: Any, name: str) -> Any:
@@ -96,7 +120,7 @@ def _encode_array(value: Any, name: str) -> Any:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths
         array = np.array(None)
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
         return array
     if array.ndim == 1 and all(isinstance(text, str) for text in array):
         return {"text": {"dtype": array.dtype.str, "values": array.tolist()}}
@@ -137,5 +161,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "network": ShallowNetwork.from_state,
     "stop_reason": lambda name: StopReason[name],
     "activation": get_activation,
+    "loss": lambda arguments: get_loss(**arguments),
+    "pairs": lambda pairs: {key: _decode(value) for key, value in pairs},
     "text": lambda state: np.array(state["values"], dtype=state["dtype"]),
 }

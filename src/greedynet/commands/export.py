@@ -12,10 +12,11 @@ from greedynet.export.c_header import to_c
 from greedynet.export.keras_model import to_keras
 from greedynet.export.onnx_model import to_onnx
 from greedynet.export.precision import DType
-from greedynet.export.resolve import as_network
+from greedynet.export.resolve import Model, as_network, as_network_and_classes
 from greedynet.export.torch_module import to_torch
 from greedynet.extras import require
 from greedynet.files import write_atomically
+from greedynet.modelfile import load
 from greedynet.network import ShallowNetwork
 
 ENDINGS = {"onnx": ".onnx", "torch": ".pt", "keras": ".keras", "c": ".h"}
@@ -35,24 +36,43 @@ def run(model: Path, target: str, out: Path | None, dtype: DType) -> str:
     dtype : {"float32", "float64"}
         Precision of the weights.
     """
-    network = as_network(model, "greedynet export")
+    saved = load(model)
+    network, classes = as_network_and_classes(saved, "greedynet export")
     path = out or model.with_suffix(ENDINGS[target])
-    hint = _WRITERS[target](network, path, dtype)
-    return f"wrote {path}: {network.describe().splitlines()[0]}\n{hint}"
+    hint = _WRITERS[target](saved, path, dtype)
+    lines = [f"wrote {path}: {network.describe().splitlines()[0]}", hint]
+    if classes is not None:
+        lines.insert(1, f"{_CLASS_OUTPUTS[target]} of the classes {_listed(classes.tolist())}")
+    return "\n".join(lines)
 
 
-def _write_onnx(network: ShallowNetwork, path: Path, dtype: DType) -> str:
-    to_onnx(network, path, dtype=dtype)
+# What comes out of a classifier.
+_CLASS_OUTPUTS = {
+    "onnx": 'outputs "label" and "probabilities",',
+    "torch": "outputs are logits",
+    "keras": "outputs are logits",
+    "c": "logits and the index",
+}
+
+
+def _listed(classes: list[Any]) -> str:
+    shown = ", ".join(map(repr, classes[:6]))
+    return f"{shown}, ... ({len(classes)})" if len(classes) > 6 else shown
+
+
+def _write_onnx(model: Model, path: Path, dtype: DType) -> str:
+    to_onnx(model, path, dtype=dtype)
     return f'load it with onnxruntime.InferenceSession("{path}")'
 
 
-def _write_c(network: ShallowNetwork, path: Path, dtype: DType) -> str:
-    to_c(network, path, dtype=dtype)
+def _write_c(model: Model, path: Path, dtype: DType) -> str:
+    to_c(model, path, dtype=dtype)
     return f'include it with #include "{path}"; the comment at its top shows the call'
 
 
-def _write_torch(network: ShallowNetwork, path: Path, dtype: DType) -> str:
+def _write_torch(model: Model, path: Path, dtype: DType) -> str:
     """Weights only, which PyTorch loads without running any code."""
+    network = as_network(model, "greedynet export")
     module = to_torch(network, dtype=dtype, fold_affine=_folds(network))
     buffer = io.BytesIO()
     require("torch", "torch", "greedynet export").save(module.state_dict(), buffer)
@@ -64,7 +84,8 @@ def _write_torch(network: ShallowNetwork, path: Path, dtype: DType) -> str:
     )
 
 
-def _write_keras(network: ShallowNetwork, path: Path, dtype: DType) -> str:
+def _write_keras(model: Model, path: Path, dtype: DType) -> str:
+    network = as_network(model, "greedynet export")
     if path.suffix != ".keras":
         raise ValueError(f"`--out` must end in .keras for a Keras model, got {str(path)!r}.")
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +114,7 @@ def _constructor(module: Any) -> str:
     return f"nn.{text}" if place.startswith("torch.") else f"{place}.{text}"
 
 
-_WRITERS: dict[str, Callable[[ShallowNetwork, Path, DType], str]] = {
+_WRITERS: dict[str, Callable[[Model, Path, DType], str]] = {
     "onnx": _write_onnx,
     "torch": _write_torch,
     "keras": _write_keras,

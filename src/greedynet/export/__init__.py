@@ -2,6 +2,9 @@
 
 Every function takes a network, a fitted estimator or a file saved by one, and compares what it made
 with `predict` before it hands it out. The libraries are imported when a function is called.
+
+Of a classifier ONNX gives labels and probabilities, C logits and the index of the class, and the
+others, which are there to be trained on, logits.
 """
 
 from greedynet.export.agreement import DisagreementError

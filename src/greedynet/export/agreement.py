@@ -1,15 +1,18 @@
 """The check that every export passes before it is handed out.
 
 The exported function and `predict` are compared on random points from the training range. The
-largest difference may be 1e-12 of the largest output in float64 and 1e-4 of it in float32.
+largest difference may be 1e-12 of the largest output in float64 and 1e-4 of it in float32. So may
+that of probabilities; labels must be the same wherever the best two probabilities differ by more.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import degree_of
+from greedynet.logistic import probabilities
 from greedynet.network import ShallowNetwork
 
 Float64 = NDArray[np.float64]
@@ -71,13 +74,7 @@ def check_agreement(
     DisagreementError
         If the outputs differ by more than rounding explains.
     """
-    with np.errstate(over="ignore"):
-        X = sample_inputs(network).astype(dtype)
-    if not np.isfinite(X).all():
-        raise ValueError(
-            f"`dtype` of `{caller}` must be able to hold the inputs, got {dtype!r} and inputs up "
-            f"to {np.abs(sample_inputs(network)).max():.3g}: write dtype='float64'."
-        )
+    X = _rounded_inputs(network, dtype, caller)
     wanted = network.predict(X).reshape(len(X), -1)
     got = np.asarray(exported(X), dtype=np.float64).reshape(len(X), -1)
     if got.shape != wanted.shape:
@@ -99,6 +96,83 @@ def check_agreement(
             f"on outputs of size {size[worst]:.2g}, more than the share of {relative:g} that "
             f"{dtype} allows, so it is not handed out. {_ADVICE[dtype]}"
         )
+
+
+def check_class_agreement(
+    network: ShallowNetwork,
+    classes: NDArray[Any],
+    exported: Callable[[NDArray[np.floating]], tuple[ArrayLike, ArrayLike]],
+    *,
+    dtype: str,
+    caller: str,
+) -> None:
+    """Demand that an export gives the classes and probabilities of a network of logits.
+
+    Where all probabilities are 0 or 1 they say little about the logits, so that these have to pass
+    `check_agreement` too.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        The original; its outputs are logits.
+    classes : ndarray of shape (n_classes,)
+        As in `classes_`.
+    exported : callable
+        Maps inputs `(n_points, n_features)` of type `dtype` to labels and probabilities.
+    dtype : {"float32", "float64"}
+        The precision of the export.
+    caller : str
+        The public function, for its errors.
+
+    Raises
+    ------
+    DisagreementError
+        If probabilities differ by more than rounding explains, or a label that is no tie differs.
+    """
+    X = _rounded_inputs(network, dtype, caller)
+    logits = network.predict(X).reshape(len(X), -1)
+    wanted = probabilities(logits)
+    labels, found = exported(X)
+    got = np.asarray(found, dtype=np.float64)
+    names = np.asarray(labels, dtype=object)
+    if got.shape != wanted.shape or names.shape != (len(X),):
+        raise DisagreementError(
+            f"`{caller}` made a model with labels of the shape {names.shape} and probabilities of "
+            f"the shape {got.shape}, not {(len(X),)} and {wanted.shape}: please report this."
+        )
+    # Logits off by d make probabilities that are off by d / 2 at most; digits that a large logit
+    # does not have are nobody's fault.
+    digits = 4 * float(np.finfo(dtype).eps) * np.abs(logits).max()
+    off = max(digits, _ROUNDING * float(_terms(network, X).max()))
+    allowed = RELATIVE_TOLERANCE[dtype] + off / 2
+    difference = np.abs(got - wanted).max()
+    # Written so that NaN disagrees.
+    if not difference <= allowed:
+        raise DisagreementError(
+            f"`{caller}` made a model whose probabilities differ from `predict_proba` by "
+            f"{difference:.2g}, more than the {allowed:.2g} that {dtype} allows, so it is not "
+            f"handed out. {_ADVICE[dtype]}"
+        )
+    second, first = np.sort(wanted, axis=1)[:, -2:].T
+    expected = classes.astype(object)[wanted.argmax(axis=1)]
+    wrong = np.flatnonzero((first - second > 2 * allowed) & (names != expected))
+    if len(wrong):
+        raise DisagreementError(
+            f"`{caller}` made a model that says {names[wrong[0]]!r} where `predict` says "
+            f"{expected[wrong[0]]!r}, in {len(wrong)} of {len(X)} rows: please report this."
+        )
+
+
+def _rounded_inputs(network: ShallowNetwork, dtype: str, caller: str) -> NDArray[np.floating]:
+    """Points to compare at, in the precision of the export."""
+    with np.errstate(over="ignore"):
+        X = sample_inputs(network).astype(dtype)
+    if not np.isfinite(X).all():
+        raise ValueError(
+            f"`dtype` of `{caller}` must be able to hold the inputs, got {dtype!r} and inputs up "
+            f"to {np.abs(sample_inputs(network)).max():.3g}: write dtype='float64'."
+        )
+    return X
 
 
 _ADVICE = {

@@ -20,7 +20,8 @@ def to_jax(
 ) -> "tuple[Params, Callable[[Params, jax.Array], jax.Array]]":
     """Return `(params, apply)` with `apply(params, X)` equal to `predict(X)`.
 
-    `apply` is a pure function, so that `jax.jit`, `jax.grad` and `jax.vmap` take it as it is.
+    `apply` is a pure function, so that `jax.jit`, `jax.grad` and `jax.vmap` take it as it is. That
+    of a classifier gives logits, as `decision_function` does.
 
     Parameters
     ----------

@@ -80,6 +80,9 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
     `tanh` (in float32), `sigmoid`, `gelu` and `softplus`. Others are made of Keras's operations
     between the layers. All can be saved as `.keras` files, which load without greedynet.
 
+    The model of a classifier gives logits, for losses with `from_logits=True`: one of the second
+    class where there are two, else one for each class.
+
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path

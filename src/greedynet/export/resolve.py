@@ -1,12 +1,18 @@
-"""What an exporter is given, network, fitted estimator or saved file -> `ShallowNetwork`."""
+"""What an exporter is given, network, fitted estimator or saved file -> `ShallowNetwork`.
+
+The network of a classifier gives logits. Exporters that can write more ask for its classes too.
+"""
 
 import os
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from greedynet.estimators import GreedyNetClassifier
 from greedynet.modelfile import load
 from greedynet.network import ShallowNetwork
 from greedynet.saving import SaveMixin
@@ -30,13 +36,21 @@ def as_network(model: Model, caller: str) -> ShallowNetwork:
     Returns
     -------
     network : ShallowNetwork
+        That of a classifier gives logits.
     """
+    return as_network_and_classes(model, caller)[0]
+
+
+def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, NDArray[Any] | None]:
+    """Return the network that is meant, and the classes if it is a classifier's; else None."""
     found: Any = load(model) if isinstance(model, str | os.PathLike) else model
+    classes = None
     if isinstance(found, SaveMixin):
         check_is_fitted(found)
+        classes = found.classes_ if isinstance(found, GreedyNetClassifier) else None
         found = found.network_
     if isinstance(found, ShallowNetwork):
-        return found
+        return found, classes
     advice = ""
     if isinstance(found, Pipeline):
         advice = (
@@ -46,6 +60,36 @@ def as_network(model: Model, caller: str) -> ShallowNetwork:
     raise TypeError(
         f"`model` of `{caller}` must be a ShallowNetwork, a fitted greedynet estimator or a file "
         f"saved by one, got {type(found).__name__}.{advice}"
+    )
+
+
+def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:
+    """Return classes as other languages have them: text as it is, all else as whole numbers.
+
+    Booleans are 0 and 1, and floats, which are whole where they are classes, integers: each label
+    equals its class.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        As in `classes_`.
+    caller : str
+        The public function, for its errors.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_classes,)
+        Of type int64, or object with text in it.
+    """
+    values = classes.tolist()
+    if all(isinstance(value, str) for value in values):
+        return np.array(values, dtype=object)
+    whole = all(isinstance(value, bool | int | float) and value == value // 1 for value in values)
+    if whole and all(-(2**63) <= value < 2**63 for value in values):
+        return np.array([int(value) for value in values], dtype=np.int64)
+    raise TypeError(
+        f"The classes for `{caller}` must be text or whole numbers of 64 bits, got "
+        f"{values[:5]}: fit with such classes, or export the logits alone, `model.network_`."
     )
 
 

@@ -28,6 +28,9 @@ def to_torch(
     The activation is the module of `torch.nn`, where that has one; `relu2`, `relu3`, `abs`, `sin`
     and `gaussian` are modules of `greedynet.export.torch_skip`.
 
+    The module of a classifier gives logits: one, of the second class, where there are two, for
+    `BCEWithLogitsLoss`; else one for each class, for `CrossEntropyLoss`.
+
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
@@ -76,7 +79,8 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
 
     The layers may be wider than the network: neurons beyond it keep their inner weights and get
     zero outer weights, so that the start is the network itself. An affine term is folded into
-    neurons. The network's activation goes between the layers.
+    neurons. The network's activation goes between the layers. Those of a classifier give logits:
+    one for two classes, else one for each.
 
     Parameters
     ----------

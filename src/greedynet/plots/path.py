@@ -4,17 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
 
 from greedynet.checks import check_same_length
 from greedynet.path import SelectionPath
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_kind, fitted
 from greedynet.plots.style import BLUE, GREY, INK, RED, dress, end_labels, merged, positive
+from greedynet.stopping import StopReason
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Float64 = NDArray[np.float64]
+
+_CHOSEN = (StopReason.VALIDATED, StopReason.MAX_NODES)
 
 
 class PathDisplay:
@@ -25,7 +29,7 @@ class PathDisplay:
     n_nodes : array-like of shape (n_widths,)
         Widths along the path.
     training_errors : array-like of shape (n_widths,)
-        Relative errors on the training data.
+        Relative errors, or log-losses, on the training data.
     scores : array-like of shape (n_widths,) or None, default=None
         What the width was chosen by, on the scale of the errors.
     best_n_nodes : int or None, default=None
@@ -35,6 +39,8 @@ class PathDisplay:
         pruned or averaged after the growth); None for the path's own at `best_n_nodes`.
     score_name : str, default="validation"
         What the scores are.
+    error_name : str, default="relative error"
+        What the errors are, "log-loss" for a classifier.
 
     Attributes
     ----------
@@ -68,6 +74,7 @@ class PathDisplay:
         best_n_nodes: int | None = None,
         best_score: float | None = None,
         score_name: str = "validation",
+        error_name: str = "relative error",
     ) -> None:
         self.n_nodes = np.asarray(n_nodes)
         self.training_errors = np.asarray(training_errors, dtype=np.float64)
@@ -75,6 +82,7 @@ class PathDisplay:
         self.best_n_nodes = best_n_nodes
         self.best_score = best_score
         self.score_name = score_name
+        self.error_name = error_name
         check_same_length(n_nodes=self.n_nodes, training_errors=self.training_errors)
         if self.scores is not None:
             check_same_length(n_nodes=self.n_nodes, scores=self.scores)
@@ -89,18 +97,29 @@ class PathDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
         """Draw the path of a fitted estimator; see `from_path`."""
         path = fitted(estimator, "path_", SelectionPath, "PathDisplay.from_estimator")
-        return cls.from_path(path, ax=ax, **kwargs)
+        name = "log-loss" if is_classifier(estimator) else "relative error"
+        return cls.from_path(path, error_name=name, ax=ax, **kwargs)
 
     @classmethod
-    def from_path(cls, path: SelectionPath, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
+    def from_path(
+        cls,
+        path: SelectionPath,
+        *,
+        error_name: str = "relative error",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> "PathDisplay":
         """Draw a selection path.
 
-        GCV is a squared error: its root is drawn, beside the training error it inflates.
+        GCV is a squared error: its root is drawn, beside the training error it inflates. Akaike's
+        criterion of a classifier is on the scale of the log-loss, to which it adds.
 
         Parameters
         ----------
         path : SelectionPath
             Such as `model.path_`.
+        error_name : {"relative error", "log-loss"}, default="relative error"
+            What its errors are: "log-loss" for the path of a classifier.
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         **kwargs : dict
@@ -112,19 +131,25 @@ class PathDisplay:
         """
         check_kind(path, SelectionPath, "path", "PathDisplay.from_path")
         scores, best_score, name = path.validation_errors, path.finished_score, "validation"
-        if scores is None and path.scores is not None:
+        chosen = path.scores is not None
+        if scores is None and path.scores is not None and error_name == "log-loss":
+            scores, name = path.scores, "Akaike"
+        elif scores is None and path.scores is not None:
             n_outputs = path.network.n_outputs
             scores, name = np.sqrt(path.scores / n_outputs), "root of GCV"
             best_score = None if best_score is None else float(np.sqrt(best_score / n_outputs))
         elif scores is None:
             best_score = path.finished_error
+            # A classifier chooses its width by folds after the growth, which leaves no scores.
+            chosen = error_name == "log-loss" and path.stop_reason in _CHOSEN
         display = cls(
             path.n_nodes,
             path.training_errors,
             scores,
-            best_n_nodes=None if path.scores is None else path.best_n_nodes,
+            best_n_nodes=path.best_n_nodes if chosen else None,
             best_score=best_score,
             score_name=name,
+            error_name=error_name,
         )
         return display.plot(ax, **kwargs)
 
@@ -154,7 +179,7 @@ class PathDisplay:
             style = merged({"color": colour, "linewidth": 1.6}, kwargs)
             lines += ax.plot(self.n_nodes, positive(errors), **style)
         self.training_line_, self.score_line_ = (*lines, None)[:2]
-        ax.set(yscale="log", xlabel="nodes", ylabel="relative error")
+        ax.set(yscale="log", xlabel="nodes", ylabel=self.error_name)
         ax.margins(x=0.02)
         dress(ax)
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))

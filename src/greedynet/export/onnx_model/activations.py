@@ -32,7 +32,7 @@ class Graph:
     Attributes
     ----------
     dtype : {"float32", "float64"}
-        Type of every value.
+        Type of every value that is computed with.
     unique : callable
         Makes a name of the graph's own from a word.
     """
@@ -40,7 +40,7 @@ class Graph:
     dtype: DType
     unique: Callable[[str], str]
     nodes: list[Node] = field(default_factory=list)
-    arrays: dict[str, NDArray[np.floating]] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def add(self, operator: str, *inputs: str | float, to: str = "", **attributes: int) -> str:
         """Append an operator on values, given by name, and numbers; return its value's name."""
@@ -51,8 +51,12 @@ class Graph:
 
     def constant(self, word: str, value: ArrayLike) -> str:
         """Give the graph an array; return its name."""
+        return self.table(word, np.asarray(value, dtype=self.dtype))
+
+    def table(self, word: str, values: NDArray[Any]) -> str:
+        """Give the graph an array of whatever type, such as names; return its name."""
         name = self.unique(word)
-        self.arrays[name] = np.asarray(value, dtype=self.dtype)
+        self.arrays[name] = values
         return name
 
 

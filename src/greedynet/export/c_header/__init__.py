@@ -1,8 +1,8 @@
 """C: one header of C99 without dependencies, for microcontrollers.
 
-Weights are `static const` arrays, so they stay in flash; the one function needs no heap and one
-number per output of stack. Of the standard library it takes `math.h`, and that only where the
-activation is a function of it.
+Weights are `static const` arrays, so they stay in flash; the function needs no heap and one number
+per output of stack. Of the standard library it takes `math.h`, and that only where the activation
+is a function of it. A classifier has a second function, for the index of the class.
 """
 
 import os
@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc, expit
 
-from greedynet.export.agreement import check_agreement
+from greedynet.export.agreement import check_agreement, check_class_agreement
+from greedynet.export.c_header.classes import USE, read_classes, write_classes
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.precision import WEIGHTS, DType, check_dtype, rounded_weights
-from greedynet.export.resolve import Model, as_network, translate
+from greedynet.export.resolve import Model, as_network_and_classes, label_table, translate
 from greedynet.files import write_atomically
+from greedynet.logistic import probabilities
 from greedynet.network import ShallowNetwork
 from greedynet.tensorfile import library_version
 
@@ -74,6 +76,11 @@ def to_c(
     in which the C function does. An activation such as `tanh` includes `math.h`, for which some
     systems want to be told `-lm`; the comment at the top of the header says so.
 
+    Of a classifier the outputs `y` are logits: one, of the second class, where there are two, else
+    one for each class. `int <name>_class(x)` returns the index of the class with the largest
+    probability, -1 where an output is not a number, and `<name>_classes[index]` is the class
+    itself: text in UTF-8 if the classes are text, else a whole number (booleans are 0 and 1).
+
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
@@ -90,7 +97,8 @@ def to_c(
     DisagreementError
         If the numbers do not give what the network does; nothing is written then.
     """
-    network = as_network(model, "to_c")
+    network, classes = as_network_and_classes(model, "to_c")
+    labels = None if classes is None else label_table(classes, "to_c")
     precision = check_dtype(dtype, "to_c")
     prefix = _identifier(Path(path).stem) if name is None else name
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) is None:
@@ -98,10 +106,18 @@ def to_c(
             f"`name` must be a C identifier, letters, digits and underscores after a letter, got "
             f"{name!r}: write name={_identifier(prefix)!r}."
         )
-    text = _header(network, precision, prefix)
+    text = _header(network, labels, precision, prefix)
     check_agreement(
         network, lambda X: _evaluate(text, prefix, network, X), dtype=precision, caller="to_c"
     )
+    if classes is not None:
+        check_class_agreement(
+            network,
+            classes,
+            lambda X: _classify(text, prefix, network, X),
+            dtype=precision,
+            caller="to_c",
+        )
     write_atomically(path, text.encode("ascii"))
 
 
@@ -110,13 +126,16 @@ def _identifier(text: str) -> str:
     return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
 
 
-def _header(network: ShallowNetwork, dtype: DType, prefix: str) -> str:
+def _header(network: ShallowNetwork, labels: NDArray[Any] | None, dtype: DType, prefix: str) -> str:
     """Compose the text."""
     layers = with_hidden_layer(network)
     weights = rounded_weights(layers, dtype, "to_c")
     words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": _C_TYPES[dtype]}
     activation = _expression(network, dtype)
     calls = re.search(r"\w\(", activation) is not None
+    use, classes = (
+        ("", "") if labels is None else (USE.format(**words), write_classes(labels, words))
+    )
     return _TEMPLATE.format(
         **words,
         comment=_comment(network),
@@ -129,6 +148,8 @@ def _header(network: ShallowNetwork, dtype: DType, prefix: str) -> str:
         activation=activation,
         library=" Link with -lm." if calls else "",
         include="#include <math.h>\n\n" if calls else "",
+        use=use,
+        classes=classes,
     )
 
 
@@ -183,7 +204,7 @@ _TEMPLATE = """\
 /*
 {comment}
  *
- * Use: {type} y[{PREFIX}_N_OUTPUTS]; {prefix}_predict(x, y);{library}
+ * Use: {type} y[{PREFIX}_N_OUTPUTS]; {prefix}_predict(x, y);{library}{use}
  */
 #ifndef {PREFIX}_H
 #define {PREFIX}_H
@@ -210,7 +231,7 @@ static inline void {prefix}_predict(
         }}
     }}
 }}
-
+{classes}
 #endif
 """
 
@@ -240,6 +261,13 @@ def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Arra
     for n, hidden in enumerate(values.T):
         y += weights["outer_weights"][n] * hidden[:, None]
     return y
+
+
+def _classify(text: str, prefix: str, network: ShallowNetwork, X: Array) -> tuple[Any, Array]:
+    """Return the classes that the C functions give, and the probabilities of the logits."""
+    y = _evaluate(text, prefix, network, X)
+    index = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
+    return read_classes(text, prefix)[index], probabilities(y.astype(np.float64))
 
 
 def _read_back(text: str, prefix: str, dtype: np.dtype[np.floating]) -> dict[str, Array]:

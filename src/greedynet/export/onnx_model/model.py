@@ -1,0 +1,172 @@
+"""The ONNX graph of a network, and the model around it that onnxruntime has been seen to run.
+
+Values, or logits, are `Gemm -> activation -> Gemm`; of logits `ArgMax -> Gather` makes labels and
+`Softmax` probabilities, all of which onnxruntime has in float64 too.
+"""
+
+import json
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.export.agreement import check_agreement, check_class_agreement
+from greedynet.export.fold import with_hidden_layer
+from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
+from greedynet.export.precision import DType, rounded_weights
+from greedynet.export.resolve import label_table, translate
+from greedynet.extras import require
+from greedynet.network import ShallowNetwork
+from greedynet.tensorfile import library_version
+
+_PLACE = "greedynet.export.onnx_model.ACTIVATION_OPERATORS"
+
+OPSET = 17
+IR_VERSION = 8
+
+
+def add_network(graph: Graph, network: ShallowNetwork, X: str, caller: str, *, to: str = "") -> str:
+    """Add the operators from the input `X` to the outputs; return the name of these."""
+    layers = with_hidden_layer(network)
+    activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
+    weights = rounded_weights(layers, graph.dtype, caller)
+    names = {name: graph.constant(name, array) for name, array in weights.items()}
+    constant = (names["intercept"],) if "intercept" in names else ()
+    z = graph.add("Gemm", X, names["inner_weights"], names["biases"], transB=1)
+    hidden = activation(graph, z, network.activation)
+    if "linear_weights" in names:
+        constant = (graph.add("Gemm", X, names["linear_weights"], *constant),)
+    return graph.add("Gemm", hidden, names["outer_weights"], *constant, to=to)
+
+
+def add_classes(
+    graph: Graph, logits: str, labels: NDArray[Any], to: tuple[str, str], *, raw: bool = False
+) -> None:
+    """Add the operators from logits to labels and probabilities, or logits of each class if `raw`.
+
+    The one logit `f` of two classes is written as the two `-f / 2` and `f / 2`, exactly, whose
+    softmax is `1 / (1 + exp(f))` and `1 / (1 + exp(-f))`. onnxruntime subtracts the largest logit
+    first and so has all digits of the smallest probabilities, which its `Sigmoid` has not.
+    """
+    label, probabilities = to
+    halves = logits
+    if len(labels) == 2:
+        halves = graph.add("Mul", logits, graph.constant("halves", [[-0.5, 0.5]]))
+    index = graph.add("ArgMax", halves, axis=1, keepdims=0)
+    graph.add("Gather", graph.table("classes", labels), index, to=label, axis=0)
+    if not raw:
+        graph.add("Softmax", halves, to=probabilities, axis=1)
+    else:
+        graph.add("Mul", halves, 2.0 if len(labels) == 2 else 1.0, to=probabilities)  # -f and f
+
+
+def checked_model(
+    network: ShallowNetwork,
+    classes: NDArray[Any] | None,
+    dtype: DType,
+    X: str,
+    outputs: tuple[str, ...],
+    *,
+    caller: str,
+) -> Any:
+    """Build the model and compare what onnxruntime makes of it.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        What to write.
+    classes : ndarray of shape (n_classes,) or None
+        Of a classifier: the model then has two outputs, labels and probabilities.
+    dtype : {"float32", "float64"}
+        Precision.
+    X, outputs : str, tuple of str
+        Names of the input and of the outputs.
+    caller : str
+        The public function, for its errors.
+
+    Returns
+    -------
+    proto : onnx.ModelProto
+    """
+    runtime = require("onnxruntime", "onnx", caller)
+    proto = _model(network, classes, dtype, X, outputs, caller)
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = runtime.InferenceSession(
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+    def run(rows: NDArray[np.floating]) -> Any:
+        return session.run(list(outputs), {X: rows})
+
+    if classes is None:
+        check_agreement(network, lambda rows: run(rows)[0], dtype=dtype, caller=caller)
+    else:
+        checked_model(network, None, dtype, "X", ("y",), caller=caller)
+        check_class_agreement(network, classes, run, dtype=dtype, caller=caller)
+    return proto
+
+
+def _model(
+    network: ShallowNetwork,
+    classes: NDArray[Any] | None,
+    dtype: DType,
+    X: str,
+    outputs: tuple[str, ...],
+    caller: str,
+) -> Any:
+    onnx = require("onnx", "onnx", caller)
+    helper, types = onnx.helper, onnx.TensorProto
+    kind = {"float32": types.FLOAT, "float64": types.DOUBLE}[dtype]
+    numbers = count()
+    graph = Graph(dtype, lambda word: f"greedynet_{word}_{next(numbers)}")
+    properties = _properties(network)
+    if classes is None:
+        add_network(graph, network, X, caller, to=outputs[0])
+        made = [(kind, ["n_rows", network.n_outputs])]
+    else:
+        labels = label_table(classes, caller)
+        add_classes(graph, add_network(graph, network, X, caller), labels, (outputs[0], outputs[1]))
+        text = types.STRING if labels.dtype == object else types.INT64
+        made = [(text, ["n_rows"]), (kind, ["n_rows", len(labels)])]
+        properties["classes"] = json.dumps(labels.tolist())
+    body = helper.make_graph(
+        [
+            helper.make_node(node.operator, node.inputs, [node.output], **node.attributes)
+            for node in graph.nodes
+        ],
+        "greedynet",
+        [helper.make_tensor_value_info(X, kind, ["n_rows", network.n_features])],
+        [
+            helper.make_tensor_value_info(name, *type_and_shape)
+            for name, type_and_shape in zip(outputs, made, strict=True)
+        ],
+        [onnx.numpy_helper.from_array(array, name) for name, array in graph.arrays.items()],
+    )
+    proto = helper.make_model(
+        body,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="greedynet",
+        producer_version=library_version(),
+        doc_string=network.describe().splitlines()[0],
+    )
+    helper.set_model_props(proto, properties)
+    onnx.checker.check_model(proto, full_check=True)
+    return proto
+
+
+def _properties(network: ShallowNetwork) -> dict[str, str]:
+    """Metadata of the model: where it comes from and what its inputs are."""
+    properties = {
+        "library": "greedynet",
+        "library_version": library_version(),
+        "activation": network.activation.name,
+        "n_nodes": str(network.n_nodes),
+    }
+    if network.feature_names is not None:
+        properties["feature_names"] = json.dumps(network.feature_names)
+    if network.input_range is not None:
+        properties["input_range"] = json.dumps(network.input_range.tolist())
+    return properties
