@@ -32,9 +32,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "data",
         "ridgelet",
         "tensorfile",
+        "tables",
     ),
-    ("dictionary", "affine", "correct", "inputs", "trail", "lossfactor", "logistic", "stopping"),
-    ("network", "descent"),
+    ("findings", "dictionary", "affine", "correct", "inputs", "trail", "lossfactor", "logistic", "stopping"),
+    ("network", "descent", "columns"),
     ("search", "path"),
     ("greedy", "frame", "plan"),
     ("searches", "sketch"),
@@ -43,7 +44,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("construct", "train"),
     ("refine", "saving", "reweighted", "classify"),
     ("estimators",),
-    ("modelfile",),
+    ("tablemodel",),
+    ("tablescore", "modelfile"),
+    ("tablefit",),
     ("export", "plots", "report", "dask"),
     ("paper",),
     ("commands",),
@@ -57,6 +60,7 @@ FAMILIES: dict[str, frozenset[str]] = {
     "search": frozenset({"base", "polish", "scans"}),
     "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
     "plots": frozenset({"style", "canvas", "inputs"}),
+    "tables": frozenset({"base"}),
 }
 
 HEAVY = (
@@ -71,6 +75,7 @@ HEAVY = (
     "distributed",
     "matplotlib",
     "pandas",
+    "pyarrow",
     "lightgbm",
 )
 

@@ -1,0 +1,55 @@
+"""NumPy's archives: every array of one dimension a column, every column of a matrix one."""
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.tables.base import Block, TableError, as_column, sliced
+
+
+class NpzTable:
+    """An NPZ file; a matrix `X` gives the columns X0, X1 and so on.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.label = path.name
+        self._columns: Block = {}
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                for name in archive.files:
+                    self._add(name, archive[name])
+        except (ValueError, zipfile.BadZipFile, EOFError) as error:
+            if isinstance(error, TableError):
+                raise
+            raise TableError(f"{self.label} cannot be read as NPZ: {error}") from error
+        lengths = {name: len(column) for name, column in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise TableError(
+                f"{self.label} has arrays of different lengths, {lengths}: give all as many rows."
+            )
+        self.names = tuple(self._columns)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Yield the rows in order, some thousand at a time, of these columns."""
+        return sliced(self._columns, names)
+
+    def _add(self, name: str, array: NDArray[Any]) -> None:
+        if array.ndim not in (1, 2):
+            raise TableError(
+                f"{self.label}: the array {name!r} must have one or two dimensions, got "
+                f"{array.ndim}."
+            )
+        if array.ndim == 1:
+            self._columns[name] = as_column(array)
+            return
+        for j in range(array.shape[1]):
+            self._columns[f"{name}{j}"] = as_column(array[:, j])
