@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         ridgelet_transform,
     )
     from greedynet.stopping import StopReason
+    from greedynet.tablefit import fit_table
+    from greedynet.tablemodel import TableModel
     from greedynet.tensorfile import ModelFileError
 
 __version__ = "0.1.0"
@@ -36,7 +38,9 @@ __all__ = [
     "SelectionPath",
     "ShallowNetwork",
     "StopReason",
+    "TableModel",
     "collapsed_ridgelet_transform",
+    "fit_table",
     "load",
     "ridgelet_transform",
 ]
@@ -51,7 +55,9 @@ _HOMES = {
     "SelectionPath": "path",
     "ShallowNetwork": "network",
     "StopReason": "stopping",
+    "TableModel": "tablemodel",
     "collapsed_ridgelet_transform": "ridgelet",
+    "fit_table": "tablefit",
     "load": "modelfile",
     "ridgelet_transform": "ridgelet",
 }

@@ -5,11 +5,12 @@ from typing import Any
 
 import greedynet.estimators  # noqa: F401 - its classes make themselves known to `restore`
 from greedynet.saving import restore
+from greedynet.tablemodel import KIND, TableModel
 from greedynet.tensorfile import ModelFileError, read_tree
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Give back what was saved: a `ShallowNetwork` or a fitted estimator, bit for bit.
+    """Give back what was saved, a network, an estimator or a model of a table, bit for bit.
 
     Parameters
     ----------
@@ -18,7 +19,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : ShallowNetwork or estimator
+    model : ShallowNetwork, estimator or TableModel
 
     Raises
     ------
@@ -38,6 +39,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     contents = read_tree(path)
     try:
+        if contents.kind == KIND:
+            return TableModel.from_contents(contents)
         return restore(contents)
     except ModelFileError:
         raise

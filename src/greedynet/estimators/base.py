@@ -37,6 +37,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     _most_nodes: int
     _error_name: str
+    # Called after each neuron with the number of nodes and the error; no parameter, never saved.
+    _progress: Callable[[int, float], None] | None = None
 
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the network's values for rows that scikit-learn has checked."""
@@ -53,6 +55,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
                 line = f"[greedynet] {n_nodes} nodes: {self._error_name} {error:.3e}"
                 print(line, file=sys.stderr)
+            if self._progress is not None:
+                self._progress(n_nodes, error)
             return task is not None and task(lambda: self._attributes(network()))
 
         return on_step

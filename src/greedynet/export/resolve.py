@@ -16,11 +16,12 @@ from greedynet.estimators import GreedyNetClassifier
 from greedynet.modelfile import load
 from greedynet.network import ShallowNetwork
 from greedynet.saving import SaveMixin
+from greedynet.tablemodel import TableModel
 
 T = TypeVar("T")
 
 # What every exporter takes.
-Model = ShallowNetwork | SaveMixin | str | os.PathLike[str]
+Model = ShallowNetwork | SaveMixin | TableModel | str | os.PathLike[str]
 
 
 def as_network(model: Model, caller: str) -> ShallowNetwork:
@@ -44,6 +45,7 @@ def as_network(model: Model, caller: str) -> ShallowNetwork:
 def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, NDArray[Any] | None]:
     """Return the network that is meant, and the classes if it is a classifier's; else None."""
     found: Any = load(model) if isinstance(model, str | os.PathLike) else model
+    found = found.estimator if isinstance(found, TableModel) else found
     classes = None
     if isinstance(found, SaveMixin):
         check_is_fitted(found)

@@ -1,0 +1,151 @@
+"""How good a model is on a table."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.columns import Input, as_text, parse_numbers
+from greedynet.findings import Findings, check_present
+from greedynet.losses import Loss, Squared, get_loss
+from greedynet.tablemodel import TableModel, Unknown
+from greedynet.tables import Column, Table, TableError
+
+Float64 = NDArray[np.float64]
+
+
+def evaluate(
+    model: TableModel,
+    table: Table,
+    target: str | None = None,
+    *,
+    missing: Literal["drop", "mean"] | None = None,
+    unknown: Unknown = "error",
+) -> dict[str, Any]:
+    """Compare a model's predictions with the target column of a table.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    table : Table
+        The rows.
+    target : str or None
+        The column to predict; None for the one the model was fitted to.
+    missing : {"drop", "mean"} or None
+        What to do with empty cells; None for what was done in training. Rows without a target are
+        left out with either.
+    unknown : {"error", "zero"}
+        What to do with levels of a category that the training data did not have.
+
+    Returns
+    -------
+    scores : dict
+        `rows`, `left_out`, and what `scores_of` returns.
+    """
+    target = target or model.target
+    if target is None:
+        raise TableError("The model does not know which column it predicts: give `target`.")
+    check_present(table, [target], "target")
+    missing = missing or model.missing
+    findings = Findings(table.label, empty_is_fine=missing is not None)
+    wanted, found, chances, start = [], [], [], 0
+    for X, full, block in model.encode_blocks(
+        table, missing=missing, unknown=unknown, also=[target]
+    ):
+        y, has_y = read_target(block[target], target, model.classes, findings, start)
+        start += len(X)
+        keep = full & has_y
+        if not keep.any() or findings.serious:
+            continue
+        wanted.append(y[keep])
+        found.append(model.predict(X[keep]))
+        if model.classes is not None:
+            chances.append(model.predict_proba(X[keep]))
+    findings.check()
+    if not wanted:
+        raise TableError(f"{table.label} has no rows to compare with.")
+    y = np.concatenate(wanted)
+    p = np.concatenate(chances) if chances else None
+    scores = scores_of(model.estimator, y, np.concatenate(found), p)
+    return {"rows": len(y), "left_out": start - len(y), **scores}
+
+
+def scores_of(
+    estimator: Any, y: NDArray[Any], found: NDArray[Any], p: Float64 | None = None
+) -> dict[str, Any]:
+    """Return errors by name: of numbers, or of classes where there are probabilities.
+
+    Parameters
+    ----------
+    estimator : estimator or ShallowNetwork
+        Its loss counts, or its classes.
+    y, found : ndarray of shape (n_rows,)
+        What is true and what was predicted.
+    p : ndarray of shape (n_rows, n_classes) or None
+        Probabilities.
+    """
+    if p is not None:
+        at = np.searchsorted(estimator.classes_, y)
+        likely = np.maximum(p[np.arange(len(y)), at], np.finfo(np.float64).tiny)
+        return {
+            "accuracy": float(np.mean(found == y)),
+            "log_loss": float(-np.mean(np.log(likely))),
+        }
+    if found.ndim > 1:
+        raise TableError(
+            f"The model predicts {found.shape[1]} numbers for each row, and can be compared with "
+            "one column only: evaluate it in Python."
+        )
+    misses = y - found
+    spread = float(np.sum((y - y.mean()) ** 2))
+    scores = {
+        "rmse": float(np.sqrt(np.mean(misses**2))),
+        "mae": float(np.mean(np.abs(misses))),
+        "r2": 1.0 - float(np.sum(misses**2)) / spread if spread > 0 else None,
+    }
+    loss = loss_of(estimator)
+    if loss is not None and not isinstance(loss, Squared):
+        # Weights that add up to 1: a mean, whatever the loss.
+        size = loss.size(misses[:, None], np.full(len(y), 1.0 / len(y)))
+        scores[f"{loss.name}_loss"] = size
+    return scores
+
+
+def loss_of(estimator: Any) -> Loss | None:
+    """Return what a regressor made small; None for classes and for networks."""
+    if not hasattr(estimator, "loss"):
+        return None
+    return get_loss(estimator.loss, estimator.quantile)
+
+
+def read_target(
+    cells: Column, name: str, classes: NDArray[Any] | None, findings: Findings, start: int
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the target of a block, and which rows have one; note what is wrong with the others.
+
+    Parameters
+    ----------
+    cells : ndarray
+        The column.
+    name : str
+        Its name.
+    classes : ndarray or None
+        The classes it may hold; None for numbers.
+    findings : Findings
+        Takes note.
+    start : int
+        Number of rows before the block.
+    """
+    if classes is None:
+        y = Input(name).encode(cells, findings, start)[:, 0]
+        return y, ~np.isnan(y)
+    if classes.dtype.kind in "US":
+        labels: NDArray[Any] = as_text(cells).astype(str)
+        empty = labels == ""
+    else:
+        labels, text = parse_numbers(cells)
+        empty = np.isnan(labels) & ~text
+    findings.note("empty", name, empty, cells, start)
+    findings.note("class", name, ~np.isin(labels, classes) & ~empty, cells, start)
+    return labels, ~empty
