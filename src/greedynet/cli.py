@@ -1,9 +1,12 @@
 """The command line. Everything but click is imported inside the commands: `--help` is instant."""
 
+import errno
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,9 +21,32 @@ def clean_exit() -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        click.echo(f"greedynet: {error}", err=True)
+    except OSError as error:
+        click.echo(f"greedynet: {_explained(error)}", err=True)
         sys.exit(EXIT_USAGE)
+    except (ValueError, ModuleNotFoundError) as error:
+        click.echo(f"greedynet: {_as_options(str(error))}", err=True)
+        sys.exit(EXIT_USAGE)
+
+
+def _explained(error: OSError) -> str:
+    """Say what to do about a disk."""
+    if error.errno is None or error.filename is None:
+        return str(error)
+    name = str(error.filename)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{name}: the disk is full. Nothing was written: make room, or write elsewhere."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{name}: no permission. Choose another file or folder, or ask for permission."
+    return f"{name}: {error.strerror}"
+
+
+def _as_options(message: str) -> str:
+    """Write parameters of Python as they are written on the command line."""
+    names = "missing|unknown|ignore|text|separator|target"
+    message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
+    message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
+    return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,3 +112,150 @@ def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
         from greedynet.commands.export import run
 
         click.echo(run(model, target, out, dtype))  # type: ignore[arg-type]
+
+
+_MODEL = click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_DATA = click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_SEPARATOR = click.option(
+    "--separator",
+    metavar="CHAR",
+    help="What stands between cells of a text file; by default found out: comma, semicolon or tab.",
+)
+_UNKNOWN = click.option(
+    "--unknown",
+    type=click.Choice(["error", "zero"]),
+    default="error",
+    show_default=True,
+    help="Values of a text column that training has not seen: refuse, or take as none of them.",
+)
+
+
+def _number_or_name(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return value
+
+
+@main.command()
+@_DATA
+@click.option("--target", required=True, metavar="COLUMN", help="The column to learn.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where the model goes, such as model.safetensors.",
+)
+@click.option(
+    "--validate",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Rows to choose the width by; else DATA alone decide.",
+)
+@click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="At most so many nodes.")
+@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Exactly so many nodes.")
+@click.option(
+    "--activation",
+    metavar="NAME",
+    help="relu (default), relu2, relu3, leaky_relu, abs, tanh, sigmoid, gelu, softplus, sin or "
+    "gaussian.",
+)
+@click.option(
+    "--loss",
+    metavar="NAME|P",
+    callback=_number_or_name,
+    help="squared (default), absolute, huber, quantile, chebyshev, or a power above 1.",
+)
+@click.option("--quantile", type=float, metavar="Q", help="For --loss quantile: 0.9, for example.")
+@click.option(
+    "--classes",
+    is_flag=True,
+    help="The target's numbers name classes. A target of text always does.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["drop", "mean"]),
+    help="Rows with empty cells: leave them out, or put the column's mean in; by default refuse.",
+)
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option(
+    "--text",
+    multiple=True,
+    metavar="COLUMN",
+    help="Take a column of numbers, such as codes, as text; repeatable.",
+)
+@_SEPARATOR
+@click.option("--seed", type=int, metavar="N", help="Seed of all that is random; 0 by default.")
+def fit(data: Path, target: str, out: Path, **options: Any) -> None:
+    """Fit a network to DATA: a table as CSV, TSV, Parquet or NPZ.
+
+    Every column but the target is an input; columns of text become one input for each of their
+    values. Learns numbers, or classes where the target is text.
+    """
+    with clean_exit():
+        from greedynet.commands.fit import run
+
+        run(data, target, out, **options)
+
+
+@main.command()
+@_MODEL
+@_DATA
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where the predictions go, as CSV, or as TSV if FILE ends in .tsv.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["empty", "mean"]),
+    help="Rows with empty cells: predict nothing, or put the training mean in; by default as in "
+    "the fit with --missing mean, else refuse.",
+)
+@_UNKNOWN
+@_SEPARATOR
+def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
+    """Predict the rows of DATA with a saved MODEL.
+
+    Columns are found by name. One line for each row, in order: the prediction and, for classes,
+    all probabilities. DATA may be larger than the memory.
+    """
+    with clean_exit():
+        from greedynet.commands.predict import run
+
+        run(model, data, out, **options)
+
+
+@main.command()
+@_MODEL
+@_DATA
+@click.option("--target", metavar="COLUMN", help="The true values; by default the fit's target.")
+@click.option(
+    "--missing",
+    type=click.Choice(["drop", "mean"]),
+    help="Rows with empty cells: leave them out, or put the training mean in; by default as in "
+    "the fit.",
+)
+@_UNKNOWN
+@_SEPARATOR
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def evaluate(model: Path, data: Path, **options: Any) -> None:
+    """Compare the predictions of a saved MODEL with the true values in DATA."""
+    with clean_exit():
+        from greedynet.commands.evaluate import run
+
+        click.echo(run(model, data, **options))
+
+
+@main.command()
+@_MODEL
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def info(model: Path, as_json: bool) -> None:
+    """Tell what a saved MODEL holds."""
+    with clean_exit():
+        from greedynet.commands.info import run
+
+        click.echo(run(model, as_json))

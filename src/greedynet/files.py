@@ -2,7 +2,10 @@
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -17,6 +20,44 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     data : bytes
         What to write.
     """
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Lend a file to write to, which takes the place of `path` once it is complete.
+
+    Parameters
+    ----------
+    path : str or path
+        File to write; its folder must exist.
+    """
+    target = check_target(path)
+    # Not `tempfile`: its files are closed to everybody else, and would stay so after the move.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
+            # Of the file that the user knows.
+            error.filename = str(target)
+        raise
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file to write, or say why there can be none.
+
+    Parameters
+    ----------
+    path : str or path
+        File to write.
+    """
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(
@@ -27,14 +68,4 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         raise IsADirectoryError(
             f"`path` must name a file, got the folder {str(target)!r}: add a file name to it."
         )
-    # Not `tempfile`: its files are closed to everybody else, and would stay so after the move.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    return target

@@ -212,10 +212,7 @@ class ShallowNetwork:
             f"{self.n_features} inputs -> {self.n_outputs} outputs, "
             f"{self.n_parameters} parameters"
         ]
-        with np.errstate(over="ignore", under="ignore"):
-            size = np.abs(self.outer_weights).max(axis=1)
-            size = size * np.abs(self.inner_weights).max(axis=1) ** shared_degree(self.activation)
-        for n in np.argsort(-size, kind="stable")[:10]:
+        for n in self.largest_neurons()[:10]:
             a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
             more = " ..." if self.n_features > 8 else ""
             c = " ".join(f"{w:+.3g}" for w in self.outer_weights[n][:4])
@@ -223,6 +220,13 @@ class ShallowNetwork:
         if self.n_neurons > 10:
             lines.append(f"  ... and {self.n_neurons - 10} more with smaller weights")
         return "\n".join(lines)
+
+    def largest_neurons(self) -> NDArray[np.intp]:
+        """Return the neurons' numbers, those with the largest weights first."""
+        with np.errstate(over="ignore", under="ignore"):
+            size = np.abs(self.outer_weights).max(axis=1)
+            size = size * np.abs(self.inner_weights).max(axis=1) ** shared_degree(self.activation)
+        return np.argsort(-size, kind="stable")
 
     @property
     def n_parameters(self) -> int:

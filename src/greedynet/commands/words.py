@@ -1,0 +1,38 @@
+"""Numbers and columns in words, for the terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from greedynet.columns import Columns
+
+_NAMES = {
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "R2",
+    "accuracy": "accuracy",
+    "log_loss": "log-loss",
+}
+
+
+def scores(values: Mapping[str, Any]) -> str:
+    """Return errors in one line."""
+    shown = {name: value for name, value in values.items() if value is not None}
+    return ", ".join(f"{score_name(name)} {value:.4g}" for name, value in shown.items())
+
+
+def score_name(name: str) -> str:
+    """Return what an error is called."""
+    return _NAMES.get(name, name.replace("_", " "))
+
+
+def features(columns: Columns) -> str:
+    """Say how many columns there are and what becomes of them."""
+    n_text = sum(column.levels is not None for column in columns.inputs)
+    text = f" ({n_text} of text)" if n_text else ""
+    n_columns, n_features = len(columns.inputs), len(columns.features)
+    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number and its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
