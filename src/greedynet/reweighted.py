@@ -230,44 +230,92 @@ def _center(rows: Rows, plan: Plan) -> Float64:
     return mean if plan.linear_term else np.zeros_like(mean)
 
 
+class Bench:
+    """A network's neurons on rows whose weights change, in the coordinates of a frame.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        Where to start.
+    rows : Rows
+        Rows as they came.
+    plan : Plan
+    near : ndarray of shape (n_rows,)
+        Rows that say something of the noise.
+    """
+
+    def __init__(
+        self, network: ShallowNetwork, rows: Rows, plan: Plan, near: NDArray[np.bool_]
+    ) -> None:
+        self.frame = Frame.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
+        self.rows = self.frame.apply(rows)
+        self.misses = misses(network, rows)[:, 0] / self.frame.outputs.scale
+        weights = np.column_stack([network.inner_weights, network.biases])
+        self.W = self.frame.inputs.unfold(weights)
+        self._ridge: float | None = None
+        self._plan, self._near = plan, near
+        self._affine = self.frame.affine.evaluate(self.rows.X)
+
+    def correct(self, weights: Float64) -> bool:
+        """Correct a little for some weights; False, and no change, if no noise is left to see."""
+        # Worth as many rows as they are: then `sum v r^2 / (n - gamma)` is the noise of the loss.
+        self._now = Rows(self.rows.X, self.rows.Y, weights)
+        columns = self.frame.affine_columns(self._now)
+        sigma = self._plan.activation
+        state = VariableProjection(self._now, columns, self.W, self._ridge, sigma, self._near)
+        state.settle(_STEPS_A_ROUND)
+        if state.dof > _MAX_SHARE * len(weights):
+            return False
+        self.W, self._ridge, self._state = state.points, state.ridge, state
+        self.misses = (self.rows.Y - state.predict(self.rows.X, self._affine))[:, 0]
+        return True
+
+    def network(self) -> ShallowNetwork:
+        """Return the network of the last correction."""
+        plan = self._plan
+        finisher = Finisher(self.frame, self._now, None, plan.activation, plan.single_output)
+        return finisher.network([self._state])
+
+
 def _corrected(
     network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
 ) -> ShallowNetwork:
+    """Correct all neurons of a network for the loss."""
+    if _solved_anew(plan.loss):
+        return _by_the_loss(network, rows, plan, weighing)
+    return _shifted(_followed(network, rows, plan, weighing), rows, plan.loss)
+
+
+def _followed(
+    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
+) -> ShallowNetwork:
     """Correct all neurons while the weights of the rows follow the misses."""
-    frame = Frame.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
-    near = weighing.near(rows, network)
-    scaled = frame.apply(rows)
-    affine = frame.affine.evaluate(scaled.X)
-    W = frame.inputs.unfold(np.column_stack([network.inner_weights, network.biases]))
-    r = misses(network, rows)[:, 0] / frame.outputs.scale
-    tried, ridge, lawson = [(float(np.abs(r).max()), W)], None, np.ones(len(rows))
+    bench = Bench(network, rows, plan, weighing.near(rows, network))
     for _ in range(N_ROUNDS):
-        if isinstance(plan.loss, Chebyshev):
-            lawson = lawson * np.abs(r) / np.abs(r).max()
-            weights = lawson / lawson.mean()
-        else:
-            weights = weighing.weights(r, scaled)
-        # Worth as many rows as they are: then `sum v r^2 / (n - gamma)` is the noise of the loss.
-        now = Rows(scaled.X, scaled.Y, weights)
-        columns = frame.affine_columns(now)
-        state = VariableProjection(now, columns, W, ridge, plan.activation, judged=near)
-        state.settle(_STEPS_A_ROUND)
-        if state.dof > _MAX_SHARE * len(rows):
+        if not bench.correct(weighing.weights(bench.misses, bench.rows)):
+            return network
+    corrected = bench.network()
+    # Some may have become copies of others: a number asked for goes before the correction.
+    as_wide = corrected.n_neurons == network.n_neurons
+    return corrected if as_wide or not plan.limits.exact else network
+
+
+def _by_the_loss(
+    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
+) -> ShallowNetwork:
+    """Correct where errors are large, and solve for the outer weights by the loss itself."""
+    bench = Bench(network, rows, plan, np.ones(len(rows), dtype=bool))
+    first, best = bench.W, (np.inf, bench.W)
+    lawson = np.ones(len(rows))
+    for _ in range(N_ROUNDS):
+        size = np.abs(bench.misses)
+        best = min(best, (float(size.max()), bench.W), key=lambda pair: pair[0])
+        lawson = lawson * size / size.max()
+        of_power = isinstance(plan.loss, Power)
+        v = weighing.weights(bench.misses, bench.rows) if of_power else lawson / lawson.mean()
+        if not bench.correct(v):
             break
-        W, ridge = state.points, state.ridge
-        r = (scaled.Y - state.predict(scaled.X, affine))[:, 0]
-        tried.append((float(np.abs(r).max()), W))
-    else:
-        if not _solved_anew(plan.loss):
-            finisher = Finisher(frame, now, None, plan.activation, plan.single_output)
-            corrected = finisher.network([state])
-            # Some may have become copies of others: a number asked for goes before the correction.
-            if corrected.n_neurons == network.n_neurons or not plan.limits.exact:
-                network = corrected
-    if not _solved_anew(plan.loss):
-        return _shifted(network, rows, plan.loss)
-    best = min(tried, key=lambda pair: pair[0])[1]
-    found = [_solved(W, frame, scaled, plan) for W in (tried[0][1], best)]
+    found = [_solved(W, bench.frame, bench.rows, plan) for W in (first, best[1])]
     if plan.limits.exact:
         found = [n for n in found if n.n_neurons == network.n_neurons] or [network]
     return min(found, key=lambda n: plan.loss.size(misses(n, rows), rows.weights))
