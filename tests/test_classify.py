@@ -1,0 +1,786 @@
+"""The parts of a classification: log-loss, outer weights by it, all weights together, and folds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss as sklearn_log_loss
+from threadpoolctl import threadpool_limits
+
+from greedynet import classify, descent
+from greedynet.activations import get_activation
+from greedynet.classify import (
+    ENOUGH_HELD_OUT,
+    N_FOLDS,
+    RIDGES,
+    Akaike,
+    HeldOut,
+    LogisticFactor,
+    Trials,
+    calm_scaling,
+    class_frame,
+    construct_classifier,
+    grown_weights,
+)
+from greedynet.data import Rows
+from greedynet.descent import Weights, descend
+from greedynet.logistic import Logistic, log_loss, losses_and_residual, probabilities
+from greedynet.plan import Plan
+from greedynet.stopping import Limits, StopReason, neuron_cost
+
+OUTPUTS = [1, 3, 10]
+each_number_of_outputs = pytest.mark.parametrize("n_outputs", OUTPUTS)
+weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_blas_thread():
+    """As in a fit; small products on several threads take many times as long."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+# Problems
+
+
+def classes_of(labels, n_outputs):
+    """Unit vectors; one column of 0 and 1 for two classes."""
+    if n_outputs == 1:
+        return labels[:, None].astype(float)
+    return np.eye(n_outputs)[labels]
+
+
+def labels_of(Y):
+    return Y[:, 0].astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+
+
+def some_rows(n=120, d=2, n_outputs=1, weighted=False, noise=0.5, seed=0):
+    """Rows whose class depends on a curved function of the inputs, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    scores = np.sin(4 * X @ rng.standard_normal((d, max(2, n_outputs))))
+    labels = (scores + noise * rng.standard_normal(scores.shape)).argmax(axis=1)
+    labels[: max(2, n_outputs)] = np.arange(max(2, n_outputs))
+    weights = rng.uniform(0.2, 2, n) if weighted else None
+    if weighted:
+        weights /= weights.mean()
+    return Rows(X, classes_of(labels, n_outputs), weights)
+
+
+def some_weights(k=5, d=2, n_outputs=1, seed=0, affine=True):
+    rng = np.random.default_rng(seed)
+    L = rng.standard_normal((d + 1, n_outputs)) * affine
+    return Weights(rng.standard_normal((k, d + 1)), rng.standard_normal((k, n_outputs)), L)
+
+
+def some_columns(rows, k=6, seed=0):
+    """Columns that are orthonormal with the row weights in them."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rows.weighted(np.c_[np.ones(len(rows)), rng.standard_normal((len(rows), k))]))
+    return Q[0] / (1.0 if rows.weights is None else np.sqrt(rows.weights)[:, None])
+
+
+def plan_of(max_neurons=8, exact=False, activation="relu", **settings):
+    limits = Limits(max_neurons, exact=exact)
+    return Plan(limits=limits, activation=get_activation(activation), **settings)
+
+
+def weight_of(rows):
+    return np.ones(len(rows)) if rows.weights is None else rows.weights
+
+
+# The loss
+
+
+@each_number_of_outputs
+def test_the_residual_is_minus_the_derivative_of_the_loss(n_outputs):
+    rng = np.random.default_rng(n_outputs)
+    Y = some_rows(40, n_outputs=n_outputs).Y
+    logits = 3 * rng.standard_normal(Y.shape)
+    _, residual = losses_and_residual(logits, Y)
+    for j in range(n_outputs):
+        step = 1e-6 * (np.arange(n_outputs) == j)
+        ahead, behind = (losses_and_residual(logits + s, Y)[0] for s in (step, -step))
+        np.testing.assert_allclose((behind - ahead) / 2e-6, residual[:, j], atol=1e-8)
+
+
+@each_number_of_outputs
+def test_huge_logits_give_finite_losses(n_outputs):
+    Y = some_rows(40, n_outputs=n_outputs).Y
+    rng = np.random.default_rng(0)
+    for size in (1e3, 1e6, 1e300):
+        logits = size * rng.choice([-1.0, 1.0], Y.shape)
+        losses, residual = losses_and_residual(logits, Y)
+        p = probabilities(logits)
+        assert np.isfinite(losses).all()
+        assert (losses >= 0).all()
+        assert np.abs(residual).max() <= 1
+        np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-15)
+    sure = 1e3 * (2 * Y - 1)
+    np.testing.assert_array_equal(losses_and_residual(sure, Y)[0], 0)
+    wrong = losses_and_residual(-sure, Y)[0]
+    # Two wrong classes at the top share the probability.
+    shared = np.log(n_outputs - 1) if n_outputs > 2 else 0.0
+    np.testing.assert_allclose(wrong, (1e3 if n_outputs == 1 else 2e3) + shared, rtol=1e-12)
+
+
+@each_number_of_outputs
+def test_probabilities_are_those_of_the_residual_and_sum_to_one(n_outputs):
+    Y = some_rows(40, n_outputs=n_outputs).Y
+    logits = 4 * np.random.default_rng(0).standard_normal(Y.shape)
+    p = probabilities(logits)
+    assert p.shape == (40, max(2, n_outputs))
+    assert (p > 0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
+    residual = losses_and_residual(logits, Y)[1]
+    np.testing.assert_allclose(p[:, -n_outputs:], Y - residual, atol=1e-15)
+    # A constant added to all logits of several classes says nothing.
+    if n_outputs > 1:
+        np.testing.assert_allclose(probabilities(logits + 50.0), p, rtol=1e-12)
+
+
+@each_number_of_outputs
+@weighted_or_not
+def test_the_log_loss_is_that_of_scikit_learn(n_outputs, weighted):
+    rows = some_rows(60, n_outputs=n_outputs, weighted=weighted)
+    logits = 3 * np.random.default_rng(0).standard_normal(rows.Y.shape)
+    wanted = sklearn_log_loss(labels_of(rows.Y), probabilities(logits), sample_weight=rows.weights)
+    assert log_loss(logits, rows.Y, rows.weights) == pytest.approx(wanted, rel=1e-12)
+
+
+# Outer weights
+
+
+def logistic_gradient(columns, rows, outer, ridge):
+    """Derivative of mean loss + ridge / 2 mean |f|^2 by weights of columns of length root n."""
+    w, root = weight_of(rows) / len(rows), np.sqrt(len(rows))
+    residual = losses_and_residual(columns @ outer, rows.Y)[1]
+    return ridge * outer / root - root * columns.T @ (residual * w[:, None])
+
+
+def refitted(loss, columns, rows, times=40):
+    fit = loss.fit(columns, rows.Y, rows.weights)
+    for _ in range(times):
+        fit = loss.fit(columns, rows.Y, rows.weights, start=fit)
+    return fit
+
+
+@each_number_of_outputs
+@weighted_or_not
+@pytest.mark.parametrize("ridge", [1e-3, 1e-1])
+def test_outer_weights_are_where_the_objective_is_flat(n_outputs, weighted, ridge):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    columns = some_columns(rows)
+    fit = refitted(Logistic(ridge), columns, rows)
+    first = logistic_gradient(columns, rows, np.zeros_like(fit.weights), ridge)
+    last = logistic_gradient(columns, rows, fit.weights, ridge)
+    assert np.abs(last).max() < 2e-3 * np.abs(first).max()
+    # The first solve alone is not far from it.
+    once = Logistic(ridge).fit(columns, rows.Y, rows.weights)
+    near = logistic_gradient(columns, rows, once.weights, ridge)
+    assert np.abs(near).max() < 2e-2 * np.abs(first).max()
+
+
+@each_number_of_outputs
+@weighted_or_not
+@pytest.mark.parametrize("ridge", [1e-2, 10.0])
+def test_the_functional_is_orthogonal_to_the_columns(n_outputs, weighted, ridge):
+    """However far the solve has come, and whatever the ridge leaves."""
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    columns = some_columns(rows)
+    narrow = Logistic(ridge).fit(columns[:, :2], rows.Y, rows.weights)
+    for fit in (
+        Logistic(ridge).fit(columns, rows.Y, rows.weights),
+        Logistic(ridge).fit(columns, rows.Y, rows.weights, start=narrow),
+    ):
+        np.testing.assert_allclose(columns.T @ fit.functional, 0, atol=1e-12)
+        # What of the weighted residual is outside the span, and nothing else.
+        rest = fit.functional - weight_of(rows)[:, None] * fit.misses
+        scale = np.sqrt(weight_of(rows))[:, None]
+        Q = columns * scale
+        np.testing.assert_allclose(rest / scale, Q @ (Q.T @ (rest / scale)), atol=1e-12)
+        wanted = losses_and_residual(columns @ fit.weights, rows.Y)[1]
+        np.testing.assert_array_equal(fit.misses, wanted)
+
+
+@each_number_of_outputs
+def test_row_weights_are_copies(n_outputs):
+    rows = some_rows(n_outputs=n_outputs)
+    copies = np.random.default_rng(0).integers(1, 4, len(rows))
+    rows = replace(rows, weights=copies / copies.mean())
+    columns = some_columns(rows)
+    each = np.repeat(np.arange(len(rows)), copies)
+    again = columns[each] / np.sqrt(copies.mean())
+    found = Logistic().fit(columns, rows.Y, rows.weights)
+    wanted = Logistic().fit(again, rows.Y[each], None)
+    np.testing.assert_allclose(columns[each] @ found.weights, again @ wanted.weights, atol=1e-7)
+    unweighted = Logistic().fit(columns, rows.Y, None)
+    assert np.abs(columns @ (unweighted.weights - found.weights)).max() > 0.01
+
+
+@each_number_of_outputs
+@weighted_or_not
+def test_outer_weights_are_those_of_scikit_learn(n_outputs, weighted):
+    """`C = 1 / (n ridge)` is the same penalty, on columns of length root n."""
+    rows, ridge = some_rows(n_outputs=n_outputs, weighted=weighted), 0.05
+    columns = some_columns(rows)
+    fit = refitted(Logistic(ridge), columns, rows)
+    model = LogisticRegression(
+        C=1 / (len(rows) * ridge), fit_intercept=False, tol=1e-10, max_iter=10_000
+    )
+    model.fit(columns * np.sqrt(len(rows)), labels_of(rows.Y), rows.weights)
+    wanted = probabilities(columns @ (model.coef_.T * np.sqrt(len(rows))))
+    np.testing.assert_allclose(probabilities(columns @ fit.weights), wanted, atol=2e-3)
+
+
+def test_without_columns_there_is_nothing_but_the_classes():
+    rows = some_rows(n_outputs=3)
+    fit = Logistic().fit(np.empty((len(rows), 0)), rows.Y, None)
+    assert fit.weights.shape == (0, 3)
+    np.testing.assert_allclose(fit.misses, rows.Y - 1 / 3, atol=1e-15)
+    np.testing.assert_array_equal(fit.functional, fit.misses)
+
+
+# The factor
+
+
+@each_number_of_outputs
+@weighted_or_not
+def test_the_residual_is_orthogonal_to_the_factor_after_every_column(n_outputs, weighted):
+    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
+    factor = LogisticFactor(rows.Y, rows.weights, Logistic())
+    errors = []
+    for column in rows.weighted(np.random.default_rng(0).standard_normal((len(rows), 9))).T:
+        assert factor.append(column)
+        np.testing.assert_allclose(factor.Q.T @ factor.residual, 0, atol=1e-12)
+        errors.append(np.sqrt(factor.square_left(factor.z, 0.0)))
+        scale = np.ones((len(rows), 1)) if rows.weights is None else rows.row_scale[:, None]
+        logits = factor.Q @ factor.z / scale
+        assert errors[-1] == pytest.approx(log_loss(logits, rows.Y, rows.weights), rel=1e-12)
+    assert (np.diff(errors) < 1e-6).all()
+    assert errors[-1] < errors[0] < np.log(max(2, n_outputs))
+    assert factor.target_size == 1.0
+
+
+# All weights together
+
+
+def twin_objective(rows, at, ridge, activation):
+    """Mean loss and penalty, written out row by row."""
+    sigma = get_activation(activation)
+    w, total = weight_of(rows), 0.0
+    for x, y, weight in zip(rows.X, rows.Y, w, strict=True):
+        f = at.C.T @ sigma.value(at.W[:, :-1] @ x + at.W[:, -1]) + at.L[:-1].T @ x + at.L[-1]
+        p = probabilities(f[None])[0]
+        likely = p[int(y[0])] if len(y) == 1 else p[y.argmax()]
+        total -= weight * np.log(likely)
+    penalty = np.sum(at.W**2) + np.sum(at.C**2) + np.sum(at.L[:-1] ** 2)
+    return total / w.sum() + 0.5 * ridge * penalty
+
+
+def numeric_gradient(function, flat, step=1e-5):
+    changes = step * np.eye(len(flat))
+    return np.array([(function(flat + e) - function(flat - e)) / (2 * step) for e in changes])
+
+
+class Seen(Exception):  # noqa: N818
+    """Brings the objective out of a descent."""
+
+
+@pytest.fixture
+def objective_of(monkeypatch):
+    """The objective and its derivative, as a descent gives them to the minimiser."""
+
+    def take(*arguments, **settings):
+        def seen(objective, *_, **__):
+            raise Seen(objective)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(descent, "minimize", seen)
+            with pytest.raises(Seen) as caught:
+                descend(*arguments, **settings)
+        return caught.value.args[0]
+
+    return take
+
+
+@each_number_of_outputs
+@weighted_or_not
+@pytest.mark.parametrize("activation", ["tanh", "gelu", "relu", "relu3"])
+def test_the_gradient_of_all_weights_is_that_of_finite_differences(
+    objective_of, activation, weighted, n_outputs
+):
+    rows = some_rows(30, n_outputs=n_outputs, weighted=weighted)
+    start = some_weights(4, n_outputs=n_outputs)
+    # No row is near a kink.
+    assert np.abs(rows.X @ start.W[:, :-1].T + start.W[:, -1]).min() > 1e-3
+    value, gradient = objective_of(rows, start, 0.1, 5, get_activation(activation))(start.flat())
+
+    def twin(flat):
+        return twin_objective(rows, start.like(flat), 0.1, activation)
+
+    assert value == pytest.approx(twin(start.flat()), rel=1e-12)
+    np.testing.assert_allclose(gradient, numeric_gradient(twin, start.flat()), atol=1e-7)
+
+
+@pytest.mark.parametrize("activation", ["tanh", "gelu", "softplus", "relu"])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("linear_term", [True, False])
+def test_where_a_descent_ends_the_objective_is_flat_and_lower(activation, n_outputs, linear_term):
+    rows = some_rows(60, n_outputs=n_outputs, weighted=True)
+    start = some_weights(4, n_outputs=n_outputs, affine=linear_term)
+
+    def twin(flat):
+        at = start.like(flat)
+        at = at if linear_term else replace(at, L=np.zeros_like(at.L))
+        return twin_objective(rows, at, 0.05, activation)
+
+    values = [twin(start.flat())]
+    for n_steps in (1, 5, 30, 2000):
+        end = descend(
+            rows, start, 0.05, n_steps, get_activation(activation), linear_term=linear_term
+        )
+        values.append(twin(end.flat()))
+    assert (np.diff(values) <= 0).all()
+    assert values[-1] < 0.8 * values[0]
+    if not linear_term:
+        np.testing.assert_array_equal(end.L, 0)
+    if activation != "relu":
+        first = np.abs(numeric_gradient(twin, start.flat())).max()
+        assert np.abs(numeric_gradient(twin, end.flat())).max() < 5e-3 * first
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_constant_is_not_penalised(n_outputs):
+    """Under a huge ridge nothing is left but the constant, and it gives the classes' shares."""
+    rows = some_rows(n_outputs=n_outputs, weighted=True, d=3)
+    end = descend(rows, some_weights(4, 3, n_outputs), 1e3, 500, get_activation("relu"))
+    for part in (end.W, end.C, end.L[:-1]):
+        np.testing.assert_allclose(part, 0, atol=1e-3)
+    shares = np.average(rows.Y, axis=0, weights=rows.weights)
+    found = probabilities(end.L[-1:])[0, -n_outputs:]
+    np.testing.assert_allclose(found, shares, atol=1e-3)
+
+
+def test_the_scale_of_the_row_weights_changes_no_descent():
+    rows = some_rows(weighted=True)
+    start, sigma = some_weights(), get_activation("tanh")
+    light = descend(rows, start, 0.01, 30, sigma)
+    heavy = descend(replace(rows, weights=8 * rows.weights), start, 0.01, 30, sigma)
+    np.testing.assert_array_equal(light.flat(), heavy.flat())
+
+
+@pytest.mark.parametrize(("name", "degree"), [("relu", 1), ("abs", 1), ("relu2", 2), ("relu3", 3)])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_balance_changes_no_logit_and_has_the_least_penalty(name, degree, n_outputs):
+    X, sigma = some_rows().X, get_activation(name)
+    start = some_weights(6, n_outputs=n_outputs)
+    even = start.balanced(sigma)
+    np.testing.assert_allclose(even.logits(X, sigma), start.logits(X, sigma), rtol=1e-10)
+    inner, outer = (np.linalg.norm(part, axis=1) for part in (even.W, even.C))
+    np.testing.assert_allclose(inner**2, degree * outer**2, rtol=1e-10)
+    np.testing.assert_array_equal(even.L, start.L)
+    for change in (0.99, 1.01):
+        other = np.sum((change * inner) ** 2 + (outer / change**degree) ** 2)
+        assert other > np.sum(inner**2 + outer**2)
+    np.testing.assert_allclose(even.balanced(sigma).flat(), even.flat(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["tanh", "gelu", "sin"])
+def test_where_scaling_makes_a_difference_nothing_is_balanced(name):
+    start = some_weights()
+    assert start.balanced(get_activation(name)) is start
+
+
+def test_a_neuron_without_weights_is_balanced_too():
+    start = some_weights()
+    start.C[0], start.W[1] = 0.0, 0.0
+    sigma = get_activation("relu")
+    even = start.balanced(sigma)
+    assert np.isfinite(even.flat()).all()
+    X = some_rows().X
+    np.testing.assert_allclose(even.logits(X, sigma), start.logits(X, sigma), rtol=1e-10)
+
+
+@each_number_of_outputs
+@pytest.mark.parametrize("k", [0, 1, 5])
+def test_weights_in_one_vector_and_back(n_outputs, k):
+    start = some_weights(k, 3, n_outputs)
+    flat = start.flat()
+    assert flat.shape == (k * 4 + k * n_outputs + 4 * n_outputs,)
+    back = start.like(flat)
+    for name in ("W", "C", "L"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(start, name))
+    X, sigma = some_rows(d=3).X, get_activation("tanh")
+    np.testing.assert_array_equal(back.logits(X, sigma), start.logits(X, sigma))
+
+
+def test_neurons_that_are_taken_add_up():
+    start, X, sigma = some_weights(6, n_outputs=3), some_rows().X, get_activation("tanh")
+    odd, even = start.take(np.array([1, 3, 5])), start.take(np.array([0, 2, 4]))
+    affine = X @ start.L[:-1] + start.L[-1]
+    both = odd.logits(X, sigma) + even.logits(X, sigma) - affine
+    np.testing.assert_allclose(both, start.logits(X, sigma), rtol=1e-12)
+    np.testing.assert_array_equal(odd.sizes, start.sizes[1::2])
+    wanted = [np.linalg.norm(w) * np.linalg.norm(c) for w, c in zip(start.W, start.C, strict=True)]
+    np.testing.assert_allclose(start.sizes, wanted, rtol=1e-14)
+
+
+# Coordinates
+
+
+@weighted_or_not
+def test_calm_columns_are_standardised_and_rare_ones_divided_by_less(weighted):
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(5, 3, 400), rng.uniform(0, 1, 400), np.zeros(400), rng.normal(0, 1e-4, 400)]
+    )
+    # Nearly always the same.
+    X[:4, 2] = [9.0, 4.0, 7.0, 2.0]
+    X[7, 3] = 1.0
+    weights = rng.uniform(0.5, 1.5, 400) if weighted else None
+    scaling = calm_scaling(Rows(X, np.zeros((400, 1)), weights))
+    mean = np.average(X, axis=0, weights=weights)
+    m2, m4 = (np.average((X - mean) ** p, axis=0, weights=weights) for p in (2, 4))
+    assert (m4[:2] < 10 * m2[:2] ** 2).all()
+    assert (m4[2:] > 10 * m2[2:] ** 2).all()
+    np.testing.assert_allclose(scaling.center, mean, rtol=1e-12)
+    np.testing.assert_allclose(scaling.width[:2], np.sqrt(m2[:2]), rtol=1e-12)
+    np.testing.assert_allclose(scaling.width[2:], (m4[2:] / 10) ** 0.25, rtol=1e-10)
+    # Calmed columns have fourth moments of 10 at most.
+    fourth = np.average(scaling.apply(X) ** 4, axis=0, weights=weights)
+    assert (fourth < 10 + 1e-9).all()
+
+
+def test_a_constant_column_keeps_its_weight_of_zero():
+    X = np.c_[np.arange(5.0), np.full(5, 3.0)]
+    assert calm_scaling(Rows(X, np.zeros((5, 1)))).width[1] == np.inf
+
+
+def test_every_search_has_its_coordinates():
+    rows = some_rows(n_outputs=3)
+    points = np.random.default_rng(0).standard_normal((9, 3))
+    cube, given, calm = (
+        class_frame(rows, plan_of(**settings))
+        for settings in (
+            {"search": "dictionary"},
+            {"search": "dictionary", "points": points},
+            {"search": "continuous"},
+        )
+    )
+    np.testing.assert_allclose(np.abs(cube.apply(rows).X).max(axis=0), 1, rtol=1e-12)
+    np.testing.assert_array_equal(given.apply(rows).X, rows.X)
+    np.testing.assert_allclose(calm.apply(rows).X.std(axis=0), 1, rtol=1e-12)
+    for frame in (cube, given, calm):
+        np.testing.assert_array_equal(frame.apply(rows).Y, rows.Y)
+
+
+# Scores of a path
+
+
+def constructed(rows, validation=None, **settings):
+    plan = plan_of(**{"correct": False, **settings})
+    return construct_classifier(rows, replace(plan, single_output=False), validation), plan
+
+
+@each_number_of_outputs
+@weighted_or_not
+@pytest.mark.parametrize("linear_term", [True, False])
+def test_every_width_of_a_path_has_the_log_loss_it_says(n_outputs, weighted, linear_term):
+    rows = some_rows(200, n_outputs=n_outputs, weighted=weighted)
+    path, _ = constructed(rows, max_neurons=12, exact=True, linear_term=linear_term)
+    assert len(path) == 12
+    for n_nodes, error in zip(path.n_nodes, path.training_errors, strict=True):
+        logits = path.network.truncate(int(n_nodes)).predict(rows.X)
+        assert log_loss(logits, rows.Y, rows.weights) == pytest.approx(error, rel=1e-8)
+    # Each width is refitted by a few steps only.
+    assert (np.diff(path.training_errors) < 1e-4).all()
+    assert path.training_errors[-1] < 0.9 * path.training_errors[0]
+
+
+@each_number_of_outputs
+def test_widths_are_scored_by_what_they_spend(n_outputs):
+    rows = some_rows(200, d=3, n_outputs=n_outputs)
+    path, _ = constructed(rows, max_neurons=12, gcv=True)
+    k = np.arange(len(path) + 1)
+    spent = (4 + k) * n_outputs + k * (neuron_cost(3) - 1)
+    np.testing.assert_allclose(path.scores, path.training_errors + spent / 200, rtol=1e-12)
+    assert path.best_n_nodes == 2 + np.argmin(path.scores)
+    assert path.validation_errors is None
+    assert path.kept.n_nodes == path.best_n_nodes
+
+
+def test_the_criterion_counts_columns_and_search():
+    class Six:
+        size = 6
+
+    assert Akaike(50, 2, 3, 1.5).score(Six(), None, None, 0.25) == 0.5 + (18 + 4 * 1.5) / 50
+
+
+@each_number_of_outputs
+@weighted_or_not
+@pytest.mark.parametrize("linear_term", [True, False])
+def test_validation_rows_are_scored_by_their_log_loss(n_outputs, weighted, linear_term):
+    rows, held = (
+        some_rows(150, n_outputs=n_outputs, weighted=weighted, seed=seed) for seed in (0, 1)
+    )
+    path, _ = constructed(rows, held, max_neurons=10, linear_term=linear_term)
+    for n_nodes, score in zip(path.n_nodes, path.validation_errors, strict=True):
+        logits = path.network.truncate(int(n_nodes)).predict(held.X)
+        assert log_loss(logits, held.Y, held.weights) == pytest.approx(score, rel=1e-8)
+    np.testing.assert_array_equal(path.scores, path.validation_errors)
+    assert path.best_n_nodes == path.n_nodes[np.argmin(path.validation_errors)]
+
+
+def test_held_out_rows_have_a_score_before_any_column():
+    rows = some_rows(n_outputs=3)
+    judge = HeldOut(np.empty((len(rows), 0)), rows.Y)
+    assert judge.score(None, None, np.empty((0, 3)), 0.0) == pytest.approx(np.log(3))
+
+
+def test_a_short_path_is_the_beginning_of_a_long_one():
+    rows = some_rows(200, n_outputs=3)
+    short, long = (constructed(rows, max_neurons=n, exact=True)[0] for n in (5, 10))
+    np.testing.assert_array_equal(short.training_errors, long.training_errors[:6])
+    np.testing.assert_array_equal(short.network.inner_weights, long.network.inner_weights[:5])
+
+
+# Folds
+
+
+@pytest.mark.parametrize(("n", "n_outputs"), [(50, 1), (97, 3), (250, 10), (700, 3), (3000, 1)])
+def test_folds_hold_every_class_and_enough_rows(n, n_outputs):
+    rows = some_rows(n, n_outputs=n_outputs, noise=0.1)
+    # Rows that can be told apart.
+    rows = Rows(np.c_[np.arange(n), rows.X], rows.Y, np.random.default_rng(0).uniform(1, 2, n))
+    counts = np.bincount(labels_of(rows.Y))
+    n_folds = max(2, min(N_FOLDS, counts.min()))
+    folds = classify._folds(rows, 3)
+    for train, held in folds:
+        both = np.r_[train.X[:, 0], held.X[:, 0]]
+        np.testing.assert_array_equal(np.sort(both), np.arange(n))
+        of_held = np.bincount(labels_of(held.Y), minlength=len(counts))
+        # A fold may have one row of a class more, or less, than its share.
+        assert (np.abs(of_held - counts / n_folds) <= 1).all()
+        for part in (train, held):
+            at = part.X[:, 0].astype(int)
+            np.testing.assert_array_equal(part.Y, rows.Y[at])
+            np.testing.assert_array_equal(part.weights, rows.weights[at])
+    first = np.concatenate([held.X[:, 0] for _, held in folds[:n_folds]])
+    assert len(np.unique(first)) == len(first)
+    # Twice through all rows at most, and no more folds than it takes.
+    n_held = sum(len(held) for _, held in folds)
+    assert n_held >= min(ENOUGH_HELD_OUT - n_folds, 2 * n)
+    assert n_held - len(folds[-1][1]) < ENOUGH_HELD_OUT
+    again, other = classify._folds(rows, 3), classify._folds(rows, 4)
+    for (a, _), (b, _) in zip(folds, again, strict=True):
+        np.testing.assert_array_equal(a.X, b.X)
+    assert any(not np.array_equal(a.X, b.X) for (_, a), (_, b) in zip(folds, other, strict=True))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_a_class_of_one_row_is_always_trained_on(n_outputs):
+    rng = np.random.default_rng(0)
+    labels = np.r_[rng.integers(0, max(1, n_outputs - 1), 99), max(1, n_outputs - 1)]
+    rows = Rows(np.arange(100.0)[:, None], classes_of(labels, n_outputs))
+    folds = classify._folds(rows, 0)
+    assert len(folds) == 10
+    for train, held in folds:
+        assert 99 in train.X
+        assert 99 not in held.X
+        assert (np.diff(train.X[:, 0]) > 0).all()
+        np.testing.assert_array_equal(np.sort(np.r_[train.X, held.X][:, 0]), np.arange(100))
+
+
+def test_where_every_class_has_one_row_they_are_judged_as_they_are():
+    rows = Rows(np.arange(3.0)[:, None], np.eye(3))
+    assert classify._folds(rows, 0) == [(rows, rows)]
+
+
+# Ridge and width
+
+
+@pytest.mark.parametrize("lowest", [-6.3, -5.0, -4.21])
+@pytest.mark.parametrize("curvature", [1e-3, 2.0])
+def test_the_lowest_point_of_a_parabola(lowest, curvature):
+    x = np.array([-9.0, -7.5, -6.0, -4.5, -3.0])
+    y = 0.3 + curvature * (x - lowest) ** 2
+    assert classify._lowest(x, y) == pytest.approx(np.exp(lowest), rel=1e-6)
+
+
+def test_the_smallest_of_values_that_have_no_lowest_point_between():
+    x = np.log([1.0, 2.0, 4.0, 8.0])
+    assert classify._lowest(x, np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(1.0)
+    assert classify._lowest(x, np.array([4.0, 3.0, 2.0, 1.0])) == pytest.approx(8.0)
+    assert classify._lowest(x, np.array([3.0, 3.0, 3.0, 3.0])) == pytest.approx(1.0)
+    assert classify._lowest(x[:1], np.array([4.0])) == pytest.approx(1.0)
+    # The parabola ends between the neighbours, whatever the values.
+    assert 2 < classify._lowest(x, np.array([9.0, 1.1, 1.0, 9.0])) < 4
+
+
+def trials_of(rows, **settings):
+    return Trials(classify._folds(rows, 0), plan_of(**settings))
+
+
+def test_held_out_rows_count_by_their_weights():
+    rows = some_rows(90, n_outputs=3, weighted=True)
+    trials = trials_of(rows)
+    networks = [some_weights(4, n_outputs=3, seed=i) for i in range(len(trials.folds))]
+    losses, weights = [], []
+    for (_, held), network in zip(trials.folds, networks, strict=True):
+        losses.append(
+            losses_and_residual(network.logits(held.X, get_activation("relu")), held.Y)[0]
+        )
+        weights.append(held.weights)
+    wanted = np.average(np.concatenate(losses), weights=np.concatenate(weights))
+    assert trials.score(networks) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_noise_gets_a_larger_ridge_than_what_can_be_learned():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (200, 2))
+    clear = Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
+    noise = Rows(X, rng.integers(0, 2, (200, 1)).astype(float))
+    start = some_weights(8)
+    ridges = [trials_of(rows).best_ridge(start) for rows in (clear, noise)]
+    assert 10 * ridges[0] < ridges[1]
+    assert all(RIDGES[0] * 0.999 <= ridge <= RIDGES[-1] * 1.001 for ridge in ridges)
+
+
+def test_neurons_that_are_next_to_nothing_are_never_kept():
+    X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    rows = Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
+    trials, start = trials_of(rows), some_weights(9)
+    start = trials.descend(rows, start, 1e-3, 200)
+    for tiny in (0.0, 1e-5):
+        C = start.C.copy()
+        C[[1, 4]] *= tiny
+        network = trials.narrowed(replace(start, C=C), 1e-3)
+        kept = [row.tolist() in start.W[[1, 4]].tolist() for row in network.W]
+        assert len(network.W)
+        assert not any(kept)
+        assert (network.sizes > 1e-3 * network.sizes.max()).all()
+    # If all are nothing, nothing is kept.
+    assert len(trials.narrowed(replace(start, C=0 * start.C), 1e-3).W) == 0
+
+
+def test_neurons_that_do_not_pay_are_left_out_and_others_are_not():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    straight = Rows(X, (X[:, :1] + 0.3 * rng.standard_normal((300, 1)) > 0).astype(float))
+    crossed = Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
+    widths = []
+    for rows in (straight, crossed):
+        trials = trials_of(rows)
+        start = trials.descend(rows, some_weights(12), 1e-2, 100)
+        network = trials.narrowed(start, 1e-2)
+        widths.append(len(network.W))
+        # The neurons are taken as they are, in their order.
+        at = [start.W.tolist().index(row) for row in network.W.tolist()]
+        assert at == sorted(at)
+    assert widths[0] <= 2
+    assert widths[1] >= 3
+
+
+# From the growth to weights
+
+
+def grown(rows, n_neurons=8, **settings):
+    plan = plan_of(n_neurons, exact=True, **settings)
+    frame = class_frame(rows, plan)
+    scaled = frame.apply(rows)
+    return classify._grown(scaled, None, frame, plan, None, None), frame, scaled, plan
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("linear_term", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "relu2", "tanh"])
+def test_grown_weights_are_the_grown_logits_by_ridge_regression(n_outputs, linear_term, activation):
+    """A ridge of 1e-3 on neurons of unit length, none on the affine term."""
+    rows = some_rows(200, n_outputs=n_outputs, weighted=True)
+    growth, frame, scaled, plan = grown(rows, linear_term=linear_term, activation=activation)
+    weights = grown_weights(growth, frame, scaled, plan.activation)
+    H = scaled.weighted(
+        plan.activation.value(scaled.X @ growth.points[:, :-1].T + growth.points[:, -1])
+    )
+    A = scaled.weighted(np.c_[scaled.X, np.ones(200)][:, : 3 * linear_term])
+    size = np.r_[np.zeros(A.shape[1]), np.sqrt(1e-3) * np.linalg.norm(H, axis=0)]
+    F, logits = np.c_[A, H], growth.factor.Q @ growth.factor.z
+    padded = np.r_[logits, np.zeros((len(size), n_outputs))]
+    wanted = F @ np.linalg.lstsq(np.r_[F, np.diag(size)], padded, rcond=None)[0]
+    found = scaled.weighted(weights.logits(scaled.X, plan.activation))
+    np.testing.assert_allclose(found, wanted, atol=1e-8)
+    assert log_loss(found / scaled.row_scale[:, None], rows.Y, rows.weights) < growth.errors[0]
+    np.testing.assert_array_equal(weights.L == 0, not linear_term)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("linear_term", [True, False])
+def test_the_network_has_the_logits_of_the_weights(n_outputs, linear_term):
+    rows = some_rows(100, n_outputs=n_outputs)
+    rows = replace(rows, X=rows.X * [3.0, 0.01] + [50.0, 2.0])
+    plan = plan_of(linear_term=linear_term, single_output=False, activation="tanh")
+    frame = class_frame(rows, plan)
+    weights = some_weights(5, n_outputs=n_outputs, affine=linear_term)
+    network = classify._network(weights, frame, plan)
+    wanted = weights.logits(frame.apply(rows).X, plan.activation)
+    np.testing.assert_allclose(network.predict(rows.X), wanted, rtol=1e-9, atol=1e-9)
+    assert (network.linear_weights is None) == (not linear_term)
+
+
+def test_of_very_many_rows_a_sample_is_corrected_on():
+    rows = some_rows(500)
+    assert classify._at_most(rows, 500, 0) is rows
+    sample = classify._at_most(rows, 100, 0)
+    assert len(sample) == 100
+    known = {tuple(row) for row in np.c_[rows.X, rows.Y]}
+    assert {tuple(row) for row in np.c_[sample.X, sample.Y]} <= known
+
+
+# The whole
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@weighted_or_not
+def test_a_correction_says_what_it_ends_with(n_outputs, weighted):
+    rows, held = (some_rows(150, n_outputs=n_outputs, weighted=weighted, seed=s) for s in (0, 1))
+    path, _ = constructed(rows, held, correct=True, max_neurons=6)
+    logits = path.finished.predict(rows.X)
+    assert path.finished_error == pytest.approx(log_loss(logits, rows.Y, rows.weights), rel=1e-8)
+    logits = path.finished.predict(held.X)
+    assert path.finished_score == pytest.approx(log_loss(logits, held.Y, held.weights), rel=1e-8)
+    assert path.best_n_nodes == path.finished.n_nodes <= 8
+    assert path.kept is path.finished
+    assert path.kept_error == path.finished_error
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-1])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_a_network_without_neurons_is_logistic_regression(alpha, n_outputs):
+    """`C = 1 / (n alpha)` is the same penalty; the inputs are standardised."""
+    rows = some_rows(150, d=3, n_outputs=n_outputs)
+    path, plan = constructed(rows, correct=True, max_neurons=0, exact=True, alpha=alpha)
+    scaled = class_frame(rows, plan).apply(rows).X
+    model = LogisticRegression(C=1 / (150 * alpha), tol=1e-10, max_iter=10_000)
+    wanted = model.fit(scaled, labels_of(rows.Y)).predict_proba(scaled)
+    found = probabilities(path.kept.predict(rows.X))
+    np.testing.assert_allclose(found, wanted, atol=1e-3)
+    assert path.stop_reason is StopReason.N_NODES
+
+
+def test_the_ridge_asked_for_is_the_ridge_taken(monkeypatch):
+    rows, ridges = some_rows(), []
+
+    def seen(rows, start, ridge, *arguments, **settings):
+        ridges.append(ridge)
+        return descend(rows, start, ridge, *arguments, **settings)
+
+    monkeypatch.setattr(classify, "descend", seen)
+    constructed(rows, correct=True, max_neurons=4, alpha=0.02)
+    assert set(ridges) == {0.02}
+    ridges.clear()
+    constructed(rows, correct=True, max_neurons=4)
+    assert RIDGES[:3] == tuple(dict.fromkeys(ridges))[:3]
+    # The best of them, or one between, is the last.
+    assert RIDGES[0] <= ridges[-1] <= RIDGES[-1]
