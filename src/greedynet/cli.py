@@ -211,9 +211,9 @@ def fit(data: Path, target: str, out: Path, **options: Any) -> None:
 )
 @click.option(
     "--missing",
-    type=click.Choice(["empty", "mean"]),
-    help="Rows with empty cells: predict nothing, or put the training mean in; by default as in "
-    "the fit with --missing mean, else refuse.",
+    type=click.Choice(["drop", "mean"]),
+    help="Rows with empty cells: their line stays empty, or put the training mean in; by default "
+    "as in the fit.",
 )
 @_UNKNOWN
 @_SEPARATOR

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.columns import Columns, Input, Survey, as_text, encoded, survey
+from greedynet.columns import Columns, Input, Survey, encoded, survey
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.findings import Findings, check_present, empty_cells
 from greedynet.tablemodel import Missing, TableModel
-from greedynet.tables import Column, Table, TableError, open_table
+from greedynet.tables import Table, TableError, open_table
 from greedynet.tablescore import read_target, scores_of
 
 Float64 = NDArray[np.float64]
@@ -186,7 +186,8 @@ def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray
     """Return the classes of the target, or None where it holds numbers."""
     if found.text is None and not classes:
         return None
-    if found.text is not None and not classes and found.numbers >= _MOSTLY * found.rows:
+    full = found.rows - found.empty
+    if found.text is not None and not classes and found.numbers >= _MOSTLY * full:
         raise TableError(
             f"{table.label}: the target {target!r} has {found.numbers:,} numbers, but "
             f"{found.text[0]!r} in data row {found.text[1]}: mend such cells, empty them and write "
@@ -239,7 +240,7 @@ def _read(
     findings = Findings(table.label, empty_is_fine=missing is not None)
     parts_X, parts_y, n_rows = [], [], 0
     for X, block in encoded(columns, table, findings, [target]):
-        y, keep = read_target(_text_where(block[target], labels), target, labels, findings, n_rows)
+        y, keep = read_target(block[target], target, labels, findings, n_rows)
         n_rows += len(X)
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)
@@ -252,11 +253,6 @@ def _read(
     if labels is not None:
         y = y.astype(labels.dtype)
     return _Data(np.concatenate(parts_X), y, n_rows - len(y))
-
-
-def _text_where(cells: Column, labels: NDArray[Any] | None) -> Column:
-    """Return the cells as text where the classes are text."""
-    return as_text(cells) if labels is not None and labels.dtype.kind == "U" else cells
 
 
 # The fit

@@ -37,7 +37,7 @@ class TableModel:
     target : str or None, default=None
         The column that was learned.
     missing : {"drop", "mean"} or None, default=None
-        What was done with empty cells in training; "mean" is done again in predicting.
+        What was done with empty cells in training.
     about : mapping, default={}
         Plain values that tell where the model comes from.
 
@@ -103,7 +103,7 @@ class TableModel:
         self,
         table: Table,
         *,
-        missing: Literal["empty", "mean"] | None = None,
+        missing: Missing = None,
         unknown: Unknown = "error",
     ) -> Iterator[tuple[NDArray[Any], Float64 | None, NDArray[np.bool_]]]:
         """Predict the rows of a table in order, some thousand at a time.
@@ -112,10 +112,9 @@ class TableModel:
         ----------
         table : Table
             The rows.
-        missing : {"empty", "mean"} or None
+        missing : {"drop", "mean"} or None
             What to do with rows that have empty cells: nothing is predicted for them, or the means
-            of the training data are put in. None does what was done in training, and refuses empty
-            cells where rows were dropped.
+            of the training data are put in. None for what was done in training.
         unknown : {"error", "zero"}
             What to do with levels of a category that the training data did not have.
 
@@ -128,6 +127,7 @@ class TableModel:
         full : ndarray of bool, of shape (n_rows,)
             False for the rows that nothing was predicted for, whose values mean nothing.
         """
+        missing = missing or self.missing
         for X, full, _ in self.encode_blocks(table, missing=missing, unknown=unknown):
             X[~full] = 0.0
             p = None if self.classes is None else self._probabilities(X)
@@ -168,16 +168,16 @@ class TableModel:
         self,
         table: Table,
         *,
-        missing: Literal["drop", "empty", "mean"] | None = None,
+        missing: Missing = None,
         unknown: Unknown = "error",
         also: Sequence[str] = (),
     ) -> Iterator[tuple[Float64, NDArray[np.bool_], Block]]:
         """Yield inputs of the estimator, which rows have all of them, and the columns `also`.
 
-        The parameters are those of `predict_blocks`; "drop" is "empty" here.
+        The parameters are those of `predict_blocks`, but without `missing` empty cells are refused.
         """
         check_present(table, (*self.columns.names, *also), "column")
-        fill = missing == "mean" or (missing is None and self.missing == "mean")
+        fill = missing == "mean"
         means = self.columns.means
         if fill and len(means) != len(self.columns.features):
             raise TableError(
@@ -186,7 +186,7 @@ class TableModel:
             )
         findings = Findings(
             table.label,
-            empty_is_fine=fill or missing is not None,
+            empty_is_fine=missing is not None,
             unknown_is_fine=unknown == "zero",
         )
         for X, block in encoded(self.columns, table, findings, also):
@@ -197,7 +197,9 @@ class TableModel:
 
     def _matrix(self, X: Any) -> Any:
         if isinstance(X, str | os.PathLike | Mapping) or hasattr(X, "columns"):
-            rows = [part for part, _, _ in self.encode_blocks(open_table(X))]
+            missing: Missing = "mean" if self.missing == "mean" else None
+            blocks = self.encode_blocks(open_table(X), missing=missing)
+            rows = [part for part, _, _ in blocks]
             return np.concatenate(rows) if rows else np.zeros((0, len(self.columns.features)))
         return X
 

@@ -1,6 +1,6 @@
 """How good a model is on a table."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from greedynet.columns import Input, as_text, parse_numbers
 from greedynet.findings import Findings, check_present
 from greedynet.losses import Loss, Squared, get_loss
-from greedynet.tablemodel import TableModel, Unknown
+from greedynet.tablemodel import Missing, TableModel, Unknown
 from greedynet.tables import Column, Table, TableError
 
 Float64 = NDArray[np.float64]
@@ -19,7 +19,7 @@ def evaluate(
     table: Table,
     target: str | None = None,
     *,
-    missing: Literal["drop", "mean"] | None = None,
+    missing: Missing = None,
     unknown: Unknown = "error",
 ) -> dict[str, Any]:
     """Compare a model's predictions with the target column of a table.
@@ -140,12 +140,15 @@ def read_target(
     if classes is None:
         y = Input(name).encode(cells, findings, start)[:, 0]
         return y, ~np.isnan(y)
-    if classes.dtype.kind in "US":
-        labels: NDArray[Any] = as_text(cells).astype(str)
-        empty = labels == ""
+    if classes.dtype.kind in "iuf":
+        numbers, text = parse_numbers(cells)
+        labels: NDArray[Any] = numbers
+        empty, known = np.isnan(numbers) & ~text, np.isin(numbers, classes)
     else:
-        labels, text = parse_numbers(cells)
-        empty = np.isnan(labels) & ~text
+        place = {str(label): i for i, label in enumerate(classes.tolist())}
+        texts = as_text(cells)
+        at = np.array([place.get(cell, -1) for cell in texts], dtype=np.intp)
+        labels, empty, known = classes[at], np.asarray(texts == "", dtype=np.bool_), at >= 0
     findings.note("empty", name, empty, cells, start)
-    findings.note("class", name, ~np.isin(labels, classes) & ~empty, cells, start)
+    findings.note("class", name, ~known & ~empty, cells, start)
     return labels, ~empty

@@ -2,11 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Literal
 
 from greedynet.commands.words import plural, score_name
 from greedynet.modelfile import load
-from greedynet.tablemodel import Unknown, as_table_model
+from greedynet.tablemodel import Missing, Unknown, as_table_model
 from greedynet.tables import open_table
 from greedynet.tablescore import evaluate
 
@@ -16,7 +15,7 @@ def run(
     data: Path,
     *,
     target: str | None = None,
-    missing: Literal["drop", "mean"] | None = None,
+    missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
     as_json: bool = False,

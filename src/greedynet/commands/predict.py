@@ -3,7 +3,7 @@
 import csv
 import io
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from greedynet.columns import number_text
 from greedynet.commands.words import plural
 from greedynet.files import check_target, replacing
+from greedynet.findings import check_present
 from greedynet.modelfile import load
-from greedynet.tablemodel import TableModel, Unknown, as_table_model
+from greedynet.tablemodel import Missing, TableModel, Unknown, as_table_model
 from greedynet.tables import Table, TableError, open_table
 
 _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json")
@@ -24,7 +25,7 @@ def run(
     data: Path,
     out: Path,
     *,
-    missing: Literal["empty", "mean"] | None = None,
+    missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
 ) -> None:
@@ -48,6 +49,7 @@ def run(
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
     table = open_table(data, separator)
     fitted = as_table_model(load(model), table)
+    check_present(table, fitted.columns.names, "column")
     new = [name for name in table.names if name not in (*fitted.columns.names, fitted.target)]
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
@@ -61,7 +63,7 @@ def _write(
     model: TableModel,
     table: Table,
     out: Path,
-    missing: Literal["empty", "mean"] | None,
+    missing: Missing,
     unknown: Unknown,
 ) -> tuple[int, int]:
     """Write the rows as they are predicted; return their number, and how many are empty."""

@@ -92,7 +92,8 @@ class DelimitedTable:
         def quality(separator: str) -> tuple[bool, int]:
             with self._explained():
                 widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
-            return len(set(widths)) == 1, widths[0] if widths else 0
+            width = widths[0] if widths else 0
+            return width > 1 and len(set(widths)) == 1, width
 
         prefer_tab = self._path.suffix.lower() in (".tsv", ".tab")
         return max(SEPARATORS[::-1] if prefer_tab else SEPARATORS, key=quality)

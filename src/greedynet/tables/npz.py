@@ -1,7 +1,7 @@
 """NumPy's archives: every array of one dimension a column, every column of a matrix one."""
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,13 @@ class NpzTable:
         self.label = path.name
         self._columns: Block = {}
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                for name in archive.files:
-                    self._add(name, archive[name])
+            # Opened here, because NumPy leaves a damaged file open.
+            with open(path, "rb") as file:
+                archive = np.load(file, allow_pickle=False)
+                if not isinstance(archive, Mapping):
+                    raise TableError(f"{self.label} holds one array: write it with `np.savez`.")
+                for name, array in archive.items():
+                    self._add(name, array)
         except (ValueError, zipfile.BadZipFile, EOFError) as error:
             if isinstance(error, TableError):
                 raise

@@ -1,0 +1,477 @@
+"""`greedynet fit`, `predict`, `evaluate`, `info`: what they write, and what users get wrong."""
+
+import csv
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
+from greedynet.activations import ACTIVATIONS
+from greedynet.cli import main
+from greedynet.commands import progress
+from greedynet.losses import get_loss
+from networks import random_network
+
+COLORS = ("blue", "green", "red")
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    if code:
+        assert isinstance(result.exception, SystemExit)
+        assert len(result.stderr.splitlines()) <= 4  # click's usage takes three
+    return result
+
+
+def make_table(n_rows=60, seed=0):
+    rng = np.random.default_rng(seed)
+    x, color = rng.uniform(-1, 1, n_rows), rng.choice(COLORS, n_rows)
+    y = 2 * x + np.abs(x) + 3.0 * (color == "red")
+    return {"x": x, "color": color, "y": y, "label": np.where(y > 1, "high", "low")}
+
+
+def write(path, table, names=None, separator=","):
+    names = names or list(table)
+    rows = zip(*(table[name] for name in names), strict=True)
+    lines = [separator.join(names), *(separator.join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def read(path, separator=","):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file, delimiter=separator))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def data(folder):
+    return write(folder / "data.csv", make_table(), ["x", "color", "y"])
+
+
+@pytest.fixture
+def labels(folder):
+    return write(folder / "labels.csv", make_table(), ["x", "color", "label"])
+
+
+@pytest.fixture
+def model(data):
+    run("fit", data, "--target", "y", "--nodes", 3, "--out", "model.safetensors")
+    return data.with_name("model.safetensors")
+
+
+@pytest.fixture
+def classifier(labels):
+    run("fit", labels, "--target", "label", "--nodes", 3, "--out", "classes.safetensors")
+    return labels.with_name("classes.safetensors")
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# The help
+
+
+@pytest.mark.parametrize("command", ["", "fit", "predict", "evaluate", "info"])
+def test_help_imports_nothing_numerical(command):
+    heavy = {"numpy", "sklearn", "scipy", "numba", "rich", "pyarrow"}
+    arguments = [command, "--help"] if command else ["--help"]
+    code = (
+        "import sys\nfrom greedynet.cli import main\n"
+        f"try:\n    main({arguments!r})\nexcept SystemExit:\n    pass\n"
+        f"print(*({heavy!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage:" in done.stdout
+    assert done.stderr.split() == []
+
+
+def test_help_names_all_activations_and_losses():
+    text = " ".join(run("fit", "--help").output.replace(",", " ").replace(".", " ").split())
+    assert set(ACTIVATIONS) <= set(text.split())
+    for loss in ("squared", "absolute", "huber", "quantile", "chebyshev"):
+        assert loss in text.split()
+        assert get_loss(loss).name == loss
+
+
+# What the commands do
+
+
+def test_fit_of_numbers(data, folder):
+    result = run("fit", data, "--target", "y", "--out", "m.safetensors")
+    assert "data.csv: 60 rows, 2 columns (1 of text) as 4 features" in result.stdout
+    assert "target y: numbers, a regression" in result.stdout
+    assert "1 relu neurons and an affine term (3 nodes)" in result.stdout
+    assert "R2 1" in result.stdout
+    assert "wrote m.safetensors after" in result.stdout
+    assert "next: greedynet evaluate m.safetensors other.csv" in result.stdout
+    assert "more nodes cannot help" in result.stdout
+    assert files(folder) == ["data.csv", "m.safetensors"]
+
+
+def test_fit_of_classes(labels):
+    result = run("fit", labels, "--target", "label", "--nodes", 3, "--out", "m.safetensors")
+    assert "target label: 2 classes (high, low), a classifier" in result.stdout
+    assert "training: accuracy" in result.stdout
+    assert isinstance(load("m.safetensors").estimator, GreedyNetClassifier)
+
+
+def test_numbers_are_classes_only_on_demand(folder):
+    table = make_table(40)
+    table["k"] = (table["x"] > 0).astype(int)
+    data = write(folder / "a.csv", table, ["x", "k"])
+    run("fit", data, "--target", "k", "--nodes", 3, "--out", "numbers.safetensors")
+    run("fit", data, "--target", "k", "--classes", "--nodes", 3, "--out", "classes.safetensors")
+    assert isinstance(load("numbers.safetensors").estimator, GreedyNetRegressor)
+    assert load("classes.safetensors").classes.tolist() == [0, 1]
+    run("predict", "classes.safetensors", data, "--out", "p.csv")
+    assert list(read(folder / "p.csv")[0]) == ["prediction", "probability of 0", "probability of 1"]
+    assert {row["prediction"] for row in read(folder / "p.csv")} == {"0", "1"}
+
+
+def test_options_reach_the_estimator(data):
+    options = ["--nodes", 4, "--activation", "tanh", "--loss", "quantile", "--quantile", 0.7]
+    options += ["--seed", 5]
+    run("fit", data, "--target", "y", "--out", "m.safetensors", *options)
+    parameters = load("m.safetensors").estimator.get_params()
+    wanted = {"n_nodes": 4, "activation": "tanh", "loss": "quantile", "quantile": 0.7}
+    assert wanted.items() <= parameters.items()
+    assert parameters["random_state"] == 5
+    options = ["--max-nodes", 3, "--loss", 1.5]
+    run("fit", data, "--target", "y", "--out", "m.safetensors", *options)
+    parameters = load("m.safetensors").estimator.get_params()
+    assert (parameters["max_nodes"], parameters["loss"]) == (3, 1.5)
+
+
+def test_a_warning_is_one_line(data):
+    result = run("fit", data, "--target", "y", "--nodes", 9, "--out", "m.safetensors")
+    assert result.stderr.startswith("note: The network has 3 nodes, not the 9")
+
+
+def test_validation_file(data, folder):
+    other = write(folder / "other.csv", make_table(30, seed=1), ["y", "color", "x"])
+    result = run("fit", data, "--target", "y", "--validate", other, "--out", "m.safetensors")
+    assert "validation: RMSE" in result.stdout
+    assert load("m.safetensors").estimator.path_.validation_errors is not None
+
+
+def test_predictions_keep_the_order_and_find_columns_by_name(model, folder):
+    table = make_table(50, seed=3)
+    table["extra"] = table["x"]
+    new = write(folder / "new.csv", table, ["extra", "color", "x"], "\t")
+    result = run("predict", model, new, "--out", "p.csv")
+    assert "note: not in the model, so ignored: extra" in result.stderr
+    assert "wrote p.csv: 50 rows" in result.stdout
+    found = [float(row["prediction"]) for row in read(folder / "p.csv")]
+    np.testing.assert_array_equal(found, load(model).predict(table))
+    np.testing.assert_allclose(found, table["y"], atol=1e-9)
+    run("predict", model, new, "--out", "p.tsv")
+    assert [float(row["prediction"]) for row in read(folder / "p.tsv", "\t")] == found
+
+
+def test_predictions_of_classes(classifier, labels, folder):
+    result = run("predict", classifier, labels, "--out", "p.csv")
+    assert result.stderr == ""  # the target is known, so no word about it
+    rows = read(folder / "p.csv")
+    wanted = load(classifier).predict_proba(labels)
+    found = [[float(row[f"probability of {name}"]) for name in ("high", "low")] for row in rows]
+    np.testing.assert_array_equal(found, wanted)
+    assert [row["prediction"] for row in rows] == load(classifier).predict(labels).tolist()
+
+
+def test_empty_cells(folder):
+    table = {name: values.astype(object) for name, values in make_table(20).items()}
+    table["x"][2] = table["x"][5] = ""
+    table["color"][7] = "NA"
+    data = write(folder / "a.csv", table, ["x", "color", "y"])
+    result = run("fit", data, "--target", "y", "--out", "m.safetensors", code=2)
+    message = (
+        "a.csv: empty cells: 2 in 'x' (first data row 3), 1 in 'color' (first data row 8). Fill "
+        "them in, or write --missing mean to put the mean in, or --missing drop to leave the rows "
+        "out."
+    )
+    assert message in result.stderr
+    assert files(folder) == ["a.csv"]
+    drop = run("fit", data, "--target", "y", "--out", "d.safetensors", "--missing", "drop")
+    assert "17 rows (3 left out)" in drop.stdout
+    mean = ["--missing", "mean", "--nodes", 2]
+    assert "20 rows," in run("fit", data, "--target", "y", "--out", "m.safetensors", *mean).stdout
+    # In predicting, the line stays and is empty, or the means go in, as in the fit.
+    result = run("predict", "d.safetensors", data, "--out", "p.csv")
+    assert "20 rows, 3 of them without prediction" in result.stdout
+    lines = (folder / "p.csv").read_text().splitlines()[1:]
+    assert [i for i, line in enumerate(lines) if line == '""'] == [2, 5, 7]
+    run("predict", "m.safetensors", data, "--out", "q.csv")
+    assert all(row["prediction"] for row in read(folder / "q.csv"))
+    assert "17 rows (3 left out)" in run("evaluate", "d.safetensors", data).stdout
+    assert "20 rows\n" in run("evaluate", "d.safetensors", data, "--missing", "mean").stdout
+
+
+def test_unknown_levels(model, folder):
+    new = folder / "new.csv"
+    new.write_text("x,color\n0.5,red\n0.5,pink\n0.5,grey\n0.5,pink\n")
+    result = run("predict", model, new, "--out", "p.csv", code=2)
+    assert "new.csv: column 'color' holds 'pink', 'grey', which the training data" in result.stderr
+    assert "(3 rows, first data row 2)" in result.stderr
+    assert "--unknown zero" in result.stderr
+    assert not (folder / "p.csv").exists()
+    run("predict", model, new, "--out", "p.csv", "--unknown", "zero")
+    found = [float(row["prediction"]) for row in read(folder / "p.csv")]
+    np.testing.assert_allclose(found, load(model).predict([[0.5, 0, 0, k == 0] for k in range(4)]))
+
+
+def test_evaluate(model, classifier, data, labels):
+    result = json.loads(run("evaluate", model, data, "--json").stdout)
+    assert result["rows"] == 60
+    assert result["rmse"] < 1e-9
+    assert result["r2"] == pytest.approx(1)
+    text = run("evaluate", classifier, labels).stdout
+    assert "accuracy" in text
+    assert "log-loss" in text
+    assert "RMSE" not in text
+
+
+def test_models_saved_in_python(folder):
+    table = make_table(40)
+    X = np.column_stack([table["x"], table["x"] ** 2])
+    GreedyNetRegressor(3).fit(X, table["y"]).save("estimator.safetensors")
+    replace(random_network(), feature_names=None).save("network.safetensors")
+    data = write(folder / "a.csv", {"u": X[:, 0], "v": X[:, 1], "y": table["y"]})
+    inputs = write(folder / "x.csv", {"u": X[:, 0], "v": X[:, 1]})
+    run("predict", "estimator.safetensors", inputs, "--out", "p.csv")
+    found = [float(row["prediction"]) for row in read(folder / "p.csv")]
+    np.testing.assert_array_equal(found, load("estimator.safetensors").predict(X))
+    assert "RMSE" in run("evaluate", "estimator.safetensors", data, "--target", "y").stdout
+    result = run("evaluate", "estimator.safetensors", data, code=2)
+    assert "takes 2 columns and knows no names, a.csv has 3" in result.stderr
+    result = run("evaluate", "estimator.safetensors", inputs, code=2)
+    assert "give --target" in result.stderr
+    result = run(
+        "predict", "network.safetensors", data.with_name("x.csv"), "--out", "p.csv", code=2
+    )
+    assert "takes 3 columns and knows no names, x.csv has 2" in result.stderr
+    text = run("info", "network.safetensors").stdout
+    assert "a ShallowNetwork by greedynet" in text
+    assert "without names" in text
+    found = json.loads(run("info", "estimator.safetensors", "--json").stdout)
+    assert (found["kind"], found["loss"], found["created"]) == (
+        "GreedyNetRegressor",
+        "squared",
+        None,
+    )
+
+
+def test_info(model, classifier):
+    text = run("info", model).stdout
+    assert "model.safetensors: a GreedyNetRegressor by greedynet" in text
+    assert ", made 20" in text
+    assert "color: one of blue, green, red" in text
+    assert "x: a number" in text
+    assert "target      y" in text
+    found = json.loads(run("info", model, "--json").stdout)
+    network = load(model).network
+    assert found["inputs"][1] == {"name": "color", "levels": list(COLORS)}
+    assert (found["nodes"], found["activation"]) == (3, "relu")
+    assert found["largest_neurons"][0]["weights"] == network.inner_weights[0].tolist()
+    assert found["training"]["r2"] == pytest.approx(1)
+    found = json.loads(run("info", classifier, "--json").stdout)
+    assert (found["classes"], found["loss"]) == (["high", "low"], "log-loss")
+
+
+def test_largest_neurons_come_first():
+    network = random_network(activation="relu")
+    size = np.abs(network.outer_weights).max(axis=1) * np.abs(network.inner_weights).max(axis=1)
+    assert (np.diff(size[network.largest_neurons()]) <= 0).all()
+
+
+# What a user may get wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("fit none.csv --target y --out m", "'none.csv' does not exist"),
+        ("fit data.csv --out m", "Missing option '--target'"),
+        ("fit data.csv --target y", "Missing option '--out'"),
+        ("fit data.csv --target Yy --out m", "data.csv has no target 'Yy': did you mean 'y'?"),
+        ("fit data.csv --target y --ignore colour --out m", "'colour': did you mean 'color'?"),
+        ("fit data.csv --target y --out nowhere/m", "make the folder 'nowhere' first"),
+        ("fit data.csv --target y --out .", "add a file name to it"),
+        ("fit data.csv --target y --separator ; --out m", "has one column only, 'x,color,y'"),
+        ("fit data.csv --target y --separator ; --out m", "write --separator ';'"),
+        ("fit data.csv --target y --activation step --out m", "`activation` must be one of"),
+        ("fit data.csv --target y --loss bad --out m", "`loss` must be one of"),
+        ("fit data.csv --target y --quantile 0.5 --out m", "`quantile` goes with"),
+        ("fit data.csv --target y --nodes 0 --out m", "Invalid value for '--nodes'"),
+        ("fit data.csv --target y --missing zero --out m", "'zero' is not one of"),
+        ("fit data.csv --target color --loss huber --out m", "'color' holds classes"),
+        ("fit data.csv --target y --validate model.safetensors --out m", "is a binary file"),
+        ("fit one.csv --target y --out m", "one.csv has one row below the names"),
+        ("fit binary.csv --target y --out m", "binary.csv is a binary file"),
+        ("fit names.csv --target y --out m", "leave it out with --ignore 'name'"),
+        ("fit numbers.csv --target y --out m", "or with --text 'x' take it as text"),
+        ("predict none data.csv --out p.csv", "'none' does not exist"),
+        ("predict data.csv data.csv --out p.csv", "no model file"),
+        ("predict model.safetensors none.csv --out p.csv", "'none.csv' does not exist"),
+        ("predict model.safetensors absent.csv --out p.csv", "absent.csv has no column 'color'"),
+        ("predict model.safetensors words.csv --out p.csv", "'x' must hold numbers"),
+        ("predict model.safetensors holes.csv --out p.csv", "1 in 'x' (first data row 2)"),
+        ("predict model.safetensors header.csv --out p.csv", "header.csv has no rows"),
+        ("predict model.safetensors ragged.csv --out p.csv", "data row 2 has 3 cells"),
+        ("predict model.safetensors data.csv --out p.parquet", "--out must end in .csv or .tsv"),
+        ("predict model.safetensors data.csv --out nowhere/p.csv", "make the folder 'nowhere'"),
+        ("evaluate model.safetensors absent.csv --target y", "absent.csv has no target 'y'"),
+        ("evaluate model.safetensors header.csv", "header.csv has no rows"),
+        ("info data.csv", "no model file"),
+        ("info none", "'none' does not exist"),
+    ],
+)
+def test_mistakes(model, folder, arguments, message):
+    texts = {
+        "one.csv": "x,y\n1,2\n",
+        "names.csv": "name,y\n" + "".join(f"n{i},{i}\n" for i in range(40)),
+        "numbers.csv": "x,y\n" + "".join(f"{i},{i}\n" for i in range(40)) + "?,3\n",
+        "absent.csv": "x,shade\n1,red\n",
+        "words.csv": "x,color\none,red\n",
+        "holes.csv": "x,color\n1,red\n,red\n",
+        "header.csv": "x,color,y\n",
+        "ragged.csv": "x,color\n1,red\n1,red,3\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "binary.csv").write_bytes(b"\x89PNG\r\n\0\0\0")
+    before = files(folder)
+    result = run(*arguments.split(), code=2)
+    assert message in result.stderr
+    assert files(folder) == before
+
+
+def commands(data, model):
+    return (
+        ["fit", data, "--target", "y", "--nodes", 3, "--out", "new.out"],
+        ["predict", model, data, "--out", "new.out"],
+    )
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_full_disk(data, model, folder, monkeypatch, number):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (folder / "new.out").write_text("old")
+    before = files(folder)
+    monkeypatch.setattr(os, "fsync", full)
+    result = run(*commands(data, model)[number], code=2)
+    assert "new.out: the disk is full. Nothing was written" in result.stderr
+    assert files(folder) == before
+    assert (folder / "new.out").read_text() == "old"
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_no_permission(data, model, folder, monkeypatch, number):
+    def closed(path, mode):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    before = files(folder)
+    monkeypatch.setattr("greedynet.files.open", closed, raising=False)
+    result = run(*commands(data, model)[number], code=2)
+    assert "new.out: no permission. Choose another file or folder" in result.stderr
+    assert files(folder) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_a_folder_that_is_read_only(data, model, folder):
+    folder.chmod(0o555)
+    try:
+        result = run(*commands(data, model)[1], code=2)
+    finally:
+        folder.chmod(0o755)
+    assert "new.out: no permission" in result.stderr
+
+
+def noise(path, n_rows=20_000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 6)).round(3)
+    y = np.sin(X).prod(axis=1) + rng.normal(size=n_rows)
+    np.savez(path, X=X, y=y)
+    return path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
+def test_interrupted_fit_leaves_nothing(folder):
+    data = noise(folder / "a.npz")
+    command = [sys.executable, "-m", "greedynet", "fit", data, "--target", "y", "--out", "m"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        first = process.stderr.readline()  # the line that comes after two seconds
+        process.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        rest = process.stderr.read()
+        assert process.wait(timeout=60) == 130, rest
+    assert time.perf_counter() - sent < 30
+    assert first.startswith("greedynet: ")
+    assert rest.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in rest
+    assert files(folder) == ["a.npz"]
+
+
+def test_exit_codes_of_the_program(data, folder):
+    for arguments, code in (
+        (["fit", data, "--target", "y", "--nodes", "3", "--out", "m"], 0),
+        (["fit", data, "--target", "z", "--out", "m"], 2),
+        (["predict", "m", data], 2),
+    ):
+        command = [sys.executable, "-m", "greedynet", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+# Progress
+
+
+def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.02)
+    monkeypatch.setattr(progress, "NEXT_LINES", 0.02)
+    with progress.reporter() as report:
+        report(12, 0.25)
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 1
+    assert lines[-1] == "greedynet: 12 nodes, error 0.25, 0 s"
+
+
+def test_silence_where_it_is_quick(capsys):
+    with progress.reporter() as report:
+        report(12, 0.25)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.reporter() as report:
+        report(12, 0.25)
+    assert "12 nodes, error 0.25" in terminal.getvalue()

@@ -1,0 +1,471 @@
+"""Tables of every format, what their columns become, and models that know them."""
+
+import importlib
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import greedynet
+from extras import need
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, TableModel, fit_table, load
+from greedynet.columns import Columns, Input, parse_numbers, survey
+from greedynet.export.resolve import as_network
+from greedynet.findings import Findings
+from greedynet.tablemodel import as_table_model
+from greedynet.tables import TableError, open_table
+from greedynet.tables.base import ROWS
+from greedynet.tablescore import evaluate
+
+COLORS = ("blue", "green", "red")
+
+
+def columns(n_rows=120, seed=0):
+    """Columns of numbers and text, and a target that both decide."""
+    rng = np.random.default_rng(seed)
+    x, color = rng.uniform(-1, 1, n_rows), rng.choice(COLORS, n_rows)
+    y = 2 * x + np.abs(x) + 3.0 * (color == "red") - 1.0 * (color == "blue")
+    return {"x": x, "color": color, "y": y}
+
+
+def write(path, table, separator=",", encoding="utf-8"):
+    lines = [
+        separator.join(table),
+        *(separator.join(map(str, row)) for row in zip(*table.values(), strict=True)),
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding=encoding)
+    return path
+
+
+def all_rows(table):
+    blocks = list(table.blocks(table.names))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in table.names}
+
+
+# Reading
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt"])
+def test_separator_is_found(tmp_path, separator, ending):
+    wanted = columns(20)
+    table = open_table(write(tmp_path / f"data{ending}", wanted, separator))
+    assert table.names == ("x", "color", "y")
+    found = all_rows(table)
+    np.testing.assert_array_equal(found["x"].astype(float), wanted["x"])
+    assert found["color"].tolist() == wanted["color"].tolist()
+
+
+def test_decimal_commas_do_not_count_as_separators(tmp_path):
+    (tmp_path / "a.csv").write_text("x;y\n1,5;2,5\n2,5;3,5\n")
+    assert open_table(tmp_path / "a.csv").names == ("x", "y")
+
+
+def test_a_row_of_another_length_does_not_hide_the_separator(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n1,2,3\n")
+    assert open_table(tmp_path / "a.csv").names == ("x", "y")
+
+
+def test_quotes_blank_lines_marks_and_a_nameless_index(tmp_path):
+    (tmp_path / "a.csv").write_bytes(
+        b'\xef\xbb\xbf,"name, first",x\r\n0,"a ""b""\nc",1\r\n\r\n1,d,2\r\n'
+    )
+    table = open_table(tmp_path / "a.csv")
+    assert table.names == ("name, first", "x")
+    assert all_rows(table)["name, first"].tolist() == ['a "b"\nc', "d"]
+
+
+def test_excel_unicode_text(tmp_path):
+    table = open_table(write(tmp_path / "a.txt", {"größe": [1, 2], "y": [3, 4]}, "\t", "utf-16"))
+    assert table.names == ("größe", "y")
+
+
+def test_formats_agree(tmp_path):
+    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    wanted = columns(ROWS + 10)
+    wanted["flag"] = wanted["x"] > 0
+    wanted["whole"] = np.arange(ROWS + 10)
+    parquet.write_table(
+        arrow.table({name: list(values) for name, values in wanted.items()}),
+        tmp_path / "a.parquet",
+    )
+    np.savez(tmp_path / "a.npz", **wanted)
+    write(tmp_path / "a.csv", wanted)
+    names = ["x", "color", "flag", "whole"]
+    tables = [open_table(tmp_path / f"a.{ending}") for ending in ("csv", "parquet", "npz")]
+    found = []
+    for table in [*tables, open_table(wanted), open_table(need("pandas").DataFrame(wanted))]:
+        surveys = survey(table, names)
+        assert [surveys[name].text is None for name in names] == [True, False, False, True]
+        inputs = Columns(
+            (Input("x"), Input("color", COLORS), Input("flag", ("False", "True")), Input("whole"))
+        )
+        parts = list(table.blocks(names))
+        assert [len(part["x"]) for part in parts] == [ROWS, 10]
+        found.append(np.vstack([inputs.encode(part, Findings("a")) for part in parts]))
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+
+
+def test_empty_cells_of_every_format(tmp_path):
+    arrow, parquet, pandas = need("pyarrow"), need("pyarrow.parquet"), need("pandas")
+    data = {"a": [1, None, 3], "b": ["u", "v", None]}
+    parquet.write_table(arrow.table(data), tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("a,b\n1,u\nNA,v\n3, \n")
+    sources = (tmp_path / "a.parquet", tmp_path / "a.csv", pandas.DataFrame(data), data)
+    for source in sources:
+        found = survey(open_table(source), ["a", "b"])
+        assert (found["a"].empty, found["a"].first_empty, found["a"].text) == (1, 2, None)
+        assert (found["b"].empty, found["b"].first_empty) == (1, 3)
+        assert found["b"].distinct == {"u", "v"}
+
+
+def test_columns_of_a_matrix(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.arange(6.0).reshape(3, 2), y=np.ones(3))
+    table = open_table(tmp_path / "a.npz")
+    assert table.names == ("X0", "X1", "y")
+    assert all_rows(table)["X1"].tolist() == [1, 3, 5]
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
+    def absent(module):
+        raise ModuleNotFoundError(f"No module named {module!r}", name="pyarrow")
+
+    monkeypatch.setattr("greedynet.extras.import_module", absent)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "greedynet\[tables\]"'):
+        open_table(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.csv", b"\x00\x01\x02,\xff", "a.csv is a binary file"),
+        ("a.xlsx", b"PK\x03\x04\x00\x00", "a.xlsx is an Excel file"),
+        ("a.csv", "name,größe\na,1\n".encode("latin-1"), r"no text in UTF-8 \(byte 0xf6\)"),
+        ("a.csv", b"", "a.csv is empty"),
+        ("a.csv", b"1,2\n3,4\n", r"numbers in its first line \(1, 2\)"),
+        ("a.csv", b"x,x\n3,4\n", "more than one column named 'x'"),
+        ("a.npz", b"nonsense", "a.npz cannot be read as NPZ"),
+        ("a.npz", b"PK\x03\x04nonsense", "a.npz cannot be read as NPZ"),
+    ],
+)
+def test_files_that_are_no_tables(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(TableError, match=message):
+        open_table(tmp_path / name)
+
+
+def test_a_parquet_file_that_is_none(tmp_path):
+    need("pyarrow")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else at all")
+    with pytest.raises(TableError, match=r"a.parquet is no Parquet file"):
+        open_table(tmp_path / "a.parquet")
+
+
+def test_arrays_that_are_no_columns(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.ones(3), y=np.ones(4))
+    with pytest.raises(TableError, match=r"different lengths, \{'x': 3, 'y': 4\}"):
+        open_table(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", x=np.ones((2, 2, 2)))
+    with pytest.raises(TableError, match="'x' must have one or two dimensions, got 3"):
+        open_table(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", x=np.array([{}], dtype=object))
+    np.save(tmp_path / "d.npy", np.ones(3))
+    with pytest.raises(TableError, match=r"d.npz holds one array"):
+        open_table((tmp_path / "d.npy").rename(tmp_path / "d.npz"))
+    with pytest.raises(TableError, match=r"c.npz cannot be read as NPZ: .*allow_pickle"):
+        open_table(tmp_path / "c.npz")
+
+
+def test_a_row_with_too_many_cells_is_named(tmp_path):
+    text = "x,y\n" + "1,2\n" * ROWS + "1,2,3\n"
+    (tmp_path / "a.csv").write_text(text)
+    table = open_table(tmp_path / "a.csv")
+    with pytest.raises(TableError, match=f"data row {ROWS + 1} has 3 cells, the first line 2"):
+        list(table.blocks(["x"]))
+
+
+def test_missing_file_and_folder(tmp_path):
+    with pytest.raises(TableError, match="does not exist"):
+        open_table(tmp_path / "none.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        open_table(tmp_path)
+
+
+# Encoding
+
+
+def test_cells_that_are_numbers():
+    cells = np.array(["1", " 2.5 ", "1e3", "-inf", "", "NaN", " ", "1_000", "x"], dtype=object)
+    values, text = parse_numbers(cells)
+    np.testing.assert_array_equal(values, [1, 2.5, 1e3, -np.inf] + [np.nan] * 5)
+    assert text.tolist() == [False] * 7 + [True, True]
+
+
+def test_one_hot_by_hand():
+    known = Columns((Input("c", ("a", "b")), Input("x")))
+    block = {"x": np.array([1.0, np.nan, 3.0]), "c": np.array(["b", "a", ""], dtype=object)}
+    findings = Findings("t")
+    X = known.encode(block, findings)
+    np.testing.assert_array_equal(X, [[0, 1, 1], [1, 0, np.nan], [np.nan, np.nan, 3]])
+    assert known.features == ("c=a", "c=b", "x")
+    assert {name: tally.first for name, tally in findings.tallies("empty").items()} == {
+        "x": 2,
+        "c": 3,
+    }
+    means = known.with_means(X)
+    np.testing.assert_allclose(means.means, [0.5, 0.5, 2.0])
+    assert Columns.from_state(means.state()) == means
+
+
+def test_rows_are_counted_across_blocks(tmp_path):
+    cells = ["red"] * (ROWS + 50)
+    cells[ROWS + 4] = cells[ROWS + 9] = "pink"
+    cells[3] = "grey"
+    model = TableModel(Columns((Input("c", ("red",)),)), GreedyNetRegressor())
+    message = r"'c' holds 'grey', 'pink', which .* \(3 rows, first data row 4\)"
+    with pytest.raises(TableError, match=message):
+        list(model.predict_blocks(open_table({"c": cells})))
+
+
+# Fitting
+
+
+def test_categories_are_learned():
+    table = columns()
+    model = fit_table(table, "y", max_nodes=6)
+    assert model.columns.features == ("x", "color=blue", "color=green", "color=red")
+    new = {"color": ["red", "blue", "green"], "x": [0.5, 0.5, 0.5]}
+    np.testing.assert_allclose(model.predict(new), [4.5, 0.5, 1.5], atol=1e-9)
+    assert model.network.feature_names == model.columns.features
+    assert as_network(model, "test") is model.network
+    matrix = np.array([[0.5, 0, 0, 1]])
+    np.testing.assert_allclose(model.predict(matrix), [4.5], atol=1e-9)
+
+
+def test_order_of_columns_and_format_do_not_matter(tmp_path):
+    table = columns(40)
+    first = fit_table(table, "y", n_nodes=3)
+    again = fit_table(write(tmp_path / "a.csv", table), "y", n_nodes=3)
+    turned = {name: table[name] for name in ("y", "color", "x")}
+    wanted = first.predict(table)
+    np.testing.assert_array_equal(wanted, again.predict(turned))
+    np.testing.assert_array_equal(wanted, again.predict(tmp_path / "a.csv"))
+
+
+@pytest.mark.parametrize("target", ["y", "label", "number"])
+def test_round_trip(tmp_path, target):
+    table = columns(60)
+    table["label"] = np.where(table["y"] > 1, "high", "low")
+    table["number"] = np.where(table["y"] > 1, 7, 3)
+    ignore = [name for name in ("y", "label", "number") if name != target]
+    model = fit_table(
+        table, target, ignore=ignore, n_nodes=3, missing="mean", classes=target == "number"
+    )
+    model.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    assert isinstance(again, TableModel)
+    assert (again.columns, again.target, again.missing) == (model.columns, target, "mean")
+    assert dict(again.about) == dict(model.about)
+    np.testing.assert_array_equal(again.predict(table), model.predict(table))
+    if target == "y":
+        assert isinstance(again.estimator, GreedyNetRegressor)
+        with pytest.raises(AttributeError, match="is for classes"):
+            again.predict_proba(table)
+    else:
+        assert isinstance(again.estimator, GreedyNetClassifier)
+        assert again.classes.tolist() == (["high", "low"] if target == "label" else [3, 7])
+        np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+
+
+def test_missing_cells_by_the_mean_and_left_out():
+    table = columns(30)
+    table["x"][4] = np.nan
+    table["color"] = table["color"].astype(object)
+    table["color"][7] = None
+    table["y"][9] = np.nan
+    dropped = fit_table(table, "y", missing="drop", n_nodes=2)
+    rest = {name: np.delete(values, [4, 7, 9]) for name, values in table.items()}
+    np.testing.assert_array_equal(
+        dropped.predict(rest), fit_table(rest, "y", n_nodes=2).predict(rest)
+    )
+    assert (dropped.about["rows"], dropped.about["left_out"]) == (27, 3)
+    filled = fit_table(table, "y", missing="mean", n_nodes=2)
+    assert (filled.about["rows"], filled.about["left_out"]) == (29, 1)
+    kept = np.delete(table["color"], [7, 9])
+    assert filled.columns.means[1:] == pytest.approx([np.mean(kept == c) for c in COLORS])
+    assert filled.columns.means[0] == pytest.approx(np.nanmean(np.delete(table["x"], 9)))
+    lacking = {"x": [np.nan], "color": ["red"]}
+    matrix = [[filled.columns.means[0], 0, 0, 1]]
+    np.testing.assert_allclose(filled.predict(lacking), filled.predict(matrix))
+    with pytest.raises(TableError, match=r"empty cells: 1 in 'x' \(first data row 1\)"):
+        dropped.predict(lacking)
+
+
+def test_validation_chooses_the_width():
+    train, held = columns(60), columns(60, seed=1)
+    model = fit_table(train, "y", validate=held, max_nodes=8)
+    score = model.about["validation"]
+    assert score == {
+        key: value
+        for key, value in evaluate(model, open_table(held)).items()
+        if key not in ("rows", "left_out")
+    }
+    assert model.estimator.path_.validation_errors is not None
+
+
+def test_scores_by_hand():
+    table = columns(50)
+    table["y"] += np.sin(9 * table["x"])
+    model = fit_table(table, "y", n_nodes=4, loss="quantile", quantile=0.8)
+    misses = table["y"] - model.predict(table)
+    found = evaluate(model, open_table(table))
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(misses**2)))
+    assert found["mae"] == pytest.approx(np.mean(np.abs(misses)))
+    assert found["r2"] == pytest.approx(model.estimator.score(model._matrix(table), table["y"]))
+    pinball = np.where(misses > 0, 0.8 * misses, -0.2 * misses)
+    assert found["quantile_loss"] == pytest.approx(np.mean(pinball))
+
+
+def test_scores_of_classes_by_hand():
+    table = columns(50)
+    rng = np.random.default_rng(1)
+    table["y"] = np.where(table["y"] + rng.normal(size=50) > 1, "b", "a")
+    model = fit_table(table, "y", n_nodes=2)
+    found = evaluate(model, open_table(table))
+    p = model.predict_proba(table)[np.arange(50), (table["y"] == "b").astype(int)]
+    assert found["log_loss"] == pytest.approx(-np.mean(np.log(p)))
+    assert found["accuracy"] == np.mean(model.predict(table) == table["y"])
+    assert 0.5 < found["accuracy"] < 1
+
+
+@pytest.mark.parametrize("kind", [object, bool])
+def test_classes_of_a_saved_estimator_are_found_in_text(tmp_path, kind):
+    table = columns(40)
+    y = np.where(table["x"] > 0, "pos", "neg").astype(object) if kind is object else table["x"] > 0
+    estimator = GreedyNetClassifier(2).fit(table["x"][:, None], y)
+    estimator.save(tmp_path / "m.safetensors")
+    data = open_table(write(tmp_path / "a.csv", {"x": table["x"], "label": y}))
+    model = as_table_model(load(tmp_path / "m.safetensors"), data, "label")
+    found = evaluate(model, data, "label")
+    assert found["accuracy"] == np.mean(estimator.predict(table["x"][:, None]) == y)
+
+
+def test_numbers_as_text():
+    table = columns(60)
+    table["code"] = np.arange(60) % 3
+    model = fit_table(table, "y", text=["code"], n_nodes=2)
+    assert model.columns.features[-3:] == ("code=0", "code=1", "code=2")
+    cells = {**table, "code": [str(code) for code in table["code"]]}
+    np.testing.assert_array_equal(model.predict(table), model.predict(cells))
+
+
+def test_progress_is_reported_and_not_kept():
+    seen = []
+    model = fit_table(columns(40), "y", n_nodes=3, progress=lambda *step: seen.append(step))
+    assert seen
+    assert all(n > 0 and error >= 0 for n, error in seen)
+    assert "_progress" not in vars(model.estimator)
+
+
+def long_text(n_rows=60):
+    return {"x": range(n_rows), "name": [f"n{i}" for i in range(n_rows)], "y": range(n_rows)}
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ({"x": [1], "y": [2]}, {}, "has one row below the names"),
+        ({"x": [], "y": []}, {}, "has no rows below the names"),
+        ({"y": [1, 2]}, {}, "has no column but the target 'y'"),
+        ({"x": [1, 2], "z": [1, 2]}, {}, "has no target 'y': it has 'x', 'z'"),
+        ({"x": [1, 2], "yy": [1, 2]}, {}, "has no target 'y': did you mean 'yy'"),
+        ({"x;y": [1, 2]}, {}, "has one column only, 'x;y', and no target 'y'"),
+        ({"x": [1, 2], "y": [1, 2]}, {"ignore": ["X"]}, "no column 'X': did you mean 'x'"),
+        ({"x": [1, None, None], "y": [1, 2, None]}, {}, r"2 in 'x' \(first data row 2\), 1 in 'y'"),
+        ({"x": [1, None, None], "y": [1, 2, 3]}, {"missing": "drop"}, "1 rows without empty cells"),
+        ({"x": [1, 2], "e": [None] * 2, "y": [1, 2]}, {"missing": "mean"}, "column 'e' is empty"),
+        ({"x": [1, np.inf], "y": [1, 2]}, {}, "'x' holds infinite numbers"),
+        ({"x": [1, 2], "y": [1, -np.inf]}, {}, "'y' holds infinite numbers"),
+        (long_text(), {}, "'name' is text with 60 different values such as 'n0' in 60 rows"),
+        (long_text(2000), {}, "'name' is text with more than 1,000 different values"),
+        ({"x": [*range(50), "?"], "y": range(51)}, {}, r"'x' has 50 numbers, but '\?' in data row"),
+        ({"x": range(51), "y": [*range(50), "?"]}, {}, r"'y' has 50 numbers, but '\?' in data row"),
+        ({"x": range(60), "y": [f"n{i}" for i in range(60)]}, {}, "'y' is text .* too many for cl"),
+        ({"x": range(60), "y": range(60)}, {"classes": True}, "'y' has 60 different values"),
+        ({"x": [1, 2], "y": ["a", "a"]}, {}, "'y' is 'a' in every row"),
+        ({"x": [1, 2], "y": ["a", "b"]}, {"loss": "huber"}, "`loss` is for a target of numbers"),
+        ({"x": [1, 2], "y": [1, 2]}, {"separator": "::", "file": True}, "must be one character"),
+    ],
+)
+def test_bad_tables(tmp_path, table, options, message):
+    options = dict(options)
+    source = write(tmp_path / "a.csv", table) if options.pop("file", False) else table
+    with pytest.raises(TableError, match=message):
+        fit_table(source, "y", **options)
+
+
+def test_validation_that_does_not_fit():
+    table = columns(20)
+    with pytest.raises(TableError, match="has no column 'color'"):
+        fit_table(table, "y", validate={"x": [1], "y": [1]})
+    strange = {"x": [1], "color": ["pink"], "y": [1]}
+    with pytest.raises(TableError, match="'color' holds 'pink', which the training data did not"):
+        fit_table(table, "y", validate=strange)
+    table["y"] = np.where(table["y"] > 0, "a", "b")
+    strange = {"x": [1], "color": ["red"], "y": ["c"]}
+    with pytest.raises(TableError, match="'y' holds 'c', no class of the training data"):
+        fit_table(table, "y", validate=strange)
+
+
+def test_tables_that_do_not_fit_the_model():
+    model = fit_table(columns(20), "y", n_nodes=2)
+    with pytest.raises(TableError, match="has no column 'color': it has 'x', 'shade'"):
+        model.predict({"x": [1], "shade": ["red"]})
+    with pytest.raises(TableError, match=r"'x' must hold numbers, .* holds 'one' \(1 row, first"):
+        model.predict({"x": ["one"], "color": ["red"]})
+    with pytest.raises(TableError, match="does not know which column it predicts"):
+        evaluate(TableModel(model.columns, model.estimator), open_table(columns(5)))
+    bare = as_table_model(model.network, open_table(columns(3)))
+    assert bare.columns.names == model.columns.features
+
+
+def test_a_network_without_names_takes_the_columns_in_order():
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    estimator = GreedyNetRegressor(2).fit(X, X.sum(axis=1))
+    table = open_table({"b": X[:, 0], "a": X[:, 1]})
+    model = as_table_model(estimator, table)
+    (found, p, full), *rest = model.predict_blocks(table)
+    np.testing.assert_array_equal(found, estimator.predict(X))
+    assert p is None
+    assert full.all()
+    assert not rest
+    with pytest.raises(TableError, match="takes 2 columns and knows no names, the table has 1"):
+        as_table_model(estimator, open_table({"a": [1]}))
+    with pytest.raises(TableError, match="does not know the means"):
+        list(model.predict_blocks(table, missing="mean"))
+
+
+def test_predicting_takes_no_more_memory_for_more_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    model = fit_table(columns(40), "y", n_nodes=3)
+
+    def peak(n_rows):
+        x, color = rng.uniform(size=n_rows).round(4), rng.choice(COLORS, n_rows)
+        table = open_table(write(tmp_path / "a.csv", {"x": x, "color": color}))
+        tracemalloc.start()
+        n_seen = sum(len(found) for found, _, _ in model.predict_blocks(table))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert n_seen == n_rows
+        return most
+
+    peak(10)  # imports
+    assert peak(200_000) < 1.5 * peak(2 * ROWS)
+
+
+def test_public_names():
+    for name in ("fit_table", "TableModel"):
+        home = importlib.import_module(f"greedynet.{greedynet._HOMES[name]}")
+        assert getattr(greedynet, name) is getattr(home, name)
