@@ -298,7 +298,7 @@ def objective_of(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(descent, "minimize", seen)
-            with pytest.raises(Seen) as caught:
+            with pytest.raises(Seen, match="objective") as caught:
                 descend(*arguments, **settings)
         return caught.value.args[0]
 
@@ -676,11 +676,13 @@ def test_neurons_that_do_not_pay_are_left_out_and_others_are_not():
         start = trials.descend(rows, some_weights(12), 1e-2, 100)
         network = trials.narrowed(start, 1e-2)
         widths.append(len(network.W))
-        # The neurons are taken as they are, in their order.
+        # The largest neurons are taken as they are, in their order.
         at = [start.W.tolist().index(row) for row in network.W.tolist()]
         assert at == sorted(at)
+        left_out = np.delete(start.sizes, at)
+        assert network.sizes.min(initial=np.inf) >= left_out.max(initial=0.0)
     assert widths[0] <= 2
-    assert widths[1] >= 3
+    assert 3 <= widths[1] < 12
 
 
 # From the growth to weights
