@@ -195,6 +195,8 @@ def test_predictions_of_classes(classifier, labels, folder):
     found = [[float(row[f"probability of {name}"]) for name in ("high", "low")] for row in rows]
     np.testing.assert_array_equal(found, wanted)
     assert [row["prediction"] for row in rows] == load(classifier).predict(labels).tolist()
+    run("predict", classifier, labels, "--out", "p.tsv")
+    assert read(folder / "p.tsv", "\t") == rows
 
 
 def test_empty_cells(folder):
@@ -397,6 +399,19 @@ def test_no_permission(data, model, folder, monkeypatch, number):
     assert files(folder) == before
 
 
+@pytest.mark.parametrize("out", ["closed", "nowhere/m", "."])
+def test_where_nothing_can_be_written_nothing_is_fitted(data, monkeypatch, out):
+    def fit_table(*arguments, **options):
+        raise AssertionError("fitted in vain")
+
+    monkeypatch.setattr("greedynet.commands.fit.fit_table", fit_table)
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
+    result = run("fit", data, "--target", "y", "--out", out, code=2)
+    assert {"closed": "'closed': there is no permission", ".": "add a file name"}.get(
+        out, "make the folder 'nowhere'"
+    ) in result.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
 def test_a_folder_that_is_read_only(data, model, folder):
     folder.chmod(0o555)
@@ -404,7 +419,7 @@ def test_a_folder_that_is_read_only(data, model, folder):
         result = run(*commands(data, model)[1], code=2)
     finally:
         folder.chmod(0o755)
-    assert "new.out: no permission" in result.stderr
+    assert "'new.out': there is no permission" in result.stderr
 
 
 def noise(path, n_rows=20_000):

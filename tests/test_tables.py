@@ -8,7 +8,14 @@ import pytest
 
 import greedynet
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, TableModel, fit_table, load
+from greedynet import (
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    ShallowNetwork,
+    TableModel,
+    fit_table,
+    load,
+)
 from greedynet.columns import Columns, Input, parse_numbers, survey
 from greedynet.export.resolve import as_network
 from greedynet.findings import Findings
@@ -201,6 +208,7 @@ def test_cells_that_are_numbers():
     values, text = parse_numbers(cells)
     np.testing.assert_array_equal(values, [1, 2.5, 1e3, -np.inf] + [np.nan] * 5)
     assert text.tolist() == [False] * 7 + [True, True]
+    assert parse_numbers(np.array(["1_000"], dtype=object))[1].all()
 
 
 def test_one_hot_by_hand():
@@ -220,11 +228,16 @@ def test_one_hot_by_hand():
 
 
 def test_rows_are_counted_across_blocks(tmp_path):
-    cells = ["red"] * (ROWS + 50)
-    cells[ROWS + 4] = cells[ROWS + 9] = "pink"
+    cells = ["red"] * (2 * ROWS + 50)
+    cells[2 * ROWS + 4] = cells[2 * ROWS + 9] = "pink"
     cells[3] = "grey"
-    model = TableModel(Columns((Input("c", ("red",)),)), GreedyNetRegressor())
+    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    model = TableModel(Columns((Input("c", ("red",)),)), network)
     message = r"'c' holds 'grey', 'pink', which .* \(3 rows, first data row 4\)"
+    with pytest.raises(TableError, match=message):
+        list(model.predict_blocks(open_table({"c": cells})))
+    cells[3] = "red"
+    message = rf"'c' holds 'pink', which .* \(2 rows, first data row {2 * ROWS + 5}\)"
     with pytest.raises(TableError, match=message):
         list(model.predict_blocks(open_table({"c": cells})))
 
@@ -445,6 +458,15 @@ def test_a_network_without_names_takes_the_columns_in_order():
         as_table_model(estimator, open_table({"a": [1]}))
     with pytest.raises(TableError, match="does not know the means"):
         list(model.predict_blocks(table, missing="mean"))
+
+
+def test_an_estimator_of_a_data_frame_finds_its_columns_by_name():
+    pandas = need("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2, 3, 4], "b": [2.0, 1, 4, 3]})
+    estimator = GreedyNetRegressor(2).fit(frame, frame["a"] - 2 * frame["b"])
+    table = open_table({"b": frame["b"], "other": frame["a"], "a": frame["a"]})
+    ((found, _, _),) = as_table_model(estimator, table).predict_blocks(table)
+    np.testing.assert_allclose(found, frame["a"] - 2 * frame["b"], atol=1e-12)
 
 
 def test_predicting_takes_no_more_memory_for_more_rows(tmp_path):

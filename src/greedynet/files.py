@@ -68,4 +68,9 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(
             f"`path` must name a file, got the folder {str(target)!r}: add a file name to it."
         )
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(
+            f"`path` must lie in a folder that you may write to, got {str(target)!r}: there is no "
+            "permission. Choose another folder."
+        )
     return target

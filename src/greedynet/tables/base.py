@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# float64, NaN where a cell is empty; or objects: text as it stands.
+# float64, NaN where a cell is empty; or objects: text as it stands, "None" and "nan" too.
 Column = NDArray[Any]
 Block = dict[str, Column]
 
@@ -43,7 +43,7 @@ def as_column(values: Any) -> Column:
         return array.astype(np.float64)
     if array.dtype.kind in "Mm":
         array = array.astype(str)
-    return text_column(["" if _is_nothing(value) else str(value) for value in array.tolist()])
+    return text_column([str(value) for value in array.tolist()])
 
 
 def text_column(cells: Sequence[str]) -> Column:
@@ -58,7 +58,3 @@ def sliced(columns: Block, names: Sequence[str]) -> Iterator[Block]:
     n_rows = len(next(iter(columns.values()), ()))
     for start in range(0, n_rows, ROWS):
         yield {name: columns[name][start : start + ROWS] for name in names}
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)

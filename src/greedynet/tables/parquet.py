@@ -39,4 +39,4 @@ class ParquetTable:
         if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
             cast = values.cast(self._arrow.float64(), safe=False)
             return as_column(cast.to_numpy(zero_copy_only=False))
-        return text_column(["" if cell is None else str(cell) for cell in values.to_pylist()])
+        return text_column([str(cell) for cell in values.to_pylist()])
