@@ -193,6 +193,19 @@ def test_a_row_with_too_many_cells_is_named(tmp_path):
         list(table.blocks(["x"]))
 
 
+def test_a_quote_that_never_ends(tmp_path):
+    (tmp_path / "a.csv").write_text('x,y\n1,"2\n3,4\n5,6\n')
+    with pytest.raises(TableError, match=r"a.csv cannot be read as CSV: unexpected end of data"):
+        fit_table(tmp_path / "a.csv", "y")
+
+
+def test_dates_are_text():
+    dates = np.array(["2024-01-31", "2024-02-01"], dtype="datetime64[ns]")
+    found = survey(open_table({"when": dates}), ["when"])["when"]
+    assert found.text is not None
+    assert found.text[0].startswith("2024-01-31")
+
+
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(TableError, match="does not exist"):
         open_table(tmp_path / "none.csv")
@@ -339,6 +352,15 @@ def test_scores_by_hand():
     assert found["r2"] == pytest.approx(model.estimator.score(model._matrix(table), table["y"]))
     pinball = np.where(misses > 0, 0.8 * misses, -0.2 * misses)
     assert found["quantile_loss"] == pytest.approx(np.mean(pinball))
+
+
+def test_scores_do_not_depend_on_the_unit():
+    table = columns(30)
+    table["y"] += np.sin(9 * table["x"])
+    found = fit_table(table, "y", n_nodes=3).about["training"]
+    far = fit_table({**table, "y": 1e200 * table["y"]}, "y", n_nodes=3).about["training"]
+    assert far["r2"] == pytest.approx(found["r2"])
+    assert far["rmse"] == pytest.approx(1e200 * found["rmse"])
 
 
 def test_scores_of_classes_by_hand():

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.checks import safe_norm
 from greedynet.columns import Input, as_text, parse_numbers
 from greedynet.findings import Findings, check_present
 from greedynet.losses import Loss, Squared, get_loss
@@ -98,17 +99,17 @@ def scores_of(
             "one column only: evaluate it in Python."
         )
     misses = y - found
-    spread = float(np.sum((y - y.mean()) ** 2))
+    size, spread = safe_norm(misses), safe_norm(y - y.mean())
     scores = {
-        "rmse": float(np.sqrt(np.mean(misses**2))),
+        "rmse": size / len(y) ** 0.5,
         "mae": float(np.mean(np.abs(misses))),
-        "r2": 1.0 - float(np.sum(misses**2)) / spread if spread > 0 else None,
+        "r2": 1.0 - (size / spread) ** 2 if spread > 0 else None,
     }
     loss = loss_of(estimator)
     if loss is not None and not isinstance(loss, Squared):
         # Weights that add up to 1: a mean, whatever the loss.
-        size = loss.size(misses[:, None], np.full(len(y), 1.0 / len(y)))
-        scores[f"{loss.name}_loss"] = size
+        weights = np.full(len(y), 1.0 / len(y))
+        scores[f"{loss.name}_loss"] = loss.size(misses[:, None], weights)
     return scores
 
 

@@ -63,7 +63,7 @@ class DelimitedTable:
     def _rows(self) -> Iterator[Iterator[list[str]]]:
         """Lend the rows, empty lines left out."""
         with self._open() as file, self._explained():
-            yield filter(None, csv.reader(file, delimiter=self.separator))
+            yield filter(None, csv.reader(file, delimiter=self.separator, strict=True))
 
     def _open(self) -> IO[str]:
         return open(self._path, encoding=self._encoding, newline="")
