@@ -10,18 +10,22 @@ from threadpoolctl import threadpool_limits
 
 from greedynet import classify, descent
 from greedynet.activations import get_activation
-from greedynet.classify import (
-    ENOUGH_HELD_OUT,
-    N_FOLDS,
-    RIDGES,
+from greedynet.classify import construct_classifier, trials
+from greedynet.classify import growth as growth_of
+from greedynet.classify.growth import (
     Akaike,
     HeldOut,
     LogisticFactor,
-    Trials,
     calm_scaling,
     class_frame,
-    construct_classifier,
     grown_weights,
+)
+from greedynet.classify.trials import (
+    ENOUGH_HELD_OUT,
+    N_FOLDS,
+    RIDGES,
+    Trials,
+    stratified_folds,
 )
 from greedynet.data import Rows
 from greedynet.descent import Weights, descend
@@ -556,7 +560,7 @@ def test_folds_hold_every_class_and_enough_rows(n, n_outputs):
     rows = Rows(np.c_[np.arange(n), rows.X], rows.Y, np.random.default_rng(0).uniform(1, 2, n))
     counts = np.bincount(labels_of(rows.Y))
     n_folds = max(2, min(N_FOLDS, counts.min()))
-    folds = classify._folds(rows, 3)
+    folds = stratified_folds(rows, 3)
     for train, held in folds:
         both = np.r_[train.X[:, 0], held.X[:, 0]]
         np.testing.assert_array_equal(np.sort(both), np.arange(n))
@@ -573,7 +577,7 @@ def test_folds_hold_every_class_and_enough_rows(n, n_outputs):
     n_held = sum(len(held) for _, held in folds)
     assert n_held >= min(ENOUGH_HELD_OUT - n_folds, 2 * n)
     assert n_held - len(folds[-1][1]) < ENOUGH_HELD_OUT
-    again, other = classify._folds(rows, 3), classify._folds(rows, 4)
+    again, other = stratified_folds(rows, 3), stratified_folds(rows, 4)
     for (a, _), (b, _) in zip(folds, again, strict=True):
         np.testing.assert_array_equal(a.X, b.X)
     assert any(not np.array_equal(a.X, b.X) for (_, a), (_, b) in zip(folds, other, strict=True))
@@ -584,7 +588,7 @@ def test_a_class_of_one_row_is_always_trained_on(n_outputs):
     rng = np.random.default_rng(0)
     labels = np.r_[rng.integers(0, max(1, n_outputs - 1), 99), max(1, n_outputs - 1)]
     rows = Rows(np.arange(100.0)[:, None], classes_of(labels, n_outputs))
-    folds = classify._folds(rows, 0)
+    folds = stratified_folds(rows, 0)
     assert len(folds) == 10
     for train, held in folds:
         assert 99 in train.X
@@ -595,7 +599,7 @@ def test_a_class_of_one_row_is_always_trained_on(n_outputs):
 
 def test_where_every_class_has_one_row_they_are_judged_as_they_are():
     rows = Rows(np.arange(3.0)[:, None], np.eye(3))
-    assert classify._folds(rows, 0) == [(rows, rows)]
+    assert stratified_folds(rows, 0) == [(rows, rows)]
 
 
 # Ridge and width
@@ -606,21 +610,21 @@ def test_where_every_class_has_one_row_they_are_judged_as_they_are():
 def test_the_lowest_point_of_a_parabola(lowest, curvature):
     x = np.array([-9.0, -7.5, -6.0, -4.5, -3.0])
     y = 0.3 + curvature * (x - lowest) ** 2
-    assert classify._lowest(x, y) == pytest.approx(np.exp(lowest), rel=1e-6)
+    assert trials._lowest(x, y) == pytest.approx(np.exp(lowest), rel=1e-6)
 
 
 def test_the_smallest_of_values_that_have_no_lowest_point_between():
     x = np.log([1.0, 2.0, 4.0, 8.0])
-    assert classify._lowest(x, np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(1.0)
-    assert classify._lowest(x, np.array([4.0, 3.0, 2.0, 1.0])) == pytest.approx(8.0)
-    assert classify._lowest(x, np.array([3.0, 3.0, 3.0, 3.0])) == pytest.approx(1.0)
-    assert classify._lowest(x[:1], np.array([4.0])) == pytest.approx(1.0)
+    assert trials._lowest(x, np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(1.0)
+    assert trials._lowest(x, np.array([4.0, 3.0, 2.0, 1.0])) == pytest.approx(8.0)
+    assert trials._lowest(x, np.array([3.0, 3.0, 3.0, 3.0])) == pytest.approx(1.0)
+    assert trials._lowest(x[:1], np.array([4.0])) == pytest.approx(1.0)
     # The parabola ends between the neighbours, whatever the values.
-    assert 2 < classify._lowest(x, np.array([9.0, 1.1, 1.0, 9.0])) < 4
+    assert 2 < trials._lowest(x, np.array([9.0, 1.1, 1.0, 9.0])) < 4
 
 
 def trials_of(rows, **settings):
-    return Trials(classify._folds(rows, 0), plan_of(**settings))
+    return Trials(stratified_folds(rows, 0), plan_of(**settings))
 
 
 def test_held_out_rows_count_by_their_weights():
@@ -692,7 +696,7 @@ def grown(rows, n_neurons=8, **settings):
     plan = plan_of(n_neurons, exact=True, **settings)
     frame = class_frame(rows, plan)
     scaled = frame.apply(rows)
-    return classify._grown(scaled, None, frame, plan, None, None), frame, scaled, plan
+    return growth_of.grown(scaled, None, frame, plan, None, None), frame, scaled, plan
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -778,7 +782,7 @@ def test_the_ridge_asked_for_is_the_ridge_taken(monkeypatch):
         ridges.append(ridge)
         return descend(rows, start, ridge, *arguments, **settings)
 
-    monkeypatch.setattr(classify, "descend", seen)
+    monkeypatch.setattr(trials, "descend", seen)
     constructed(rows, correct=True, max_neurons=4, alpha=0.02)
     assert set(ridges) == {0.02}
     ridges.clear()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, check_cv, train_test_split
 from sklearn.utils import check_array
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -50,8 +50,7 @@ def class_rows(
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
     if class_weight is not None:
-        with named("class_weight"):
-            by_class = compute_sample_weight(class_weight, labels)
+        by_class = _class_weights(class_weight, classes, labels, weights)
         weights = by_class if weights is None else by_class * weights
         weights = check_weights(weights, "class_weight", len(inputs))
     present = np.unique(labels if weights is None else labels[weights > 0])
@@ -61,6 +60,26 @@ def class_rows(
             f"{present.tolist()}: a classifier needs rows of both."
         )
     return Rows(inputs, unit_vectors(labels, classes), weights), classes
+
+
+def _class_weights(
+    class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weights: Float64 | None
+) -> Float64:
+    """Return the weight of each row's class."""
+    if isinstance(class_weight, dict):
+        known = set(classes.tolist())
+        unknown = [label for label in class_weight if label not in known]
+        # Where all classes are named, more names do no harm: a fold may lack a class.
+        if unknown and not known <= set(class_weight):
+            raise ValueError(
+                f"`class_weight` must name classes of `y`, {classes.tolist()}, got {unknown}: "
+                "leave out what `y` has not; classes that are not named have the weight 1."
+            )
+    with named("class_weight"):
+        by_class = compute_class_weight(
+            class_weight, classes=classes, y=labels, sample_weight=weights
+        )
+    return np.asarray(by_class[np.searchsorted(classes, labels)], dtype=np.float64)
 
 
 def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:
@@ -81,8 +100,9 @@ def class_validation_rows(
 ) -> Rows | None:
     """Validation rows of classes that the training rows have, or None."""
     if y_val is not None:
-        labels = column_or_1d(y_val)
-        unseen = np.setdiff1d(np.unique(labels), classes)
+        with named("y_val"):
+            labels = column_or_1d(y_val)
+            unseen = np.setdiff1d(np.unique(labels), classes)
         if len(unseen):
             raise ValueError(
                 f"`y_val` must have classes of `y` only, {classes.tolist()}, got "
@@ -214,8 +234,12 @@ def _check_classes(
         with named("X"):
             check_array(X, dtype=kinds, input_name="X")
         raise
-    with named("y"):
+    try:
         check_classification_targets(labels)
+    except ValueError as error:
+        raise ValueError(
+            f"`y`: {error} For numbers that are no classes write GreedyNetRegressor."
+        ) from None
     return inputs, labels
 
 

@@ -34,7 +34,7 @@ from greedynet.search import Candidate
 from greedynet.searches import input_scaling
 from greedynet.site import NOTHING_TO_FINISH, OnStep
 from greedynet.sketch import Sketch, Triangle, sample_size
-from greedynet.stopping import Limits, StopReason, neuron_cost
+from greedynet.stopping import Limits, neuron_cost
 from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
@@ -110,7 +110,7 @@ def construct_reweighted(
         finished=network,
         finished_error=plan.loss.size(misses(network, rows), rows.weights) / size,
         best_n_nodes=network.n_nodes,
-        stop_reason=_reason(network, plan.limits),
+        stop_reason=plan.limits.kept(network.n_neurons),
     )
 
 
@@ -215,13 +215,6 @@ def _scored(grown: SelectionPath, scores: Float64) -> SelectionPath:
     """Return the path with the scores that its width was chosen by."""
     seen = scores[: len(grown.n_nodes)]
     return replace(grown, scores=seen, validation_errors=seen)
-
-
-def _reason(network: ShallowNetwork, limits: Limits) -> StopReason:
-    full = network.n_neurons >= limits.max_neurons
-    if limits.exact:
-        return StopReason.N_NODES if full else StopReason.EXHAUSTED
-    return StopReason.MAX_NODES if full else StopReason.VALIDATED
 
 
 def _center(rows: Rows, plan: Plan) -> Float64:

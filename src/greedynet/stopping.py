@@ -83,6 +83,13 @@ class Limits:
                 return StopReason.VALIDATED
         return None
 
+    def kept(self, n_neurons: int) -> StopReason:
+        """Return the reason for a finished network that kept so many neurons."""
+        full = n_neurons >= self.max_neurons
+        if self.exact:
+            return StopReason.N_NODES if full else StopReason.EXHAUSTED
+        return StopReason.MAX_NODES if full else StopReason.VALIDATED
+
 
 def best_width(scores: list[float]) -> int:
     """Position of the smallest score, the first of equals: the fewest neurons."""

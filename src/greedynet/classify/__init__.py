@@ -1,0 +1,112 @@
+"""Classification on one page: from rows of classes to a network of logits.
+
+    scaling -> search on the working residual -> logistic outer weights -> ridge and width by
+    folds -> all weights together -> network
+
+One hidden layer serves all classes. Neurons are taken one by one, each the best for `y - p`, the
+residual of the logistic model so far.
+"""
+
+from dataclasses import replace
+
+from greedynet.classify.growth import class_frame, grown, grown_path, grown_weights
+from greedynet.classify.trials import Trials, stratified_folds
+from greedynet.data import Rows
+from greedynet.descent import Weights
+from greedynet.frame import Frame
+from greedynet.logistic import log_loss
+from greedynet.network import ShallowNetwork
+from greedynet.path import SelectionPath
+from greedynet.plan import Plan
+from greedynet.site import OnStep
+from greedynet.sketch import Sketch, sample_size
+from greedynet.stopping import StopReason
+from greedynet.threads import Pool
+
+FINAL_STEPS = 300
+# Rows beyond which the last correction sees a sample.
+MAX_FINAL_ROWS = 2**17
+
+
+def construct_classifier(
+    rows: Rows,
+    plan: Plan,
+    validation: Rows | None = None,
+    *,
+    pool: Pool | None = None,
+    on_step: OnStep | None = None,
+) -> SelectionPath:
+    """Construct a network whose outputs are logits.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training data, `Y` the classes as unit vectors, or one column of 0 and 1 for two classes.
+    plan : Plan
+        How to do it.
+    validation : Rows or None
+        Data to choose ridge and width by; without them they are chosen by folds.
+    pool, on_step
+        As in `construct`.
+
+    Returns
+    -------
+    path : SelectionPath
+        Its errors are mean log-losses.
+    """
+    all_rows, rows = rows, _sampled(rows, plan)
+    frame = class_frame(rows, plan)
+    scaled = frame.apply(rows)
+    held = None if validation is None else frame.apply(validation)
+    growth = grown(scaled, held, frame, plan, pool, on_step)
+    path = grown_path(growth, frame, plan, validated=held is not None)
+    if not plan.correct or not growth.factor.size or growth.reason is StopReason.CALLBACK:
+        return path
+
+    start = grown_weights(growth, frame, scaled, plan.activation)
+    folds = stratified_folds(scaled, plan.random_state) if held is None else [(scaled, held)]
+    trials = Trials(folds, plan)
+    ridge = plan.alpha if plan.alpha is not None else trials.best_ridge(start)
+    most = frame.apply(_at_most(all_rows, MAX_FINAL_ROWS, plan.random_state))
+    final = trials.descend(most, start, ridge, FINAL_STEPS)
+    if not plan.limits.exact:
+        final = trials.narrowed(final, ridge)
+        final = trials.descend(most, final, ridge, FINAL_STEPS)
+    return replace(
+        path,
+        finished=_network(final, frame, plan),
+        finished_error=log_loss(final.logits(scaled.X, plan.activation), scaled.Y, scaled.weights),
+        finished_score=trials.score([final]) if held else trials.held_out_loss(final, ridge),
+        best_n_nodes=len(final.W) + frame.affine.n_nodes,
+        stop_reason=plan.limits.kept(len(final.W)) if growth.candidates else growth.reason,
+    )
+
+
+def _sampled(rows: Rows, plan: Plan) -> Rows:
+    """Of very many rows a sample to grow on."""
+    size = sample_size(len(rows), rows.X.shape[1], plan.limits.max_neurons)
+    if size is None:
+        return rows
+    return Sketch(rows, size, hold_out=False, seed=plan.random_state).sample(0)
+
+
+def _at_most(rows: Rows, n: int, seed: int) -> Rows:
+    if len(rows) <= n:
+        return rows
+    return Sketch(rows, n, hold_out=False, seed=seed).sample(0)
+
+
+def _network(weights: Weights, frame: Frame, plan: Plan) -> ShallowNetwork:
+    """Return the network for inputs as they come."""
+    inner = frame.inputs.fold(weights.W)
+    affine = frame.inputs.fold(weights.L.T).T
+    return ShallowNetwork(
+        inner_weights=inner[:, :-1],
+        biases=inner[:, -1],
+        outer_weights=weights.C,
+        linear_weights=affine[:-1] if plan.linear_term else None,
+        intercept=affine[-1] if plan.linear_term else None,
+        activation=plan.activation,
+        single_output=plan.single_output,
+        input_range=frame.input_range,
+    )

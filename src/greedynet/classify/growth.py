@@ -1,0 +1,201 @@
+"""The growth of a classifying network, neuron by neuron on the working residual `y - p`."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation
+from greedynet.data import InputScaling, OutputScaling, Rows
+from greedynet.descent import Weights
+from greedynet.factor import Factor
+from greedynet.frame import Frame
+from greedynet.greedy import Growth, grow
+from greedynet.logistic import RIDGE, Logistic, log_loss
+from greedynet.lossfactor import LossFactor
+from greedynet.network import ShallowNetwork
+from greedynet.path import SelectionPath
+from greedynet.plan import Plan
+from greedynet.search import Candidate
+from greedynet.searches import dependent, make_search
+from greedynet.site import OnStep
+from greedynet.stopping import Judge, StopReason, Validation, neuron_cost
+from greedynet.threads import Pool
+
+Float64 = NDArray[np.float64]
+
+MAX_KURTOSIS = 10.0
+
+
+def class_frame(rows: Rows, plan: Plan) -> Frame:
+    """Return the coordinates of a classification: inputs scaled, classes as they are."""
+    if plan.points is not None:
+        inputs = InputScaling.identity(rows.X.shape[1])
+    elif plan.search == "dictionary":
+        inputs = InputScaling.to_cube(rows.X)
+    else:
+        inputs = calm_scaling(rows)
+    frame = Frame.of(rows, inputs, linear_term=plan.linear_term)
+    n_outputs = rows.Y.shape[1]
+    return replace(frame, outputs=OutputScaling(np.zeros(n_outputs), np.ones(n_outputs)))
+
+
+def calm_scaling(rows: Rows) -> InputScaling:
+    """Return mean 0 and deviation 1, but less for columns that are nearly always the same.
+
+    A pixel that is nearly always 0 has a tiny deviation, and dividing by it blows up its few other
+    values. Columns with a kurtosis `m4 / m2^2` above 10 are divided by `(m4 / 10)^(1/4)` instead of
+    `m2^(1/2)`.
+    """
+    standard = InputScaling.standard(rows)
+    fourth = np.average(standard.apply(rows.X) ** 4.0, axis=0, weights=rows.weights)
+    return replace(standard, width=standard.width * np.maximum(1.0, fourth / MAX_KURTOSIS) ** 0.25)
+
+
+class LogisticFactor(LossFactor):
+    """A factor of the logistic loss; its error is the mean log-loss."""
+
+    @property
+    def target_size(self) -> float:
+        """One: log-losses are not relative to anything."""
+        return 1.0
+
+    def square_left(self, weights: Float64, alpha: float) -> float:
+        """Return the square of the mean log-loss."""
+        logits = self.Q / self._row_scale @ self.z
+        return log_loss(logits, self._target, self._row_weights) ** 2
+
+
+class HeldOut(Validation):
+    """Log-loss of rows kept apart."""
+
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
+        """Return the mean log-loss of the validation rows."""
+        if column is not None:
+            self._append(column * self._row_scale)
+        scale = self._row_scale[:, None]
+        logits = self._columns[:, : self._used] @ weights / scale
+        return log_loss(logits, self._Y / scale, self._row_scale**2)
+
+
+@dataclass(frozen=True)
+class Akaike:
+    """Log-loss plus what was spent on it: `loss + C(k) / n`.
+
+    A neuron costs its outer weights and, as in generalised cross-validation of a regression, what
+    was searched.
+    """
+
+    n_rows: float
+    n_affine: int
+    n_outputs: int
+    searched: float
+
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
+        """Return the criterion."""
+        k = factor.size - self.n_affine
+        spent = factor.size * self.n_outputs + k * self.searched
+        return float(np.sqrt(square)) + spent / self.n_rows
+
+
+def grown(
+    rows: Rows,
+    validation: Rows | None,
+    frame: Frame,
+    plan: Plan,
+    pool: Pool | None,
+    on_step: OnStep | None,
+) -> Growth:
+    """Grow neuron by neuron on the working residual."""
+    factor = LogisticFactor(rows.Y, rows.weights, Logistic(_growth_ridge(plan)), dependent(plan))
+    for column in frame.affine_columns(rows).T:
+        factor.append(column)
+    n_affine = factor.size
+    search = make_search(rows, plan, pool=pool)
+    growth = Growth(factor, n_affine, search, _judge(rows, validation, frame, plan, n_affine))
+
+    def evaluate(found: Candidate) -> Float64:
+        if validation is None:
+            return found.column
+        z = validation.X @ found.point[:-1] + found.point[-1]
+        return np.asarray(plan.activation.value(z) / found.norm)
+
+    def step(growth: Growth) -> bool:
+        width = frame.affine.n_nodes + len(growth.candidates)
+        if on_step is None:
+            return False
+        return on_step(lambda: _grown_network(growth, frame, plan), growth.errors[-1], width)
+
+    limits = replace(plan.limits, patience=None) if plan.correct else plan.limits
+    return grow(growth, limits, evaluate=evaluate, on_step=step)
+
+
+def _growth_ridge(plan: Plan) -> float:
+    """Ridge of the growth: what was asked for where it is all the ridge there is."""
+    return RIDGE if plan.correct or plan.alpha is None else max(plan.alpha, 1e-8)
+
+
+def _judge(
+    rows: Rows, validation: Rows | None, frame: Frame, plan: Plan, n_affine: int
+) -> Judge | None:
+    """Who scores the widths of the growth."""
+    if validation is not None:
+        affine = frame.affine.evaluate(validation.X)
+        return HeldOut(affine, validation.Y, validation.row_scale)
+    if plan.limits.exact or plan.correct or not plan.gcv:
+        return None
+    return Akaike(len(rows), n_affine, rows.Y.shape[1], neuron_cost(rows.X.shape[1]) - 1.0)
+
+
+def grown_weights(growth: Growth, frame: Frame, rows: Rows, activation: Activation) -> Weights:
+    """Return the grown network as weights: logits as grown, by least squares with a small ridge."""
+    factor, r = growth.factor, growth.n_affine
+    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
+    logits, A = factor.Q @ factor.z, factor.Q[:, :r]
+    H = frame.neuron_columns(rows, points, activation)
+    norms = np.linalg.norm(H, axis=0)
+    H = H / norms
+    outside = H - A @ (A.T @ H)
+    C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
+    L = np.zeros((points.shape[1], logits.shape[1]))
+    if r:
+        # The orthonormal columns are the affine ones up to a triangle.
+        affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
+        L = frame.affine.to_weights @ affine
+    return Weights(points, C / norms[:, None], L).balanced(activation)
+
+
+def _grown_network(growth: Growth, frame: Frame, plan: Plan) -> ShallowNetwork:
+    return frame.network(
+        growth.factor,
+        growth.candidates,
+        plan.activation,
+        alpha=0.0,
+        single_output=plan.single_output,
+    )
+
+
+def grown_path(growth: Growth, frame: Frame, plan: Plan, *, validated: bool) -> SelectionPath:
+    """Return the path of a growth; its errors are mean log-losses."""
+    network = _grown_network(growth, frame, plan)
+    widths = frame.affine.n_nodes + np.arange(len(growth.candidates) + 1)
+    best = len(growth.candidates) if plan.limits.exact else growth.best
+    scores = np.array(growth.scores) if growth.scores else None
+    reason = growth.reason
+    if best < len(growth.candidates) and reason is not StopReason.CALLBACK:
+        reason = StopReason.VALIDATED
+    return SelectionPath(
+        indices=np.array([found.index for found in growth.candidates], dtype=np.intp),
+        n_nodes=widths,
+        training_errors=np.array(growth.errors),
+        validation_errors=scores if validated else None,
+        scores=scores,
+        seconds=np.array(growth.seconds),
+        best_n_nodes=int(widths[best]),
+        stop_reason=reason,
+        network=network,
+    )

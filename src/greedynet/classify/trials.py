@@ -1,0 +1,132 @@
+"""Ridge and width of a classifying network, by networks corrected on folds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from greedynet.data import Rows
+from greedynet.descent import Weights, descend
+from greedynet.logistic import log_loss
+from greedynet.plan import Plan
+
+Float64 = NDArray[np.float64]
+
+N_FOLDS = 5
+# Folds are gone through until so many rows have been held out: more say little more.
+ENOUGH_HELD_OUT = 600
+MAX_REPEATS = 2
+RIDGES = tuple(np.geomspace(1e-4, 3e-2, 6))
+FOLD_STEPS = 60
+_NEGLIGIBLE = 1e-3
+_PRUNED_TO = 2 / 3
+# A narrower network is taken if its log-loss is at most this much of the best.
+_AS_GOOD = 1.003
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Networks corrected on folds and judged on what the folds leave out.
+
+    Attributes
+    ----------
+    folds : sequence of pairs of Rows
+        Training and held-out rows, scaled.
+    plan : Plan
+    """
+
+    folds: Sequence[tuple[Rows, Rows]]
+    plan: Plan
+
+    def descend(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:
+        """Correct all weights together."""
+        sigma = self.plan.activation
+        return descend(rows, start, ridge, n_steps, sigma, linear_term=self.plan.linear_term)
+
+    def corrected(self, starts: Sequence[Weights], ridge: float, n_steps: int) -> list[Weights]:
+        """Correct on every fold, from a start for each."""
+        return [
+            self.descend(train, start, ridge, n_steps)
+            for (train, _), start in zip(self.folds, starts, strict=True)
+        ]
+
+    def score(self, networks: Sequence[Weights]) -> float:
+        """Mean log-loss of the held-out rows."""
+        total = rows = 0.0
+        for (_, held), network in zip(self.folds, networks, strict=True):
+            weight = float(len(held) if held.weights is None else held.weights.sum())
+            logits = network.logits(held.X, self.plan.activation)
+            total += weight * log_loss(logits, held.Y, held.weights)
+            rows += weight
+        return total / rows
+
+    def held_out_loss(self, network: Weights, ridge: float) -> float:
+        """Correct a network on every fold, and return the log-loss of the held-out rows."""
+        return self.score(self.corrected([network] * len(self.folds), ridge, FOLD_STEPS))
+
+    def best_ridge(self, start: Weights) -> float:
+        """Return the ridge with the smallest held-out log-loss.
+
+        From the smallest up, each started where the last one ended; then the lowest point of the
+        parabola through the best value and its neighbours, over the logarithm.
+        """
+        networks, scores = [start] * len(self.folds), []
+        for i, ridge in enumerate(RIDGES):
+            networks = self.corrected(networks, ridge, FOLD_STEPS * (2 if i == 0 else 1))
+            scores.append(self.score(networks))
+            if i - int(np.argmin(scores)) >= 2:
+                break
+        return _lowest(np.log(RIDGES[: len(scores)]), np.array(scores))
+
+    def narrowed(self, network: Weights, ridge: float) -> Weights:
+        """Return the narrowest network that the folds find as good as any.
+
+        The smallest neurons are left out, a third at a time.
+        """
+        network = network.take(np.flatnonzero(_counts(network)))
+        best = self.held_out_loss(network, ridge)
+        chosen = network
+        while len(network.W):
+            n = int(len(network.W) * _PRUNED_TO)
+            network = network.take(np.sort(np.argsort(-network.sizes, kind="stable")[:n]))
+            score = self.held_out_loss(network, ridge)
+            if score > _AS_GOOD * best:
+                break
+            best, chosen = min(best, score), network
+        return chosen
+
+
+def _counts(network: Weights) -> NDArray[np.bool_]:
+    """Whether neurons are more than next to nothing beside the largest."""
+    return np.asarray(network.sizes > _NEGLIGIBLE * max(network.sizes.max(initial=0.0), 1e-12))
+
+
+def _lowest(x: Float64, y: Float64) -> float:
+    """The exponential of the lowest point of the parabola through the smallest of values."""
+    i = int(np.argmin(y))
+    if 0 < i < len(y) - 1:
+        a, b, _ = np.polyfit(x[i - 1 : i + 2] - x[i], y[i - 1 : i + 2], 2)
+        if a > 0:
+            return float(np.exp(x[i] - b / (2 * a)))
+    return float(np.exp(x[i]))
+
+
+def stratified_folds(rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+    """Stratified folds, until enough rows have been held out."""
+    labels = rows.Y[:, 0] > 0.5 if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
+    _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    # A class of one row cannot be held out and be trained on: it is always trained on.
+    single, many = (np.flatnonzero(rare) for rare in (counts[which] == 1, counts[which] > 1))
+    if not len(many):
+        return [(rows, rows)]
+    n_folds = max(2, min(N_FOLDS, int(counts[counts > 1].min())))
+    splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=MAX_REPEATS, random_state=seed)
+    enough = int(np.ceil(ENOUGH_HELD_OUT * n_folds / len(many)))
+    splits = islice(splitter.split(many, labels[many]), enough)
+    return [
+        (rows.take(np.sort(np.r_[single, many[train]])), rows.take(many[held]))
+        for train, held in splits
+    ]
