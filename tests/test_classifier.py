@@ -566,10 +566,12 @@ def test_two_folds_of_digits():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_digits_beside_a_perceptron():
-    """Measured: 0.9867 and 0.0561; the perceptron 0.9766 and 0.0774."""
+    """Four of ten folds; on all ten, benchmarks/classification.py: 0.984 and 0.058, the
+    perceptron 0.977 and 0.077."""
     X, y = load_digits(return_X_y=True)
-    accuracy, loss = scores(GreedyNetClassifier(max_nodes=150), X, y, folds(X, y))
-    perceptron = scores(MLPClassifier((150,), random_state=0), X, y, folds(X, y))
+    splits = list(folds(X, y))[:4]
+    accuracy, loss = scores(GreedyNetClassifier(max_nodes=150), X, y, splits)
+    perceptron = scores(MLPClassifier((150,), random_state=0), X, y, splits)
     assert accuracy >= 0.97
     assert accuracy > perceptron[0]
     assert loss < perceptron[1]

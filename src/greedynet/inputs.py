@@ -49,17 +49,22 @@ def class_rows(
     inputs, labels = _check_classes(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
+    _check_two_classes(labels, weights)
     if class_weight is not None:
         by_class = _class_weights(class_weight, classes, labels, weights)
         weights = by_class if weights is None else by_class * weights
         weights = check_weights(weights, "class_weight", len(inputs))
+        _check_two_classes(labels, weights)
+    return Rows(inputs, unit_vectors(labels, classes), weights), classes
+
+
+def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
     present = np.unique(labels if weights is None else labels[weights > 0])
     if len(present) < 2:
         raise ValueError(
             f"`y` must have at least two classes among the rows of positive weight, got one class, "
             f"{present.tolist()}: a classifier needs rows of both."
         )
-    return Rows(inputs, unit_vectors(labels, classes), weights), classes
 
 
 def _class_weights(
@@ -75,11 +80,19 @@ def _class_weights(
                 f"`class_weight` must name classes of `y`, {classes.tolist()}, got {unknown}: "
                 "leave out what `y` has not; classes that are not named have the weight 1."
             )
+    # Classes without weight have none to balance.
+    seen = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
+    present = np.unique(labels[seen])
     with named("class_weight"):
         by_class = compute_class_weight(
-            class_weight, classes=classes, y=labels, sample_weight=weights
+            class_weight,
+            classes=present,
+            y=labels[seen],
+            sample_weight=None if weights is None else weights[seen],
         )
-    return np.asarray(by_class[np.searchsorted(classes, labels)], dtype=np.float64)
+    of_row = np.zeros(len(labels))
+    of_row[seen] = by_class[np.searchsorted(present, labels[seen])]
+    return of_row
 
 
 def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:
