@@ -58,8 +58,6 @@ def test_scikit_learn(estimator, check):
         small(search="dictionary", n_points=300),
         small(linear_term=False),
         small(class_weight="balanced"),
-        quick(),
-        small(n_nodes=5),
     ]
 )
 def test_scikit_learn_with_other_settings(estimator, check):
@@ -400,7 +398,7 @@ def test_without_correction_the_best_width_is_kept():
     path = model.path_
     assert len(path) == 38
     assert model.n_nodes_ == path.n_nodes[np.argmin(path.scores)] < 40
-    assert model.stop_reason_ is StopReason.VALIDATED
+    assert model.stop_reason_ is StopReason.MAX_NODES
     other = GreedyNetClassifier(max_nodes=40, correct=False)
     path = other.fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:]).path_
     assert other.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]

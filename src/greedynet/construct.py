@@ -68,7 +68,7 @@ def construct(
         judge = site.judge() if scores is None else Given(scores)
         growth = site.grow(site.start(judge), limits.max_neurons, limits, on_step)
         validated = validation is not None or scores is not None
-        path = _path(growth, site.network(growth), plan.limits, validated=validated)
+        path = growth.path(site.network(growth), plan.limits, validated=validated)
         return path if site.sketch is None else _solved_on_all_rows(path, growth, site)
 
     limits = plan.limits if scores is None else Limits(int(np.argmin(scores)), exact=True)
@@ -88,7 +88,7 @@ def construct(
         first = site.grow(first, ceil(OVERGROWTH * most), limits, on_step)
     grown = site.network(first)
     if first.reason in NOTHING_TO_FINISH or not first.candidates:
-        return _path(first, grown, limits, validated=validation is not None)
+        return first.path(grown, limits, validated=validation is not None)
 
     finisher = site.finisher()
     for growth in (first, *others):
@@ -146,34 +146,6 @@ def _limits(plan: Plan, scores: Float64 | None) -> Limits:
     return replace(plan.limits, max_neurons=reach, patience=None)
 
 
-def _path(
-    growth: Growth, network: ShallowNetwork, limits: Limits, *, validated: bool
-) -> SelectionPath:
-    n_grown = len(growth.candidates)
-    best = n_grown if limits.exact else growth.best
-    reason = growth.reason
-    if reason is StopReason.MAX_NODES:
-        scored = n_grown < limits.max_neurons
-    else:
-        scored = best < n_grown and reason is not StopReason.CALLBACK
-    if scored:
-        # Whatever ended the path, it was the score that decided what is kept of it.
-        reason = StopReason.VALIDATED
-    widths = network.n_nodes - network.n_neurons + np.arange(network.n_neurons + 1)
-    scores = np.array(growth.scores) if growth.scores else None
-    return SelectionPath(
-        indices=np.array([found.index for found in growth.candidates], dtype=np.intp),
-        n_nodes=widths,
-        training_errors=np.array(growth.errors),
-        validation_errors=scores if validated else None,
-        scores=scores,
-        seconds=np.array(growth.seconds),
-        best_n_nodes=int(widths[best]),
-        stop_reason=reason,
-        network=network,
-    )
-
-
 def _finished_path(
     growth: Growth,
     network: ShallowNetwork,
@@ -189,7 +161,7 @@ def _finished_path(
     grown = growth.cut(min(len(growth.candidates), limits.max_neurons))
     fixed = network.n_nodes - network.n_neurons
     cut = network.truncate(fixed + len(grown.candidates))
-    path = _path(grown, cut, limits, validated=validated)
+    path = grown.path(cut, limits, validated=validated)
     if _better_as_grown(grown, finisher, states) and not limits.exact:
         return path
     finished = finisher.network(states)

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.factor import Factor
+from greedynet.network import ShallowNetwork
 from greedynet.outer import outer_weights
+from greedynet.path import SelectionPath
 from greedynet.search.base import Candidate, Search
 from greedynet.stopping import Judge, Limits, StopReason, best_width
 
@@ -51,6 +53,42 @@ class Growth:
             errors=self.errors[: n_neurons + 1],
             scores=self.scores[: n_neurons + 1],
             seconds=self.seconds[: n_neurons + 1],
+        )
+
+    def path(self, network: ShallowNetwork, limits: Limits, *, validated: bool) -> SelectionPath:
+        """Return the growth as a path.
+
+        Parameters
+        ----------
+        network : ShallowNetwork
+            The network of all neurons.
+        limits : Limits
+            What the user asked for.
+        validated : bool
+            Whether the scores are errors on rows kept apart, or over folds.
+        """
+        n_grown = len(self.candidates)
+        best = n_grown if limits.exact else self.best
+        reason = self.reason
+        if reason is StopReason.MAX_NODES:
+            scored = n_grown < limits.max_neurons
+        else:
+            scored = best < n_grown and reason is not StopReason.CALLBACK
+        if scored:
+            # Whatever ended the path, it was the score that decided what is kept of it.
+            reason = StopReason.VALIDATED
+        widths = network.n_nodes - network.n_neurons + np.arange(network.n_neurons + 1)
+        scores = np.array(self.scores) if self.scores else None
+        return SelectionPath(
+            indices=np.array([found.index for found in self.candidates], dtype=np.intp),
+            n_nodes=widths,
+            training_errors=np.array(self.errors),
+            validation_errors=scores if validated else None,
+            scores=scores,
+            seconds=np.array(self.seconds),
+            best_n_nodes=int(widths[best]),
+            stop_reason=reason,
+            network=network,
         )
 
 

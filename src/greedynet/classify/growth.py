@@ -19,7 +19,7 @@ from greedynet.plan import Plan
 from greedynet.search import Candidate
 from greedynet.searches import dependent, make_search
 from greedynet.site import OnStep
-from greedynet.stopping import Judge, StopReason, Validation, neuron_cost
+from greedynet.stopping import Judge, Validation, neuron_cost
 from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
@@ -181,21 +181,4 @@ def _grown_network(growth: Growth, frame: Frame, plan: Plan) -> ShallowNetwork:
 
 def grown_path(growth: Growth, frame: Frame, plan: Plan, *, validated: bool) -> SelectionPath:
     """Return the path of a growth; its errors are mean log-losses."""
-    network = _grown_network(growth, frame, plan)
-    widths = frame.affine.n_nodes + np.arange(len(growth.candidates) + 1)
-    best = len(growth.candidates) if plan.limits.exact else growth.best
-    scores = np.array(growth.scores) if growth.scores else None
-    reason = growth.reason
-    if best < len(growth.candidates) and reason is not StopReason.CALLBACK:
-        reason = StopReason.VALIDATED
-    return SelectionPath(
-        indices=np.array([found.index for found in growth.candidates], dtype=np.intp),
-        n_nodes=widths,
-        training_errors=np.array(growth.errors),
-        validation_errors=scores if validated else None,
-        scores=scores,
-        seconds=np.array(growth.seconds),
-        best_n_nodes=int(widths[best]),
-        stop_reason=reason,
-        network=network,
-    )
+    return growth.path(_grown_network(growth, frame, plan), plan.limits, validated=validated)
