@@ -78,6 +78,16 @@ class Frame:
         values = rows.X @ points[:, :-1].T + points[:, -1]
         return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
 
+    def column(self, found: Candidate, activation: Activation, rows: Rows | None) -> Float64:
+        """Return a candidate's normalised column on other scaled rows; its own if there are none.
+
+        Without sample weights, and with the norm of the *training* rows.
+        """
+        if rows is None:
+            return found.column
+        z = rows.X @ found.point[:-1] + found.point[-1]
+        return np.asarray(activation.value(z) / found.norm)
+
     def factor(self, rows: Rows, dependent: float, loss: Loss | None = None) -> Factor:
         """Return the factor of scaled rows, with the affine columns in it."""
         if loss is None or isinstance(loss, Squared):

@@ -14,7 +14,6 @@ from greedynet.greedy import Growth, grow
 from greedynet.lossfactor import information
 from greedynet.network import ShallowNetwork
 from greedynet.plan import Plan
-from greedynet.search import Candidate
 from greedynet.searches import dependent, input_scaling, make_search
 from greedynet.sketch import Sketch, sample_size
 from greedynet.stopping import GCV, Judge, Limits, StopReason, Validation, neuron_cost
@@ -118,7 +117,7 @@ class Site:
             growth,
             replace(limits, max_neurons=n_neurons),
             alpha=self.plan.ridge,
-            evaluate=self._on_validation_rows,
+            evaluate=lambda f: self.frame.column(f, self.plan.activation, self.validation),
             on_step=step,
         )
 
@@ -165,13 +164,6 @@ class Site:
             return True
         n = self.rows.n_independent
         return approximation_error_left(growth.errors, n, self.n_affine, self.n_features)
-
-    def _on_validation_rows(self, found: Candidate) -> Float64:
-        """Return the candidate's normalised column on the validation rows, or its own column."""
-        if self.validation is None:
-            return found.column
-        z = self.validation.X @ found.point[:-1] + found.point[-1]
-        return np.asarray(self.plan.activation.value(z) / found.norm)
 
 
 def _sketch(rows: Rows, plan: Plan, *, judged: bool) -> Sketch | None:

@@ -17,7 +17,7 @@ from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.plan import Plan
 from greedynet.search import Candidate
-from greedynet.searches import dependent, make_search
+from greedynet.searches import dependent, input_scaling, make_search
 from greedynet.site import OnStep
 from greedynet.stopping import Judge, Validation, neuron_cost
 from greedynet.threads import Pool
@@ -29,12 +29,8 @@ MAX_KURTOSIS = 10.0
 
 def class_frame(rows: Rows, plan: Plan) -> Frame:
     """Return the coordinates of a classification: inputs scaled, classes as they are."""
-    if plan.points is not None:
-        inputs = InputScaling.identity(rows.X.shape[1])
-    elif plan.search == "dictionary":
-        inputs = InputScaling.to_cube(rows.X)
-    else:
-        inputs = calm_scaling(rows)
+    calm = plan.search == "continuous"
+    inputs = calm_scaling(rows) if calm else input_scaling(rows, plan)
     frame = Frame.of(rows, inputs, linear_term=plan.linear_term)
     n_outputs = rows.Y.shape[1]
     return replace(frame, outputs=OutputScaling(np.zeros(n_outputs), np.ones(n_outputs)))
@@ -119,10 +115,7 @@ def grown(
     growth = Growth(factor, n_affine, search, _judge(rows, validation, frame, plan, n_affine))
 
     def evaluate(found: Candidate) -> Float64:
-        if validation is None:
-            return found.column
-        z = validation.X @ found.point[:-1] + found.point[-1]
-        return np.asarray(plan.activation.value(z) / found.norm)
+        return frame.column(found, plan.activation, validation)
 
     def step(growth: Growth) -> bool:
         width = frame.affine.n_nodes + len(growth.candidates)
