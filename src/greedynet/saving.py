@@ -41,14 +41,17 @@ class SaveMixin:
         path : str or path
             A name such as "model.safetensors". The file holds numbers and text, no code.
         """
+        write_tree(path, type(self).__name__, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return parameters and fitted attributes as arrays and plain values, for a file."""
         check_is_fitted(self)
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
         fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and k[0] != "_"}
-        tree = {
+        return {
             "parameters": {name: _encode(value, name) for name, value in parameters.items()},
             "fitted": {name: _encode(value, name) for name, value in fitted.items()},
         }
-        write_tree(path, type(self).__name__, tree)
 
 
 def restore(contents: Contents) -> Any:

@@ -13,7 +13,7 @@ from greedynet.columns import Columns, Input, encoded
 from greedynet.estimators import GreedyNetClassifier
 from greedynet.findings import Findings, check_present
 from greedynet.network import ShallowNetwork
-from greedynet.saving import SaveMixin, _encode, restore
+from greedynet.saving import SaveMixin, restore
 from greedynet.tables import Block, Table, TableError, open_table
 from greedynet.tensorfile import Contents, write_tree
 
@@ -212,16 +212,9 @@ class TableModel:
             return np.asarray(self.estimator.predict_proba(X))
 
 
-def _state(estimator: Any) -> dict[str, Any]:
-    if isinstance(estimator, ShallowNetwork):
-        return {"kind": "network", **estimator.state()}
-    parameters = estimator.get_params(deep=False)
-    fitted = {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
-    return {
-        "kind": type(estimator).__name__,
-        "parameters": {name: _encode(value, name) for name, value in parameters.items()},
-        "fitted": {name: _encode(value, name) for name, value in fitted.items()},
-    }
+def _state(model: SaveMixin | ShallowNetwork) -> dict[str, Any]:
+    kind = "network" if isinstance(model, ShallowNetwork) else type(model).__name__
+    return {"kind": kind, **model.state()}
 
 
 def as_table_model(model: Any, table: Table, target: str | None = None) -> TableModel:

@@ -3,12 +3,14 @@
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask
@@ -35,6 +37,24 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     random_state: RandomState
     verbose: int
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "search": [StrOptions({"continuous", "dictionary"})],
+        "correct": ["boolean"],
+        "points": ["array-like", None],
+        "n_points": [Interval(Integral, 1, None, closed="left"), None],
+        "min_active": [Interval(Integral, 1, None, closed="left"), None],
+        "linear_term": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "activation": [object],
+        "memory_budget": [Interval(Real, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
     _most_nodes: int
     _error_name: str
     # Called after each neuron with the number of nodes and the error; no parameter, never saved.

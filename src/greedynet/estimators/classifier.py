@@ -1,13 +1,12 @@
 """`GreedyNetClassifier`."""
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation, get_activation
 from greedynet.callbacks import neuron_tasks, with_callbacks
@@ -108,23 +107,8 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     _most_nodes = 100
     _error_name = "log-loss"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"continuous", "dictionary"})],
-        "correct": ["boolean"],
-        "points": ["array-like", None],
-        "n_points": [Interval(Integral, 1, None, closed="left"), None],
-        "min_active": [Interval(Integral, 1, None, closed="left"), None],
-        "linear_term": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "activation": [object],
+        **BaseGreedyNet._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "memory_budget": [Interval(Real, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(

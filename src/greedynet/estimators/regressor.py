@@ -160,31 +160,16 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     _most_nodes = 200
     _error_name = "relative error"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        **BaseGreedyNet._parameter_constraints,
         "tol": [Interval(Real, 0, None, closed="left")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"continuous", "dictionary"})],
-        "correct": ["boolean"],
-        "points": ["array-like", None],
-        "n_points": [Interval(Integral, 1, None, closed="left"), None],
-        "min_active": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions(set(RULES))],
         "weakness": [Interval(Real, 0, 1, closed="right")],
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
-        "linear_term": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "refine": [StrOptions({"adam"}), None],
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
-        "activation": [object],
         "loss": [object],
         "quantile": [object],
-        "memory_budget": [Interval(Real, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
