@@ -53,8 +53,7 @@ class Target:
 
     def columns(self, W: Float64) -> Float64:
         """Return neurons on the rows, sample weights included."""
-        G = np.asarray(self.activation.value(self.X1 @ W.T), dtype=np.float64)
-        return G if self.row_scale is None else G * self.row_scale
+        return self._weighted(self.X1 @ W.T)
 
     def slopes(self, W: Float64) -> Float64:
         """Return `sigma'(x . w)` of neurons on the rows, without weights."""
@@ -62,8 +61,9 @@ class Target:
 
     def judge(self, W: Float64) -> tuple[Float64, Float64]:
         """Scores of neurons, -1 where one may not be taken, and their outer weights."""
-        G = self.columns(W)
-        allowed = self._alive(W, G)
+        Z = self.X1 @ W.T
+        G = self._weighted(Z)
+        allowed = self._alive(Z, G)
         H = self.factor.Q.T @ G
         size = np.einsum("ij,ij->j", G, G)
         outside = size - np.einsum("ij,ij->j", H, H)
@@ -73,7 +73,11 @@ class Target:
         scores = np.where(allowed, np.einsum("ij,ij->i", gains, gains) / safe, -1.0)
         return scores, gains / safe[:, None]
 
-    def _alive(self, W: Float64, G: Float64) -> NDArray[np.bool_]:
+    def _weighted(self, Z: Float64) -> Float64:
+        G = np.asarray(self.activation.value(Z), dtype=np.float64)
+        return G if self.row_scale is None else G * self.row_scale
+
+    def _alive(self, Z: Float64, G: Float64) -> NDArray[np.bool_]:
         """Whether neurons live on enough rows.
 
         Those with a kink have rows on both sides of it. Others differ from their mean on
@@ -84,7 +88,6 @@ class Target:
             square = (G - G.mean(axis=0)) ** 2
             fourth = np.einsum("ij,ij->j", square, square)
             return square.sum(axis=0) ** 2 > (self.min_active - 0.5) * fourth
-        Z = self.X1 @ W.T
         n_active = np.count_nonzero(Z > EDGE, axis=0)
         rest = len(G) - n_active
         alive = (n_active >= self.min_active) & (rest >= self.min_active)
