@@ -46,7 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "stopping",
     ),
     ("network", "descent", "columns"),
-    ("search", "path"),
+    ("search", "path", "effects"),
     ("greedy", "frame", "plan"),
     ("searches", "sketch"),
     ("finish",),
