@@ -89,7 +89,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         Why growing ended and what to try.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
     Examples

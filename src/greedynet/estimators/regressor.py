@@ -141,7 +141,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         How the training went, with `refine="adam"`.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
     Examples

@@ -27,7 +27,7 @@ FLATTEST = 1e-13
 class Power:
     """`|r| = (sum_i w_i |r_i|^p)^(1/p)`, over rows and outputs.
 
-    The functional is the norming functional of the misses,
+    The functional is the norming functional of the misses, ::
 
         w_i |r_i|^(p-1) sign(r_i) / |r|^(p-1),    <functional, r> = |r|,
 
