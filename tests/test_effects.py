@@ -47,9 +47,10 @@ def test_every_width_of_a_path_equals_its_own_network(table, classes):
     estimator = GreedyNetClassifier if classes else GreedyNetRegressor
     path = estimator(max_nodes=9).fit(X, y > 0.5 if classes else y).path_
     grid = np.linspace(-1, 1, 5)
-    together = path_effects(path.network, path.n_nodes, X, 2, grid, classes=classes)
-    for width, found in zip(path.n_nodes, together, strict=True):
-        alone = feature_effect(path.network.truncate(int(width)), X, 2, grid, classes=classes)
+    networks = [path.network.truncate(int(width)) for width in path.n_nodes]
+    together = path_effects(networks, X, 2, grid, classes=classes)
+    for network, found in zip(networks, together, strict=True):
+        alone = feature_effect(network, X, 2, grid, classes=classes)
         np.testing.assert_allclose(found, alone, rtol=1e-10, atol=1e-12)
 
 

@@ -21,7 +21,7 @@ TESTS = ROOT / "tests"
 
 # A module may import modules of strictly lower layers, and its own folder.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "checks", "callbacks", "extras", "files", "outer"),
+    ("errors", "checks", "callbacks", "extras", "files", "outer", "phrases", "datasets"),
     (
         "activations",
         "sphere",
@@ -45,10 +45,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "logistic",
         "stopping",
     ),
-    ("network", "descent", "columns"),
+    ("network", "descent", "columns", "blocks"),
     ("search", "path", "effects"),
     ("greedy", "frame", "plan"),
-    ("searches", "sketch"),
+    ("searches", "gram"),
+    ("sketch",),
+    ("lastcorrection",),
     ("finish",),
     ("site",),
     ("construct", "train"),
@@ -71,6 +73,7 @@ FAMILIES: dict[str, frozenset[str]] = {
     "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
     "plots": frozenset({"style", "canvas", "inputs"}),
     "tables": frozenset({"base"}),
+    "blocks": frozenset({"base"}),
 }
 
 HEAVY = (

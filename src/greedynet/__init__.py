@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from greedynet.modelfile import load
     from greedynet.network import ShallowNetwork
     from greedynet.path import SelectionPath
+    from greedynet.report import write_report
     from greedynet.ridgelet import (
         CollapsedTransform,
         RidgeletTransform,
@@ -43,6 +44,7 @@ __all__ = [
     "fit_table",
     "load",
     "ridgelet_transform",
+    "write_report",
 ]
 
 _HOMES = {
@@ -60,6 +62,7 @@ _HOMES = {
     "fit_table": "tablefit",
     "load": "modelfile",
     "ridgelet_transform": "ridgelet",
+    "write_report": "report",
 }
 
 

@@ -187,6 +187,12 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 )
 @_SEPARATOR
 @click.option("--seed", type=int, metavar="N", help="Seed of all that is random; 0 by default.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page that shows the network, such as report.html.",
+)
 def fit(data: Path, target: str, out: Path, **options: Any) -> None:
     """Fit a network to DATA: a table as CSV, TSV, Parquet or NPZ.
 
@@ -248,6 +254,63 @@ def evaluate(model: Path, data: Path, **options: Any) -> None:
         from greedynet.commands.evaluate import run
 
         click.echo(run(model, data, **options))
+
+
+@main.command()
+@_MODEL
+@click.argument(
+    "data", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where the page goes; by default the model's name with .html.",
+)
+@click.option(
+    "--held-out",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Rows that the fit has not seen, to tell the errors on.",
+)
+@click.option("--target", metavar="COLUMN", help="The true values; by default the fit's target.")
+@click.option(
+    "--missing",
+    type=click.Choice(["drop", "mean"]),
+    help="Rows with empty cells: leave them out, or put the training mean in; by default as in "
+    "the fit.",
+)
+@_UNKNOWN
+@_SEPARATOR
+def report(model: Path, data: Path | None, **options: Any) -> None:
+    """Write a page that shows a saved MODEL, with the rows of DATA, such as its training data.
+
+    One HTML file that stands alone: what was fitted and how good it is, the network growing neuron
+    by neuron, its neurons, what it needs and where it misses. Without DATA some of it is left out.
+    """
+    with clean_exit():
+        from greedynet.commands.report import run
+
+        click.echo(run(model, data, **options))
+
+
+@main.command()
+@click.option(
+    "--out",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="Where the two files go; the current folder by default.",
+)
+def demo(out: Path) -> None:
+    """Fit a network to the hours of daylight, and write a page that shows it.
+
+    Writes greedynet-demo.html and greedynet-demo.safetensors. Takes a few seconds.
+    """
+    with clean_exit():
+        from greedynet.commands.demo import run
+
+        click.echo(run(out))
 
 
 @main.command()

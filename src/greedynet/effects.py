@@ -61,52 +61,49 @@ def feature_effect(
     >>> feature_effect(network, [[0.0, 1.0], [0.0, 3.0]], 0, [-1.0, 0.0, 2.0])[:, 0]
     array([20., 20., 22.])
     """
-    return path_effects(network, [network.n_nodes], X, features, values, classes=classes)[0]
+    return path_effects([network], X, features, values, classes=classes)[0]
 
 
 def path_effects(
-    network: ShallowNetwork,
-    widths: Sequence[int],
+    networks: Sequence[ShallowNetwork],
     X: ArrayLike,
     features: int | Sequence[int],
     values: ArrayLike,
     *,
     classes: bool = False,
 ) -> Float64:
-    """Return the effect of a feature at several widths of a path, for the price of one.
+    """Return the effect of a feature for networks of one path, for the price of the widest.
 
     With `classes=True` the neurons are kept for all values and rows at once: give a few hundred
     rows.
 
     Parameters
     ----------
-    network : ShallowNetwork
-        The network of the full growth, such as `model.path_.network`.
-    widths : sequence of int
-        Numbers of nodes, as for `network.truncate`.
+    networks : sequence of ShallowNetwork
+        Networks whose neurons are the first ones of the widest, such as
+        `[path.network.truncate(n) for n in path.n_nodes]`.
     X, features, values, classes
         As for `feature_effect`.
 
     Returns
     -------
-    effects : ndarray of shape (n_widths, n_values, n_outputs or n_classes)
+    effects : ndarray of shape (n_networks, n_values, n_outputs or n_classes)
     """
     rows = check_matrix(X, "X")
     columns = np.atleast_1d(np.asarray(features, dtype=np.intp))
     settings = np.asarray(values, dtype=np.float64).reshape(-1, len(columns))
-    hidden, inputs = _varied(network, rows, columns, settings, average=not classes)
+    widest = max(networks, key=lambda network: network.n_neurons)
+    hidden, inputs = _varied(widest, rows, columns, settings, average=not classes)
     effects = []
-    for width in widths:
-        cut = network.truncate(int(width))
-        outputs = hidden[..., : cut.n_neurons] @ cut.outer_weights
+    for cut in networks:
+        outputs = (cut.outer_weights.T @ hidden[: cut.n_neurons]).T
         if cut.linear_weights is not None:
             outputs += inputs @ cut.linear_weights
         if cut.intercept is not None:
             outputs += cut.intercept
         if classes:
-            flat = outputs.reshape(-1, outputs.shape[-1])
-            outputs = probabilities(flat).reshape(*outputs.shape[:2], -1)
-        effects.append(outputs.mean(axis=1))
+            outputs = probabilities(outputs)
+        effects.append(outputs.reshape(len(settings), -1, outputs.shape[1]).mean(axis=1))
     return np.array(effects)
 
 
@@ -145,16 +142,25 @@ def _varied(
     *,
     average: bool,
 ) -> tuple[Float64, Float64]:
-    """Return neurons and inputs, `(n_values, n_rows, ...)`; or their means, with one row."""
+    """Return neurons and inputs for every value and row, or their means over the rows.
+
+    Returns
+    -------
+    hidden : ndarray of shape (n_neurons, n_values * n_rows) or (n_neurons, n_values)
+        Neurons first: those of a width lie together.
+    inputs : ndarray of shape (n_values * n_rows, n_features) or (n_values, n_features)
+    """
     rest = rows.copy()
     rest[:, columns] = 0.0
     fixed = rest @ network.inner_weights.T + network.biases
     shifts = settings @ network.inner_weights[:, columns].T
+    if average:
+        rest = rest.mean(axis=0, keepdims=True)
     hidden, inputs = [], []
     for shift, setting in zip(shifts, settings, strict=True):
         values = np.asarray(activate(network.activation, fixed + shift))
         hidden.append(values.mean(axis=0, keepdims=True) if average else values)
-        x = rest.mean(axis=0, keepdims=True) if average else rest.copy()
+        x = rest.copy()
         x[:, columns] = setting
         inputs.append(x)
-    return np.array(hidden), np.array(inputs)
+    return np.ascontiguousarray(np.concatenate(hidden).T), np.concatenate(inputs)

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from greedynet.commands.progress import reporter
+from greedynet.commands.report import wrote
 from greedynet.commands.words import features, plural, scores
 from greedynet.files import check_target
+from greedynet.report import write_report
 from greedynet.stopping import StopReason
 from greedynet.tablefit import fit_table
 from greedynet.tablemodel import TableModel
@@ -31,7 +33,7 @@ _ADVICE = {
 }
 
 
-def run(data: Path, target: str, out: Path, **options: Any) -> None:
+def run(data: Path, target: str, out: Path, report: Path | None = None, **options: Any) -> None:
     """Fit, save, and say how it went.
 
     Parameters
@@ -42,20 +44,29 @@ def run(data: Path, target: str, out: Path, **options: Any) -> None:
         The column to learn.
     out : Path
         Where the model goes.
+    report : Path or None
+        Where a report goes, if one is wanted.
     **options
         The command's options by name; None where they were not given.
     """
-    check_target(out)  # before the work, not after it
+    for path in (out, report):
+        if path is not None:
+            check_target(path)  # before the work, not after it
     given = {ours: options.pop(name) for name, ours in _PARAMETERS.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with reporter() as report:
-            model = fit_table(data, target, progress=report, **options, **parameters)
+        with reporter() as progress:
+            model = fit_table(data, target, progress=progress, **options, **parameters)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {message}", err=True)
     model.save(out)
-    click.echo(summary(model, data, out, chose_nodes="n_nodes" not in parameters))
+    lines = [summary(model, data, out, chose_nodes="n_nodes" not in parameters)]
+    if report is not None:
+        separator = options.get("separator")
+        write_report(model, report, data, separator=separator, model_file=out.name)
+        lines.append(wrote(report))
+    click.echo("\n".join(lines))
 
 
 def summary(model: TableModel, data: Path, out: Path, *, chose_nodes: bool = True) -> str:

@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from greedynet.columns import Columns
+from greedynet.phrases import plural, score_name
 
-_NAMES = {
-    "rmse": "RMSE",
-    "mae": "MAE",
-    "r2": "R2",
-    "accuracy": "accuracy",
-    "log_loss": "log-loss",
-}
+__all__ = ["features", "plural", "score_name", "scores"]
 
 
 def scores(values: Mapping[str, Any]) -> str:
@@ -20,19 +15,9 @@ def scores(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{score_name(name)} {value:.4g}" for name, value in shown.items())
 
 
-def score_name(name: str) -> str:
-    """Return what an error is called."""
-    return _NAMES.get(name, name.replace("_", " "))
-
-
 def features(columns: Columns) -> str:
     """Say how many columns there are and what becomes of them."""
     n_text = sum(column.levels is not None for column in columns.inputs)
     text = f" ({n_text} of text)" if n_text else ""
     n_columns, n_features = len(columns.inputs), len(columns.features)
     return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a number and its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,57 @@
+"""The command `greedynet report`: a page about a saved model."""
+
+from pathlib import Path
+
+from greedynet.files import check_target
+from greedynet.modelfile import load
+from greedynet.phrases import plural
+from greedynet.report import write_report
+from greedynet.tablemodel import Missing, Unknown
+
+
+def run(
+    model: Path,
+    data: Path | None,
+    *,
+    out: Path | None = None,
+    held_out: Path | None = None,
+    target: str | None = None,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+    separator: str | None = None,
+) -> str:
+    """Write the page; return the lines that say where it is.
+
+    Parameters
+    ----------
+    model : Path
+        A file written by `save`.
+    data : Path or None
+        Rows to look at it with.
+    out : Path or None
+        Where the page goes; None for the model's name with another ending.
+    held_out, target, missing, unknown, separator
+        As in `write_report`.
+    """
+    path = check_target(out or model.with_suffix(".html"))
+    write_report(
+        load(model),
+        path,
+        data,
+        held_out=held_out,
+        target=target,
+        missing=missing,
+        unknown=unknown,
+        separator=separator,
+        model_file=model.name,
+    )
+    lines = [wrote(path)]
+    if data is None:
+        lines.append(f"next: greedynet report {model} data.csv, for the parts that need rows")
+    return "\n".join(lines)
+
+
+def wrote(path: Path) -> str:
+    """Say where a page is."""
+    size = plural(round(path.stat().st_size / 1000), "kilobyte")
+    return f"wrote {path} ({size}): open it in a browser"

@@ -1,0 +1,42 @@
+"""The code that takes the model elsewhere, for readers of the page to copy."""
+
+import shlex
+
+from greedynet.columns import Input
+from greedynet.phrases import plural
+from greedynet.report.subject import Subject
+
+
+def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
+    """Return code by the name of what it is for.
+
+    Parameters
+    ----------
+    subject : Subject
+        The model.
+    model_file : str
+        Name of its file.
+    """
+    file = model_file.replace("\\", "\\\\").replace('"', '\\"')
+    python = f'import greedynet\n\nmodel = greedynet.load("{file}")\n'
+    if subject.about:
+        cells = ", ".join(f"{c.name!r}: [{_example(c)}]" for c in subject.columns.inputs[:4])
+        more = ", ..." if len(subject.columns.inputs) > 4 else ""
+        python += f"model.predict({{{cells}{more}}})  # or a data frame, or a file"
+    else:
+        python += f"model.predict(X)  # {plural(len(subject.columns.features), 'column')}"
+    shell = shlex.quote(model_file)
+    return {
+        "Python": python,
+        "Command line": f"greedynet predict {shell} new.csv --out predictions.csv\n"
+        f"greedynet info {shell}",
+        "ONNX, PyTorch, Keras, C": "\n".join(
+            f"greedynet export {shell} --to {kind}" for kind in ("onnx", "torch", "keras", "c")
+        ),
+    }
+
+
+def _example(column: Input) -> str:
+    if column.levels is not None:
+        return repr(column.levels[0])
+    return f"{column.means[0]:.4g}" if column.means else "0.0"

@@ -1,0 +1,114 @@
+"""What the features do: how much the network needs each column, and its effect at every stop."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import activate
+from greedynet.effects import effect_grid
+from greedynet.network import ShallowNetwork
+from greedynet.report.classes import ShownClasses
+from greedynet.report.growth import Stops
+from greedynet.report.packing import limits, packed, rounded
+from greedynet.report.subject import Rows, Subject
+
+Float64 = NDArray[np.float64]
+
+REPEATS = 5
+MOST_EFFECTS, MOST_BARS = 12, 30
+GRID = 25
+# Probabilities are averaged last: rows times values times neurons are kept.
+CLASS_ROWS = 200
+
+
+def importances(subject: Subject) -> Float64:
+    """Return how much worse the network gets on shuffled columns, `(n_columns, REPEATS)`.
+
+    Worse by RMSE, or by log-loss where there are classes.
+    """
+    rows = subject.shown
+    assert rows is not None
+    network, rng = subject.network, np.random.default_rng(0)
+    orders = [rng.permutation(len(rows)) for _ in range(REPEATS)]
+    sums = rows.X @ network.inner_weights.T + network.biases
+    base = _error(subject, rows, _outputs(network, sums, rows.X))
+    worse = np.zeros((len(subject.columns.inputs), REPEATS))
+    for c, features in enumerate(subject.places()):
+        for r, order in enumerate(orders):
+            shuffled = rows.X.copy()
+            shuffled[:, features] = rows.X[order][:, features]
+            change = shuffled[:, features] - rows.X[:, features]
+            moved = sums + change @ network.inner_weights[:, features].T
+            worse[c, r] = _error(subject, rows, _outputs(network, moved, shuffled)) - base
+    return worse
+
+
+def importance_section(subject: Subject, worse: Float64) -> dict[str, Any]:
+    """Return the columns by importance."""
+    mean = worse.mean(axis=1)
+    order = np.argsort(-mean, kind="stable")
+    names = subject.columns.names
+    return {
+        "columns": [
+            {
+                "name": names[c],
+                "mean": rounded(float(mean[c])),
+                "low": rounded(float(worse[c].min())),
+                "high": rounded(float(worse[c].max())),
+            }
+            for c in order[:MOST_BARS]
+        ],
+        "left": max(0, len(order) - MOST_BARS),
+        "unit": "log-loss" if subject.classes is not None else "RMSE",
+        "repeats": REPEATS,
+    }
+
+
+def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict[str, Any]]:
+    """Return the effects of the most important columns at every stop."""
+    rows = subject.shown
+    assert rows is not None
+    classes = subject.classes is not None
+    X = rows.sample(CLASS_ROWS).X if classes else rows.X
+    places, order = subject.places(), np.argsort(-worse.mean(axis=1), kind="stable")
+    found, tables = [], []
+    for c in order[:MOST_EFFECTS]:
+        column, features = subject.columns.inputs[c], places[c]
+        if column.levels is None:
+            values = effect_grid(rows.X[:, features[0]], GRID)
+            at: dict[str, Any] = {"x": rounded(values)}
+        else:
+            values, at = np.eye(len(features)), {"levels": list(column.levels)}
+        effect = stops.effects(X, features, values, classes=classes)
+        tables.append(_looked_at(subject, effect))
+        found.append({"name": column.name, **at})
+    last = [table[-1] for table in tables]
+    pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*last, margin=m) for m in (0.5, 0.1))
+    for part, table in zip(found, tables, strict=True):
+        part["values"] = packed(table, *pack, bits=8 if classes else 16)
+        part["y"] = rounded(axis)
+    return found
+
+
+def _looked_at(subject: Subject, effect: Float64) -> Float64:
+    if subject.classes is not None:
+        return ShownClasses.of(subject).merged(effect)
+    return effect[:, :, subject.output : subject.output + 1]
+
+
+def _outputs(network: ShallowNetwork, sums: Float64, X: Float64) -> Float64:
+    values = np.asarray(activate(network.activation, sums.copy())) @ network.outer_weights
+    if network.linear_weights is not None:
+        values += X @ network.linear_weights
+    if network.intercept is not None:
+        values += network.intercept
+    return values
+
+
+def _error(subject: Subject, rows: Rows, outputs: Float64) -> float:
+    values = subject.values(outputs)
+    if subject.classes is None:
+        return float(np.sqrt(np.mean((values[:, 0] - rows.y) ** 2)))
+    likely = values[np.arange(len(rows)), subject.class_index(rows.y)]
+    return float(-np.mean(np.log(np.maximum(likely, np.finfo(np.float64).tiny))))

@@ -1,0 +1,146 @@
+"""The growth of the network: its errors, the stops of the slider, and the network's values there.
+
+The stops are widths of the path, and last the network that predicts. Along the path the neurons are
+shared: their values on rows are computed once.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.effects import feature_effect, path_effects
+from greedynet.network import ShallowNetwork
+from greedynet.report.packing import rounded
+from greedynet.report.subject import Subject
+
+Float64 = NDArray[np.float64]
+
+# Stops of the slider; of longer paths the first half of them width by width, then some.
+MOST_STOPS = 100
+
+_SCORE_TEXTS = {
+    "validation": "Validation: the same on the validation rows, by which the width was chosen.",
+    "folds": "Folds: the same on rows that were left out of a fit, in turn.",
+    "Akaike": "Akaike: loss plus what was spent on it, by which the width was chosen.",
+    "GCV (root)": "GCV: generalised cross-validation, which guesses the error on new rows from the "
+    "training rows and the weights spent; corrected neurons are charged for their inner weights.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Stops:
+    """Networks of a path, and the network that was kept.
+
+    Attributes
+    ----------
+    grown : list of ShallowNetwork
+        Networks along the path, the neurons of each the first ones of the last; none where nothing
+        is known of the growth.
+    finished : ShallowNetwork
+        The last stop.
+    """
+
+    grown: list[ShallowNetwork]
+    finished: ShallowNetwork
+
+    @staticmethod
+    def of(subject: Subject) -> "Stops":
+        """Return the stops of a model."""
+        path = subject.path
+        if path is None or (path.network.trail is None and len(path.n_nodes) > 1):
+            return Stops([], subject.network)
+        widths = some_widths(path.n_nodes)
+        return Stops([path.network.truncate(width) for width in widths], subject.network)
+
+    def __len__(self) -> int:
+        return len(self.grown) + 1
+
+    def outputs(self, X: Float64) -> Float64:
+        """Return the values of the network at all stops, `(n_stops, n_rows, n_outputs)`."""
+        found = []
+        if self.grown:
+            # Neurons first: those of a width lie together.
+            hidden = np.ascontiguousarray(self.grown[-1].hidden(X).T)
+            for cut in self.grown:
+                values = (cut.outer_weights.T @ hidden[: cut.n_neurons]).T
+                if cut.linear_weights is not None:
+                    values += X @ cut.linear_weights
+                if cut.intercept is not None:
+                    values += cut.intercept
+                found.append(values)
+        found.append(self.finished.predict(X).reshape(len(X), -1))
+        return np.array(found)
+
+    def effects(
+        self, X: Float64, features: list[int], values: Float64, *, classes: bool
+    ) -> Float64:
+        """Return the effect of a feature at all stops, `(n_stops, n_values, n_outputs)`."""
+        last = feature_effect(self.finished, X, features, values, classes=classes)[None]
+        if not self.grown:
+            return last
+        return np.concatenate(
+            [path_effects(self.grown, X, features, values, classes=classes), last]
+        )
+
+
+def some_widths(n_nodes: NDArray[np.intp]) -> list[int]:
+    """Return at most `MOST_STOPS` widths of a path, the first and the last among them."""
+    widths = n_nodes.tolist()
+    if len(widths) <= MOST_STOPS:
+        return widths
+    half = MOST_STOPS // 2
+    rest = np.linspace(half, len(widths) - 1, MOST_STOPS - half).round().astype(int)
+    return widths[:half] + [widths[i] for i in rest]
+
+
+def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
+    """Return the errors along the path, and what is known of each stop."""
+    path = subject.path
+    if path is None or not stops.grown:
+        return None
+    scores, name = score_curve(subject)
+    first = int(path.n_nodes[0])
+    steps = [network.n_nodes - first for network in stops.grown]
+    final_score = _on_scale(subject, path.finished_score)
+    if path.finished is None and scores is not None:
+        final_score = float(scores[path.best_n_nodes - first])
+    return {
+        "nodes": path.n_nodes.tolist(),
+        "training": rounded(path.training_errors),
+        "score": None if scores is None else rounded(scores),
+        "scoreName": name,
+        "scoreText": _SCORE_TEXTS[name],
+        "errorName": "log-loss" if subject.classes is not None else "relative error",
+        "steps": steps,
+        "finished": {
+            "nodes": subject.network.n_nodes,
+            "training": rounded(path.kept_error),
+            "score": rounded(final_score),
+            "corrected": path.finished is not None,
+        },
+    }
+
+
+def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
+    """Return what the width was chosen by, on the scale of the errors, and its name."""
+    path = subject.path
+    assert path is not None
+    if path.validation_errors is not None:
+        return path.validation_errors, "validation"
+    if path.scores is None:
+        return None, "validation" if subject.classes is None else "folds"
+    if subject.classes is not None:
+        return path.scores, "Akaike"
+    return np.sqrt(path.scores / path.network.n_outputs), "GCV (root)"
+
+
+def _on_scale(subject: Subject, score: float | None) -> float | None:
+    """Return the score of the finished network on the scale of `score_curve`."""
+    path = subject.path
+    assert path is not None
+    gcv = path.validation_errors is None and path.scores is not None and subject.classes is None
+    if score is None or not gcv:
+        return score
+    return float(np.sqrt(score / path.network.n_outputs))

@@ -1,0 +1,109 @@
+"""The collapsed ridgelet transform of the rows, for one and two inputs, and where the neurons lie.
+
+The inputs are scaled to [-1, 1], so that circle and sphere mean the same for all data; the affine
+part of the target, which takes no neurons, is left out. The transform of `(a, b)` and of `(-a, -b)`
+is the same: half of the circle, `a >= 0`, and half of the sphere, `b >= 0`, say all.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.report.packing import packed, rounded
+from greedynet.report.subject import Subject
+from greedynet.ridgelet import (
+    REACH_PER_SPACING,
+    collapsed_ridgelet_transform,
+    quadrature_weights,
+    spacing,
+)
+from greedynet.sphere import circle
+
+Float64 = NDArray[np.float64]
+
+ANGLES, PIXELS = 360, 72
+
+
+def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
+    """Return the transform on half of the circle or the sphere; None where there is none."""
+    rows = subject.shown
+    numbers = all(column.levels is None for column in subject.columns.inputs)
+    if rows is None or not numbers or rows.X.shape[1] > 2:
+        return None
+    low, high = rows.X.min(axis=0), rows.X.max(axis=0)
+    if np.any(low == high):
+        return None
+    middle, half = (low + high) / 2, (high - low) / 2
+    X = (rows.X - middle) / half
+    try:
+        area = quadrature_weights(X)
+    except ValueError:  # too few rows, or all on a line
+        return None
+    Y = _without_affine(X, _targets(subject))
+    neurons = _on_sphere(subject, middle, half)
+    if X.shape[1] == 1:
+        values = collapsed_ridgelet_transform(circle(2 * ANGLES)[: ANGLES + 1], X, Y).values
+        return {
+            "kind": "circle",
+            "values": rounded(values),
+            "neurons": rounded(np.arctan2(neurons[:, 0], neurons[:, 1]) % np.pi),
+            "kinks": rounded([float(low[0]), float(middle[0]), float(high[0])]),
+        }
+    # Half the usual reach: the profile then averages over neighbours, and edges stand out.
+    reach = 0.5 * REACH_PER_SPACING / spacing(X, area)
+    values = collapsed_ridgelet_transform(half_sphere(), X, Y, reach=reach).values
+    largest = float(np.abs(values).max()) or 1.0
+    signed = values.min() < 0
+    return {
+        "kind": "sphere",
+        "pixels": PIXELS,
+        "values": packed(values / largest, -1.0 if signed else 0.0, 1.0, bits=8),
+        "neurons": rounded(_on_disc(neurons)),
+    }
+
+
+def half_sphere() -> Float64:
+    """Return the points of a square image that holds the half sphere as a disc.
+
+    Lambert's projection, which keeps areas: height `b` lies at the radius `sqrt(1 - b)`, in the
+    direction of `a`. Outside of the disc the nearest point of its edge is taken.
+    """
+    middles = (np.arange(PIXELS) + 0.5) / PIXELS * 2 - 1
+    x, y = (part.ravel() for part in np.meshgrid(middles, middles))
+    shrink = np.minimum(1.0, 1.0 / np.hypot(x, y))
+    square = (x**2 + y**2) * shrink**2
+    stretch = np.sqrt(2 - square) * shrink
+    return np.column_stack([stretch * x, stretch * y, 1 - square])
+
+
+def _on_disc(points: Float64) -> Float64:
+    """Return where points of the sphere, or the points opposite to them, lie on the disc."""
+    upper = points * np.where(points[:, 2:] < 0, -1.0, 1.0)
+    length = np.linalg.norm(upper[:, :2], axis=1)
+    radius = np.sqrt(1 - upper[:, 2])
+    return np.asarray(upper[:, :2] * (radius / np.where(length > 0, length, 1.0))[:, None])
+
+
+def _targets(subject: Subject) -> Float64:
+    assert subject.shown is not None
+    y = subject.shown.y
+    if subject.classes is None:
+        return np.asarray(y, dtype=np.float64)[:, None]
+    units = np.eye(len(subject.classes))[subject.class_index(y)]
+    return units[:, 1:] if units.shape[1] == 2 else units
+
+
+def _without_affine(X: Float64, Y: Float64) -> Float64:
+    A = np.column_stack([X, np.ones(len(X))])
+    return np.asarray(Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0])
+
+
+def _on_sphere(subject: Subject, middle: Float64, half: Float64) -> Float64:
+    """Return the finished network's neurons for the scaled inputs, as points of the sphere."""
+    network = subject.network
+    points = np.column_stack(
+        [network.inner_weights * half, network.biases + network.inner_weights @ middle]
+    )
+    length = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.asarray(points[length[:, 0] > 0] / length[length[:, 0] > 0])

@@ -1,0 +1,221 @@
+"""What a report is about: a model of any kind, and rows to look at it with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from greedynet.checks import check_matrix, check_same_length
+from greedynet.columns import Columns, Input
+from greedynet.findings import Findings, check_present
+from greedynet.logistic import probabilities
+from greedynet.network import ShallowNetwork
+from greedynet.path import SelectionPath
+from greedynet.saving import SaveMixin
+from greedynet.tablemodel import Missing, TableModel, Unknown
+from greedynet.tables import Table, TableError
+from greedynet.tablescore import read_target, scores_of
+
+Float64 = NDArray[np.float64]
+
+MOST_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows with their targets.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Inputs of the network.
+    y : ndarray of shape (n_rows,)
+        Numbers, or classes as they are called.
+    label : str
+        What they are, such as "data.csv".
+    """
+
+    X: Float64
+    y: NDArray[Any]
+    label: str
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def sample(self, n: int = MOST_ROWS) -> "Rows":
+        """Return at most `n` of the rows, always the same, in their order."""
+        if len(self) <= n:
+            return self
+        chosen = np.sort(np.random.default_rng(0).choice(len(self), n, replace=False))
+        return Rows(self.X[chosen], self.y[chosen], self.label)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A model, and rows to look at it with.
+
+    Attributes
+    ----------
+    table : TableModel
+        The model with its columns.
+    target : str
+        What is predicted.
+    rows : Rows or None
+        All rows that were given.
+    held_out : Rows or None
+        Rows that the fit has not seen.
+    output : int
+        Which output of the network is looked at; 0 for classes.
+    """
+
+    table: TableModel
+    target: str
+    rows: Rows | None = None
+    held_out: Rows | None = None
+    output: int = 0
+    shown: Rows | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shown", None if self.rows is None else self.rows.sample())
+
+    @property
+    def network(self) -> ShallowNetwork:
+        """The network that predicts."""
+        return self.table.network
+
+    @property
+    def path(self) -> SelectionPath | None:
+        """The growth, where it is known."""
+        return getattr(self.table.estimator, "path_", None)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes, or None where numbers are predicted."""
+        return self.table.classes
+
+    @property
+    def columns(self) -> Columns:
+        """The inputs."""
+        return self.table.columns
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """Where the model comes from."""
+        return self.table.about
+
+    def places(self) -> list[list[int]]:
+        """Return for each column the positions of its features."""
+        found, start = [], 0
+        for column in self.columns.inputs:
+            stop = start + len(column.features)
+            found.append(list(range(start, stop)))
+            start = stop
+        return found
+
+    def values(self, outputs: Float64) -> Float64:
+        """Return what is looked at: the output, `(n, 1)`, or probabilities, `(n, n_classes)`."""
+        if self.classes is None:
+            return outputs[:, self.output : self.output + 1]
+        return probabilities(outputs)
+
+    def scores(self, rows: Rows) -> dict[str, Any]:
+        """Return the errors of the network on rows, by name."""
+        values = self.values(self.network.predict(rows.X).reshape(len(rows), -1))
+        if self.classes is None:
+            return scores_of(self.table.estimator, rows.y, values[:, 0])
+        found = self.classes[values.argmax(axis=1)]
+        return scores_of(self.table.estimator, rows.y, found, values)
+
+    def class_index(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        """Return classes as positions."""
+        return np.searchsorted(np.asarray(self.classes), y)
+
+
+def table_rows(
+    model: TableModel,
+    table: Table,
+    target: str | None,
+    *,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+) -> Rows:
+    """Read the rows of a table that have a target; the parameters are those of `evaluate`."""
+    target = target or model.target
+    if target is None:
+        raise TableError("The model does not know which column it predicts: give `target`.")
+    check_present(table, [target], "target")
+    missing = missing or model.missing
+    findings = Findings(table.label, empty_is_fine=missing is not None)
+    parts, wanted, start = [], [], 0
+    for X, full, block in model.encode_blocks(
+        table, missing=missing, unknown=unknown, also=[target]
+    ):
+        y, has_y = read_target(block[target], target, model.classes, findings, start)
+        start += len(X)
+        parts.append(X[full & has_y])
+        wanted.append(y[full & has_y])
+    findings.check()
+    if not sum(map(len, parts)):
+        raise TableError(f"{table.label} has no rows to look at.")
+    return Rows(np.concatenate(parts), np.concatenate(wanted), table.label)
+
+
+def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
+    """Return rows given as arrays."""
+    rows = check_matrix(X, "X")
+    targets = np.asarray(y)
+    check_same_length(X=rows, y=targets)
+    n_features = model.network.n_features
+    if rows.shape[1] != n_features:
+        raise ValueError(
+            f"`X` must have {n_features} columns, as the model has inputs, got {rows.shape[1]}."
+        )
+    if model.classes is None:
+        targets = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
+        if targets.shape[1] != model.network.n_outputs:
+            raise ValueError(
+                f"`y` must have {model.network.n_outputs} columns, as the model has outputs, got "
+                f"{targets.shape[1]}."
+            )
+        return Rows(rows, targets[:, output], label)
+    unknown = set(targets.tolist()) - set(model.classes.tolist())
+    if unknown:
+        raise ValueError(
+            f"`y` must hold the classes {model.classes.tolist()[:6]}, got {sorted(unknown)[:3]} "
+            "too: leave such rows out."
+        )
+    return Rows(rows, targets, label)
+
+
+def as_columns(model: Any) -> TableModel:
+    """Return any fitted model as one with columns: features by name, or x1, x2, ..."""
+    if isinstance(model, TableModel):
+        return model
+    if not isinstance(model, ShallowNetwork | SaveMixin):
+        raise TypeError(
+            "`model` must be a TableModel, a fitted greedynet estimator or a ShallowNetwork, got "
+            f"{type(model).__name__}."
+        )
+    if isinstance(model, SaveMixin):
+        check_is_fitted(model)
+    network = model if isinstance(model, ShallowNetwork) else model.network_
+    names = network.feature_names
+    if names is None:
+        names = tuple(f"x{j + 1}" for j in range(network.n_features))
+    return TableModel(Columns(tuple(Input(name) for name in names)), model)
+
+
+def check_output(network: ShallowNetwork, classes: NDArray[Any] | None, output: int | None) -> int:
+    """Return which output to look at, or say that it must be chosen."""
+    n = network.n_outputs
+    if classes is not None or (output is None and n == 1):
+        return 0
+    if output is None or not 0 <= output < n:
+        raise ValueError(
+            f"`output` must say which of the {n} outputs to look at, got {output}: write "
+            "`output=0` for the first."
+        )
+    return output

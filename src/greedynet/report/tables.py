@@ -1,0 +1,111 @@
+"""Neurons and misses of the finished network, as plain values."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.network import ShallowNetwork
+from greedynet.report.classes import ShownClasses
+from greedynet.report.packing import rounded
+from greedynet.report.subject import Subject
+
+Float64 = NDArray[np.float64]
+
+MOST_NEURONS, MOST_WEIGHTS, MOST_OUTPUTS = 300, 40, 12
+_BINS = 10
+
+
+def neurons_section(subject: Subject) -> dict[str, Any]:
+    """Return the table of the neurons, the largest first: names of columns, and rows."""
+    network = subject.network
+    chosen = network.largest_neurons()[:MOST_NEURONS]
+    features = _heaviest(network)
+    outer, outer_names = _outer(subject)
+    parts = [chosen[:, None] + 1, outer[chosen], _kinks(network)[chosen, None]]
+    names = ["neuron", *outer_names, "kink" if network.n_features == 1 else "threshold"]
+    if subject.rows is not None:
+        active = np.mean(_sums(network, subject.rows.X) > 0, axis=0)
+        parts.append(100.0 * active[chosen, None])
+        names.append("active %")
+    names += [subject.columns.features[j] for j in features]
+    parts.append(network.inner_weights[np.ix_(chosen, features)])
+    return {
+        "names": names,
+        "first_weight": len(names) - len(features),
+        "rows": rounded(np.hstack(parts), 4),
+        "left": network.n_neurons - len(chosen),
+        "weights_left": network.n_features - len(features),
+    }
+
+
+def _heaviest(network: ShallowNetwork) -> NDArray[np.intp]:
+    """Return the features to show, in their order: those with the largest weights."""
+    size = np.abs(network.inner_weights).max(axis=0, initial=0.0)
+    return np.sort(np.argsort(-size, kind="stable")[:MOST_WEIGHTS])
+
+
+def _outer(subject: Subject) -> tuple[Float64, list[str]]:
+    """Return the outer weights, and what to call them."""
+    weights = subject.network.outer_weights
+    if subject.classes is None:
+        return weights[:, [subject.output]], ["outer weight"]
+    if weights.shape[1] == 1:
+        return weights, [f"outer weight, {subject.classes[1]}"]
+    names = [f"outer weight, {name}" for name in subject.classes.tolist()]
+    return weights[:, :MOST_OUTPUTS], names[:MOST_OUTPUTS]
+
+
+def _kinks(network: ShallowNetwork) -> Float64:
+    """Return where the neurons bend: at `x`, or at this value of `a . x`."""
+    if network.n_features > 1:
+        return -network.biases
+    slopes = network.inner_weights[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(slopes != 0, -network.biases / slopes, np.nan)
+
+
+def _sums(network: ShallowNetwork, X: Float64) -> Float64:
+    return X @ network.inner_weights.T + network.biases
+
+
+def misses_section(subject: Subject) -> dict[str, Any] | None:
+    """Return residuals against predictions; for classes, confusions and calibration."""
+    rows = subject.shown
+    if rows is None:
+        return None
+    values = subject.values(subject.network.predict(rows.X).reshape(len(rows), -1))
+    if subject.classes is None:
+        found = values[:, 0]
+        return {"kind": "residuals", "found": rounded(found), "miss": rounded(rows.y - found)}
+    shown = ShownClasses.of(subject)
+    wanted, found = subject.class_index(rows.y), values.argmax(axis=1)
+    counts = np.zeros((len(shown.names), len(shown.names)), dtype=int)
+    np.add.at(counts, (shown.place[wanted], shown.place[found]), 1)
+    return {
+        "kind": "classes",
+        "counts": counts.tolist(),
+        "calibration": calibration(values.max(axis=1), found == wanted),
+    }
+
+
+def calibration(sure: Float64, right: NDArray[np.bool_]) -> list[dict[str, float]]:
+    """Return how often the network is right, for groups of rows by how sure it is.
+
+    Parameters
+    ----------
+    sure : ndarray of shape (n_rows,)
+        Probability of the class that was named.
+    right : ndarray of bool, of shape (n_rows,)
+        Whether it was the true one.
+    """
+    place = np.minimum((sure * _BINS).astype(int), _BINS - 1)
+    return [
+        {
+            "sure": rounded(float(sure[place == b].mean())),
+            "right": rounded(float(right[place == b].mean())),
+            "rows": int(np.sum(place == b)),
+        }
+        for b in range(_BINS)
+        if np.any(place == b)
+    ]

@@ -1,0 +1,173 @@
+"""`write_report`: a model and its rows into one HTML file."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from greedynet.files import check_target, write_atomically
+from greedynet.report.classes import ShownClasses
+from greedynet.report.code import code_blocks
+from greedynet.report.features import effects_section, importance_section, importances
+from greedynet.report.growth import Stops, growth_section
+from greedynet.report.page import code_html, list_html, page, paragraphs_html, table_html
+from greedynet.report.pictures import picture_section, row_scores
+from greedynet.report.ridgelets import ridgelet_section
+from greedynet.report.subject import (
+    Rows,
+    Subject,
+    array_rows,
+    as_columns,
+    check_output,
+    table_rows,
+)
+from greedynet.report.tables import misses_section, neurons_section
+from greedynet.report.words import paragraphs, score_table, suggestions, title
+from greedynet.tablemodel import Missing, TableModel, Unknown, as_table_model
+from greedynet.tables import open_table
+from greedynet.threads import deterministic_threads
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    held_out: Any = None,
+    target: str | None = None,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+    separator: str | None = None,
+    output: int | None = None,
+    model_file: str = "model.safetensors",
+) -> None:
+    """Write one HTML file that shows a model: in words, as it grew, its neurons, its misses.
+
+    The file stands alone: it can be sent by mail, and fetches nothing when it is opened. Of many
+    rows it holds a sample of 1,000; without rows, it has the parts that need none.
+
+    Parameters
+    ----------
+    model : TableModel, GreedyNetRegressor, GreedyNetClassifier or ShallowNetwork
+        A fitted model.
+    path : str or path
+        Where the page goes, such as "report.html".
+    X : array-like of shape (n_rows, n_features), or a table, or None, default=None
+        Rows to look at the model with, such as its training data: inputs, with `y`; or a file or
+        data frame that holds the target too.
+    y : array-like of shape (n_rows,) or None, default=None
+        Targets of the rows, where `X` is an array.
+    held_out : pair of arrays `(X, y)`, or a table, or None, default=None
+        Rows that the fit has not seen: the page tells their errors beside the others.
+    target : str or None, default=None
+        The column to predict, and what the page calls it; None for the one of the fit.
+    missing : {"drop", "mean"} or None, default=None
+        What to do with empty cells of a table; None for what was done in training.
+    unknown : {"error", "zero"}, default="error"
+        What to do with levels of a category that the training data did not have.
+    separator : str or None, default=None
+        What stands between the cells of a text file; None to find out.
+    output : int or None, default=None
+        Which output to show, where the model has several.
+    model_file : str, default="model.safetensors"
+        The model's own file, for the code at the end of the page.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import greedynet
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> y = np.abs(X[:, 0])
+    >>> model = greedynet.GreedyNetRegressor().fit(X, y)
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> greedynet.write_report(model, file, X, y)
+    >>> file.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    check_target(path)
+    table = as_columns(model)
+    which = check_output(table.network, table.classes, output)
+
+    def read(source: Any, targets: Any, label: str) -> Rows:
+        if targets is not None:
+            return array_rows(table, source, targets, which, label)
+        opened = open_table(source, separator)
+        known = table if isinstance(model, TableModel) else as_table_model(model, opened, target)
+        return table_rows(known, opened, target, missing=missing, unknown=unknown)
+
+    rows = None if X is None else read(X, y, "the rows given")
+    held = None
+    if held_out is not None:
+        pair = held_out if isinstance(held_out, tuple | list) else (held_out, None)
+        held = read(pair[0], pair[1], "the held-out rows")
+    name = target or table.target or ("y" if table.classes is None else "the class")
+    subject = Subject(table, name, rows, held, which)
+    with deterministic_threads(1):  # many small products, which threads only slow down
+        text = report_page(subject, model_file)
+    write_atomically(path, text.encode("utf-8"))
+
+
+def report_page(subject: Subject, model_file: str) -> str:
+    """Return the page about a model."""
+    scores = known_scores(subject)
+    parts = {
+        "words": paragraphs_html(paragraphs(subject, scores)),
+        "scores": table_html(score_table(scores), "Errors of the finished network"),
+        "suggestions": list_html(suggestions(subject, scores)),
+        "code": code_html(code_blocks(subject, Path(model_file).name)),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+    return page(title(subject), parts, sections(subject))
+
+
+def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
+    """Return errors by name, for every set of rows that is known."""
+    scores = {}
+    about = subject.about
+    for part in ("training", "validation"):
+        if about.get(part) is not None:
+            scores[f"{part} rows"] = dict(about[part])
+    given, label = subject.rows, f"rows of {about.get('source')}"
+    if given is not None:
+        same = about.get("source") == given.label and about.get("rows") == len(given)
+        label = "training rows" if same else _rows_of(given)
+        scores[label] = subject.scores(given)
+    if subject.held_out is not None:
+        scores["held-out rows"] = subject.scores(subject.held_out)
+    return scores
+
+
+def _rows_of(rows: Rows) -> str:
+    return "rows given" if rows.label == "the rows given" else f"rows of {rows.label}"
+
+
+def sections(subject: Subject) -> dict[str, Any]:
+    """Return what the script draws, None for the parts that cannot be."""
+    stops = Stops.of(subject)
+    data: dict[str, Any] = {
+        "target": subject.target,
+        "classes": None if subject.classes is None else ShownClasses.of(subject).names,
+        "growth": growth_section(subject, stops),
+        "picture": picture_section(subject, stops),
+        "rowScores": row_scores(subject, stops),
+        "neurons": neurons_section(subject),
+        "misses": misses_section(subject),
+        "ridgelets": ridgelet_section(subject),
+        "rows": None,
+        "importance": None,
+        "effects": None,
+    }
+    if subject.rows is not None and subject.shown is not None:
+        data["rows"] = {"all": len(subject.rows), "shown": len(subject.shown)}
+        data["rows"]["label"] = _rows_of(subject.rows)
+        worse = importances(subject)
+        data["importance"] = importance_section(subject, worse)
+        if len(subject.columns.inputs) > 2 or np.any(
+            [column.levels is not None for column in subject.columns.inputs]
+        ):
+            data["effects"] = effects_section(subject, stops, worse)
+    return data
