@@ -252,7 +252,7 @@ def test_where_the_network_fits_the_system_is_that_of_finite_differences(n_outpu
 def test_a_step_solves_the_damped_system(lapack):
     rows = some_rows(n_outputs=2)
     state = state_of(rows, some_neurons(5, 2))
-    before, ridge, damping = state.points.copy(), state.ridge, state._damping
+    before, ridge, damping = state.points.copy(), state.ridge, state.damping
     S = twin_system(rows, state, affine_of(rows))
     state.improve(1)
     damped = S + np.diag(ridge + damping * S.diagonal())

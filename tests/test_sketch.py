@@ -5,6 +5,7 @@ import pytest
 
 from greedynet import GreedyNetRegressor, sketch
 from greedynet.activations import ReLU
+from greedynet.blocks import MemoryBlocks, base
 from greedynet.data import InputScaling, Rows
 from greedynet.frame import Frame
 from greedynet.sketch import Sketch, sample_size
@@ -15,7 +16,7 @@ from greedynet.threads import Pool
 def small_samples(monkeypatch):
     monkeypatch.setattr(sketch, "MIN_SAMPLE", 400)
     monkeypatch.setattr(sketch, "MAX_SAMPLE", 400)
-    monkeypatch.setattr(sketch, "_BLOCK_ROWS", 128)
+    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
 
 
 def problem(n=2_000, seed=0):
@@ -32,13 +33,13 @@ def test_few_rows_are_not_sampled():
 
 def test_samples_differ_and_leave_the_held_out_rows_alone():
     X = np.arange(1_000.0)[:, None]
-    made = Sketch(Rows(X, X), 100, hold_out=True, seed=0)
+    made = Sketch(MemoryBlocks(Rows(X, X)), 100, hold_out=True, seed=0)
     held = set(made.held_out().X[:, 0])
     samples = [set(made.sample(turn).X[:, 0]) for turn in range(3)]
     assert len(held) == 100
     assert all(len(sample) == 100 and not sample & held for sample in samples)
     assert not samples[0] & samples[1]
-    assert Sketch(Rows(X, X), 100, hold_out=False, seed=0).held_out() is None
+    assert Sketch(MemoryBlocks(Rows(X, X)), 100, hold_out=False, seed=0).held_out() is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -49,7 +50,8 @@ def test_products_over_blocks_are_those_over_all_rows(small_samples, weighted, n
     rows = Rows(X, np.column_stack([y, y**2]), weights)
     frame = Frame.of(rows, InputScaling.standard(rows), linear_term=True)
     points = np.random.RandomState(2).randn(5, 4)
-    gram = Sketch(rows, 100, hold_out=False, seed=0).gram(frame, points, ReLU(), Pool(n_threads))
+    blocks = MemoryBlocks(rows, Pool(n_threads))
+    gram = Sketch(blocks, 100, hold_out=False, seed=0).gram(frame, points, ReLU())
 
     scaled = frame.apply(rows)
     hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)

@@ -12,6 +12,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.blocks import Blocks
 from greedynet.correct import VariableProjection
 from greedynet.data import Rows
 from greedynet.finish import OVERGROWTH, Finisher
@@ -30,7 +31,7 @@ _CLEARLY = 0.9
 
 
 def construct(
-    rows: Rows,
+    rows: Rows | Blocks,
     plan: Plan,
     validation: Rows | None = None,
     *,
@@ -42,8 +43,8 @@ def construct(
 
     Parameters
     ----------
-    rows : Rows
-        Training data, in canonical form.
+    rows : Rows or Blocks
+        Training data, in canonical form; in blocks where they are more than the memory holds.
     plan : Plan
         How to do it.
     validation : Rows or None
@@ -107,6 +108,7 @@ def construct(
             finisher.refill(state, width, site.grow_more)
             for state, width in zip(states, widths, strict=True)
         ]
+    states = list(finisher.on_all_rows(states))
     return _finished_path(first, grown, limits, finisher, states, scores)
 
 

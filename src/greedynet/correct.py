@@ -22,6 +22,7 @@ The ridge follows from the data (MacKay's evidence): with `gamma` effective para
 approached from below, and generalised cross-validation with the same `gamma` compares networks.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ FIRST_RIDGE = 1e-6
 # Smooth neurons make up functions by differences: their weights are large, and no sign of noise.
 FIRST_RIDGE_SMOOTH = 1e-10
 # Rows on a kink are not active, whatever rounding makes of them.
-_EDGE = 1e-12
+EDGE = 1e-12
 # Rows whose derivatives are held at once.
 _CHUNK_ROWS = 1_024
 _RISE = 10.0
@@ -92,6 +93,8 @@ class VariableProjection:
         The penalty, after the last correction.
     dof : float
         Effective parameters, after `settle`.
+    damping : float
+        Share of the diagonal that the next step is damped by.
     """
 
     def __init__(
@@ -115,7 +118,7 @@ class VariableProjection:
         self._n = rows.n_independent * rows.Y.shape[1]
         self.ridge = self._first_ridge() if ridge is None else ridge
         self.dof = float(affine.shape[1] * rows.Y.shape[1] + W.size + len(W) * rows.Y.shape[1])
-        self._damping = 1e-2
+        self.damping = 1e-2
         self._at = self._solve(W)
         self._at = self._solve(self._balanced())
 
@@ -123,6 +126,11 @@ class VariableProjection:
     def points(self) -> Float64:
         """Inner weights, bias last."""
         return self._at.W
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._rows)
 
     @property
     def n_neurons(self) -> int:
@@ -176,19 +184,28 @@ class VariableProjection:
     def settle(self, n_steps: int) -> "VariableProjection":
         """Correct while the ridge follows the evidence."""
         for _ in range(n_steps if self.n_neurons else 0):
-            blocks = self._blocks()
-            systems = [self._system(block) for block in blocks]
-            self.dof = self._count(systems)
+            systems = self.systems()
+            self.dof = self._count([S for _, S in systems])
             self._set_ridge(min(self._evidence(), _RISE * self.ridge))
-            for block, S in zip(blocks, systems, strict=True):
+            for block, S in systems:
                 self._step(block, S)
         return self
+
+    def systems(self) -> list[tuple[slice, Float64]]:
+        """Return what is corrected in one system each, and the lower triangles of the `S`."""
+        return [(block, self._system(block)) for block in self._blocks()]
 
     def at(self, W: Float64) -> "VariableProjection":
         """Return the network of other neurons, at the same ridge."""
         return VariableProjection(
             self._rows, self._affine, W, self.ridge, self._sigma, self._judged
         )
+
+    def moved(self, W: Float64) -> "VariableProjection":
+        """Return the network after a step of the inner weights, which stay as they are."""
+        other = copy(self)
+        other._at = self._solve(W)
+        return other
 
     def without(self, n_neurons: int) -> "VariableProjection":
         """Return the network with `n_neurons` neurons: those that pay least are left out.
@@ -211,7 +228,7 @@ class VariableProjection:
             inverse = np.delete(np.delete(inverse, j, axis=0), j, axis=1)
             del left[j - r]
         pruned = self.at(self.points[left])
-        pruned._damping = max(self._damping, 1e-3)
+        pruned.damping = max(self.damping, 1e-3)
         return pruned
 
     def _first_ridge(self) -> float:
@@ -272,7 +289,7 @@ class VariableProjection:
         T = np.zeros((at.F.shape[1], len(C) * p))
         for start in range(0, len(at.Z), _CHUNK_ROWS):
             rows = slice(start, start + _CHUNK_ROWS)
-            slope = self._sigma.slope(at.Z[rows, block] - _EDGE)
+            slope = self._sigma.slope(at.Z[rows, block] - EDGE)
             B = (slope[:, :, None] * self._scaled_X1[rows, None, :]).reshape(len(slope), -1)
             K = dsyrk(1.0, B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
             T += at.F[rows].T @ B
@@ -314,25 +331,40 @@ class VariableProjection:
         """One damped step of a block's inner weights; none if the objective would not fall."""
         at = self._at
         C, W = self._outer(block), at.W[block]
-        pull = self._sigma.slope(at.Z[:, block] - _EDGE) * (at.residual @ C.T)
+        pull = self._sigma.slope(at.Z[:, block] - EDGE) * (at.residual @ C.T)
         gradient = pull.T @ self._scaled_X1 - self.ridge * W
-        steepness = S.diagonal().copy()
-        floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
         now = at.objective(self.ridge)
         for _ in range(_TRIES):
-            damped = S.copy()
-            np.einsum("ii->i", damped)[:] += self.ridge + self._damping * steepness + floor
-            factor, info = lapack.dpotrf(damped, lower=1, overwrite_a=1)
-            if info == 0:
-                step = lapack.dpotrs(factor, gradient.ravel(), lower=1)[0].reshape(W.shape)
+            step = damped_step(S, gradient, self.ridge, self.damping)
+            if step is not None:
                 moved = at.W.copy()
                 moved[block] += step
                 tried = self._solve(moved)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
-                    self._damping = max(self._damping / 4.0, 1e-7)
+                    self.damping = max(self.damping / 4.0, 1e-7)
                     return
-            self._damping *= 4.0
+            self.damping *= 4.0
+
+
+def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> Float64 | None:
+    """Return the solution of `(S + ridge + damping diag(S)) step = gradient`, or None.
+
+    Parameters
+    ----------
+    S : ndarray of shape (k p, k p)
+        Its lower triangle.
+    gradient : ndarray of shape (k, p)
+    ridge, damping : float
+    """
+    steepness = S.diagonal().copy()
+    floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
+    damped = S.copy()
+    np.einsum("ii->i", damped)[:] += ridge + damping * steepness + floor
+    factor, info = lapack.dpotrf(damped, lower=1, overwrite_a=1)
+    if info != 0:
+        return None
+    return np.asarray(lapack.dpotrs(factor, gradient.ravel(), lower=1)[0].reshape(gradient.shape))
 
 
 def _trace_of_inverse(cholesky: Float64, start: int = 0) -> float:

@@ -41,6 +41,16 @@ class Rows:
         return len(self.X)
 
     @property
+    def n_features(self) -> int:
+        """Number of inputs."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.Y.shape[1])
+
+    @property
     def n_independent(self) -> float:
         """Number of rows, as far as noise and degrees of freedom are concerned."""
         return float(len(self)) if self.worth is None else self.worth

@@ -23,11 +23,11 @@ from greedynet.checks import safe_norm
 from greedynet.correct import MAX_BLOCK, VariableProjection
 from greedynet.data import Rows
 from greedynet.frame import Frame, Solved
+from greedynet.lastcorrection import corrected_on_all_rows
 from greedynet.network import ShallowNetwork
 from greedynet.search.base import Candidate
 from greedynet.sketch import Sketch
 from greedynet.stopping import neuron_cost
-from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
 GrowMore = Callable[[Float64, int, int], Float64]
@@ -80,8 +80,6 @@ class Finisher:
         Ridge on the outer weights of the normalised neurons; None for the one of the correction.
     sketch : Sketch or None
         All rows, where the others are a sample: the outer weights are solved on these.
-    pool : Pool or None
-        Threads.
     """
 
     frame: Frame
@@ -91,7 +89,6 @@ class Finisher:
     single_output: bool
     alpha: float | None = None
     sketch: Sketch | None = None
-    pool: Pool | None = None
 
     @cached_property
     def _affine(self) -> Float64:
@@ -172,6 +169,15 @@ class Finisher:
         further.settle(_STEPS_TO_CONVERGE)
         return further if self.score([further]) < self.score([state]) else state
 
+    def on_all_rows(self, states: Sequence[VariableProjection]) -> Sequence[VariableProjection]:
+        """Correct the neurons of all networks, as one, on all rows where these are a sample."""
+        if self.sketch is None or self.alpha is not None:
+            return states
+        points = np.concatenate([state.points[state.alive] for state in states])
+        ridge = float(np.mean([state.ridge for state in states]))
+        state = VariableProjection(self.rows, self._affine, points, ridge, self.activation)
+        return [corrected_on_all_rows(state, self.sketch, self.frame, self.activation)]
+
     def score(self, states: Sequence[VariableProjection]) -> float:
         """Score the mean of some networks: relative error on the validation rows, or mean GCV."""
         if self.validation is None:
@@ -217,14 +223,16 @@ class Finisher:
             norms[norms == 0] = 1.0
         gram = None
         if self.sketch is not None:
-            gram = self.sketch.gram(self.frame, points, self.activation, self.pool)
+            gram = self.sketch.gram(self.frame, points, self.activation)
             gram = gram.divided(np.append(np.ones(self._affine.shape[1]), norms))
         n_affine = self._affine.shape[1]
 
         def solve(chosen: NDArray[np.intp], ridge: float) -> ShallowNetwork:
             if gram is not None:
                 solved: Solved = gram.triangle(np.append(np.arange(n_affine), n_affine + chosen))
-                ridge *= len(self.sketch.rows) / len(self.rows) if self.sketch is not None else 1.0
+                ridge *= (
+                    len(self.sketch.blocks) / len(self.rows) if self.sketch is not None else 1.0
+                )
             else:
                 solved = factor = self.frame.factor(self.rows, _DEPENDENT)
                 columns = self._columns(points[chosen]) / norms[chosen]

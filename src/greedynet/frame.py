@@ -1,6 +1,6 @@
 """How numbers go in and weights come out: scalings, affine term, the network behind a factor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -64,6 +64,15 @@ class Frame:
         input_range = np.array([rows.X.min(axis=0), rows.X.max(axis=0)], dtype=np.float64)
         return Frame(inputs, outputs, affine, input_range)
 
+    @property
+    def n_affine(self) -> int:
+        """Number of affine columns."""
+        return int(self.affine.to_weights.shape[1])
+
+    def without_rows(self) -> "Frame":
+        """Return the frame without the affine columns on the training rows: a few numbers."""
+        return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
+
     def apply(self, rows: Rows) -> Rows:
         """Rows in the coordinates of the frame."""
         X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
@@ -121,7 +130,7 @@ class Frame:
             center=self.outputs.center,
             scale=self.outputs.scale,
             alpha=alpha,
-            solutions=_solutions(factor, self.affine.to_weights.shape[1]),
+            solutions=_solutions(factor, self.n_affine),
         )
         with np.errstate(over="ignore", invalid="ignore"):
             outer, linear, intercept = trail.solve(len(candidates))

@@ -20,11 +20,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.blocks import Blocks, as_blocks, in_memory
 from greedynet.construct import construct
 from greedynet.correct import VariableProjection
 from greedynet.data import Rows
 from greedynet.finish import Finisher
 from greedynet.frame import Frame
+from greedynet.gram import Triangle
 from greedynet.losses import Absolute, Chebyshev, Huber, Loss, Power, Quantile, Squared
 from greedynet.lossfactor import LossFactor
 from greedynet.network import ShallowNetwork
@@ -33,7 +35,7 @@ from greedynet.plan import Plan
 from greedynet.search import Candidate
 from greedynet.searches import input_scaling
 from greedynet.site import NOTHING_TO_FINISH, OnStep
-from greedynet.sketch import Sketch, Triangle, sample_size
+from greedynet.sketch import Sketch, sample_size
 from greedynet.stopping import Limits, neuron_cost
 from greedynet.threads import Pool
 
@@ -59,7 +61,7 @@ _DEPENDENT = 1e-10
 
 
 def construct_reweighted(
-    rows: Rows,
+    rows: Rows | Blocks,
     plan: Plan,
     validation: Rows | None = None,
     *,
@@ -195,13 +197,13 @@ def _weighted(rows: Rows, weights: Float64) -> Rows:
     return Rows(rows.X, rows.Y, weights, float(np.sum(weights) ** 2 / np.sum(weights**2)))
 
 
-def _sampled(rows: Rows, plan: Plan, validation: Rows | None) -> tuple[Rows, Rows | None]:
+def _sampled(rows: Rows | Blocks, plan: Plan, validation: Rows | None) -> tuple[Rows, Rows | None]:
     """Of very many rows a sample, and rows to judge by."""
-    size = sample_size(len(rows), rows.X.shape[1], plan.limits.max_neurons)
+    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
     if size is None:
-        return rows, validation
+        return in_memory(rows), validation
     hold_out = plan.gcv and validation is None
-    sketch = Sketch(rows, size, hold_out=hold_out, seed=plan.random_state)
+    sketch = Sketch(as_blocks(rows), size, hold_out=hold_out, seed=plan.random_state)
     return sketch.sample(0), validation or sketch.held_out()
 
 

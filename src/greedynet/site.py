@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.blocks import Blocks, as_blocks, in_memory
 from greedynet.data import Rows
 from greedynet.finish import Finisher, approximation_error_left
 from greedynet.frame import Frame
@@ -38,12 +39,15 @@ class Site:
     Of very many rows every turn sees a sample of its own.
     """
 
-    def __init__(self, rows: Rows, plan: Plan, validation: Rows | None, pool: Pool | None) -> None:
+    def __init__(
+        self, rows: Rows | Blocks, plan: Plan, validation: Rows | None, pool: Pool | None
+    ) -> None:
         self.plan, self.pool = plan, pool
-        self.sketch = _sketch(rows, plan, judged=validation is not None)
+        self.sketch = _sketch(rows, plan, pool, judged=validation is not None)
         if self.sketch is not None:
             rows = self.sketch.sample(0)
             validation = validation or self.sketch.held_out()
+        rows = in_memory(rows)
         self.frame = Frame.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
         if self.sketch is not None:
             self.frame = replace(self.frame, input_range=self.sketch.input_range())
@@ -66,7 +70,6 @@ class Site:
             self.plan.single_output,
             self.plan.alpha,
             self.sketch,
-            self.pool,
         )
 
     def judge(self) -> Judge | None:
@@ -83,12 +86,12 @@ class Site:
     @property
     def n_features(self) -> int:
         """Number of inputs."""
-        return self.rows.X.shape[1]
+        return self.rows.n_features
 
     @property
     def n_affine(self) -> int:
         """Number of affine columns."""
-        return self.frame.affine.to_weights.shape[1]
+        return self.frame.n_affine
 
     def start(self, judge: Judge | None, turn: int = 0) -> Growth:
         """Begin a growth, with the affine term; every turn has a pool of directions of its own."""
@@ -166,11 +169,12 @@ class Site:
         return approximation_error_left(growth.errors, n, self.n_affine, self.n_features)
 
 
-def _sketch(rows: Rows, plan: Plan, *, judged: bool) -> Sketch | None:
+def _sketch(rows: Rows | Blocks, plan: Plan, pool: Pool | None, *, judged: bool) -> Sketch | None:
     """Samples of the rows where these are very many."""
     if plan.search != "continuous":
         return None
-    size = sample_size(len(rows), rows.X.shape[1], plan.limits.max_neurons)
+    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
     if size is None:
         return None
-    return Sketch(rows, size, hold_out=plan.gcv and not judged, seed=plan.random_state)
+    hold_out = plan.gcv and not judged
+    return Sketch(as_blocks(rows, pool), size, hold_out=hold_out, seed=plan.random_state)

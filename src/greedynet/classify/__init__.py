@@ -9,6 +9,7 @@ residual of the logistic model so far.
 
 from dataclasses import replace
 
+from greedynet.blocks import Blocks, as_blocks, in_memory
 from greedynet.classify.growth import class_frame, grown, grown_path, grown_weights
 from greedynet.classify.trials import Trials, stratified_folds
 from greedynet.data import Rows
@@ -29,7 +30,7 @@ MAX_FINAL_ROWS = 2**17
 
 
 def construct_classifier(
-    rows: Rows,
+    rows: Rows | Blocks,
     plan: Plan,
     validation: Rows | None = None,
     *,
@@ -82,18 +83,16 @@ def construct_classifier(
     )
 
 
-def _sampled(rows: Rows, plan: Plan) -> Rows:
+def _sampled(rows: Rows | Blocks, plan: Plan) -> Rows:
     """Of very many rows a sample to grow on."""
-    size = sample_size(len(rows), rows.X.shape[1], plan.limits.max_neurons)
-    if size is None:
-        return rows
-    return Sketch(rows, size, hold_out=False, seed=plan.random_state).sample(0)
+    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
+    return in_memory(rows) if size is None else _at_most(rows, size, plan.random_state)
 
 
-def _at_most(rows: Rows, n: int, seed: int) -> Rows:
+def _at_most(rows: Rows | Blocks, n: int, seed: int) -> Rows:
     if len(rows) <= n:
-        return rows
-    return Sketch(rows, n, hold_out=False, seed=seed).sample(0)
+        return in_memory(rows)
+    return Sketch(as_blocks(rows), n, hold_out=False, seed=seed, turns=1).sample(0)
 
 
 def _network(weights: Weights, frame: Frame, plan: Plan) -> ShallowNetwork:

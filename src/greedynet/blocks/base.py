@@ -1,0 +1,142 @@
+"""What a fit asks of very many rows, wherever they live.
+
+    total     a sum over all rows, such as `F'F` for a list of neurons    one pass
+    take      some rows, by their positions                              one pass
+
+What a pass returns has a size that does not depend on the number of rows. So the state of a fit is
+the network and a few samples; the rows stay where they are, and whoever holds them needs to be told
+nothing but what to sum.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.data import Rows
+from greedynet.threads import Pool
+
+Float64 = NDArray[np.float64]
+T = TypeVar("T")
+
+# Rows that are worked on at once: their neurons fit into a cache.
+BLOCK_ROWS = 2**12
+_BLOCKS_AT_ONCE = 64
+
+
+class Work(Protocol[T]):
+    """Something to be summed over rows; plain data that can be sent to where the rows are."""
+
+    def of(self, rows: Rows) -> T:
+        """Return the sum over some rows."""
+        ...
+
+    def join(self, one: T, other: T) -> T:
+        """Return the sum of two sums."""
+        ...
+
+
+class Blocks(Protocol):
+    """Rows in blocks."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs."""
+        ...
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+    def survey(self) -> "Survey":
+        """Return what is known of all rows."""
+        ...
+
+    def take(self, positions: NDArray[np.intp]) -> Rows:
+        """Return the rows at some positions, in ascending order."""
+        ...
+
+    def total(self, work: Work[T]) -> T:
+        """Return the sum over all rows; an error if they are not as many as they were."""
+        ...
+
+
+def summed(work: Work[T], rows: Rows, pool: Pool | None = None) -> T:
+    """Return the sum over rows that are in memory, block by block, added in their order."""
+    pool = pool or Pool()
+    blocks = _cut(rows)
+    found = work.of(next(blocks))
+    while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
+        found = reduce(work.join, pool.map(work.of, group), found)
+    return found
+
+
+def _cut(rows: Rows) -> Iterator[Rows]:
+    for start in range(0, max(1, len(rows)), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
+        weights = None if rows.weights is None else rows.weights[part]
+        yield Rows(rows.X[part], rows.Y[part], weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one look at all rows tells.
+
+    Attributes
+    ----------
+    n_rows : int
+    input_range : ndarray of shape (2, d)
+        Smallest and largest inputs.
+    weight : float
+        Sum of the sample weights.
+    checksum : ndarray of shape (d + n_outputs + 1,)
+        Sums of the bits of every column, modulo 2^64: exact in any order, and another number in any
+        cell is another sum.
+    """
+
+    n_rows: int
+    input_range: Float64
+    weight: float
+    checksum: NDArray[np.uint64]
+
+
+class Surveyed:
+    """The work of a survey."""
+
+    def of(self, rows: Rows) -> Survey:
+        """Survey some rows."""
+        X, n = rows.X, len(rows)
+        weights = np.ones(n) if rows.weights is None else rows.weights
+        low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+        if n:
+            low, high = X.min(axis=0), X.max(axis=0)
+        sums = [_bits(part).sum(axis=0, dtype=np.uint64) for part in (X, rows.Y, weights[:, None])]
+        return Survey(
+            n,
+            np.array([low, high], dtype=np.float64),
+            float(weights.sum()),
+            np.concatenate(sums),
+        )
+
+    def join(self, one: Survey, other: Survey) -> Survey:
+        """Survey both."""
+        low = np.minimum(one.input_range[0], other.input_range[0])
+        high = np.maximum(one.input_range[1], other.input_range[1])
+        return Survey(
+            one.n_rows + other.n_rows,
+            np.array([low, high]),
+            one.weight + other.weight,
+            one.checksum + other.checksum,
+        )
+
+
+def _bits(values: NDArray[np.floating]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)

@@ -1,0 +1,89 @@
+"""Products of neurons over rows, and the outer weights that follow from them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.blas import dsyrk
+
+from greedynet.activations import Activation
+from greedynet.data import Rows
+from greedynet.frame import Frame
+
+Float64 = NDArray[np.float64]
+
+_JITTER = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """`F = QR` and `z = Q'Y`, without `Q`."""
+
+    R: Float64
+    z: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """Products `F'F` (upper triangle), `F'Y`, and the squared size of `Y`."""
+
+    G: Float64
+    b: Float64
+    square: float
+
+    def divided(self, norms: Float64) -> "Gram":
+        """Return the products of the columns divided by `norms`."""
+        return replace(self, G=self.G / np.outer(norms, norms), b=self.b / norms[:, None])
+
+    def triangle(self, columns: NDArray[np.intp]) -> Triangle:
+        """Return the triangle of some of the columns."""
+        G = self.G[np.ix_(columns, columns)].copy()
+        diagonal = np.einsum("ii->i", G)
+        diagonal += _JITTER * diagonal.max(initial=1.0)
+        R = cholesky(G, lower=False, check_finite=False)
+        return Triangle(R, solve_triangular(R, self.b[columns], trans="T", check_finite=False))
+
+    def square_left(self, weights: Float64) -> float:
+        """Return `|| Y - F c ||^2`, by differences: not for what is next to nothing of `Y`."""
+        G = self.G + np.triu(self.G, 1).T
+        return float(self.square + np.sum(weights * (G @ weights - 2.0 * self.b)))
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """The products of the affine columns and of neurons, as work on rows as they came.
+
+    Attributes
+    ----------
+    frame : Frame
+    points : ndarray of shape (k, d + 1)
+        Neurons in the coordinates of the frame.
+    activation : Activation
+    """
+
+    frame: Frame
+    points: Float64
+    activation: Activation
+
+    def of(self, rows: Rows) -> Gram:
+        """Return the products over some rows."""
+        rows = self.frame.apply(rows)
+        F = rows.weighted(columns(rows, self.frame, self.points, self.activation)[0])
+        Y = rows.weighted(rows.Y)
+        return Gram(dsyrk(1.0, F.T, lower=0), F.T @ Y, float(np.sum(Y**2)))
+
+    def join(self, one: Gram, other: Gram) -> Gram:
+        """Return the products over both."""
+        return Gram(one.G + other.G, one.b + other.b, one.square + other.square)
+
+
+def columns(
+    rows: Rows, frame: Frame, points: Float64, activation: Activation
+) -> tuple[Float64, Float64]:
+    """Return affine columns and neurons on scaled rows, without weights, and the neurons' `z`."""
+    Z = np.asarray(rows.X @ points[:, :-1].T + points[:, -1], dtype=np.float64)
+    F = np.empty((len(rows), frame.n_affine + len(points)))
+    F[:, : frame.n_affine] = frame.affine.evaluate(rows.X)
+    F[:, frame.n_affine :] = activation.value(Z)
+    return F, Z

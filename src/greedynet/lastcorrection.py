@@ -1,0 +1,147 @@
+"""The last correction of a network grown on a sample: on all rows.
+
+With `k` neurons of `p` inner weights each, a correction on `m` sampled rows leaves `k p / m` of the
+noise in the network. All rows leave next to nothing of it, and what a step needs of them are sums:
+
+    F'F, F'Y                                             outer weights and objective at `W`,
+    sum_i sigma'(W x_i) o (C r_i) x_i',  r = Y - F c     the gradient there.
+
+The Gauss-Newton matrix `S` (see `correct`) stays that of the sample: it only bends the step. A step
+is kept if the objective over all rows falls, so it takes one pass to try and one to go on.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+
+from greedynet.activations import Activation
+from greedynet.correct import EDGE, VariableProjection, damped_step
+from greedynet.data import Rows
+from greedynet.frame import Frame
+from greedynet.gram import Gram, columns
+from greedynet.sketch import Sketch
+
+Float64 = NDArray[np.float64]
+
+# Steps that are tried, kept or not.
+N_TRIES = 6
+# A step that lowers the objective by a smaller share is the last.
+_WORTH_A_STEP = 1e-3
+# The sample's matrix is not that of all rows: the first step is a careful one.
+_FIRST_DAMPING = 0.5
+_MORE_DAMPING, _LESS_DAMPING = 6.0, 3.0
+_AS_EXPECTED = 0.5
+# Where less is left of the outputs, differences of sums have too few digits to compare by.
+_NEXT_TO_NOTHING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Pulls:
+    """The gradient of the inner weights, as work on rows as they came.
+
+    Attributes
+    ----------
+    frame : Frame
+    points : ndarray of shape (k, d + 1)
+        Neurons in the coordinates of the frame.
+    activation : Activation
+    weights : ndarray of shape (n_affine + k, n_outputs)
+        Weights of the affine columns and of the neurons.
+    """
+
+    frame: Frame
+    points: Float64
+    activation: Activation
+    weights: Float64
+
+    def of(self, rows: Rows) -> Float64:
+        """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
+        rows = self.frame.apply(rows)
+        F, Z = columns(rows, self.frame, self.points, self.activation)
+        residual = rows.Y - F @ self.weights
+        if rows.weights is not None:
+            residual *= rows.weights[:, None]
+        pull = self.activation.slope(Z - EDGE) * (residual @ self.weights[self.frame.n_affine :].T)
+        return np.column_stack([pull.T @ rows.X, pull.sum(axis=0)])
+
+    def join(self, one: Float64, other: Float64) -> Float64:
+        """Return the gradient over both."""
+        return one + other
+
+
+def corrected_on_all_rows(
+    state: VariableProjection, sketch: Sketch, frame: Frame, activation: Activation
+) -> VariableProjection:
+    """Return the network with its neurons corrected on all rows.
+
+    Parameters
+    ----------
+    state : VariableProjection
+        The network on a sample, which gives the ridge and the Gauss-Newton matrix.
+    sketch : Sketch
+        All rows.
+    frame : Frame
+        The coordinates.
+    activation : Activation
+    """
+    times = len(sketch.blocks) / state.n_rows
+    state.damping = _FIRST_DAMPING
+    now = _Point.at(state.points, sketch, frame, activation, times * state.ridge)
+    gradient: Float64 | None = None
+    for _ in range(N_TRIES if state.n_neurons else 0):
+        if now.error < _NEXT_TO_NOTHING:
+            break
+        if gradient is None:
+            pulls = Pulls(frame.without_rows(), now.points, activation, now.weights)
+            gradient = sketch.blocks.total(pulls) / times - state.ridge * now.points
+        step = _step(state, gradient)
+        tried = _Point.at(now.points + step, sketch, frame, activation, times * state.ridge)
+        fall = now.objective - tried.objective
+        moved = state.moved(tried.points)
+        # A neuron that no row of the sample sees any more has no place in the next matrix.
+        if fall <= 0 or not moved.alive.all():
+            state.damping *= _MORE_DAMPING
+            continue
+        # On the quadratic model the objective falls by `step . gradient` at least.
+        as_expected = fall > _AS_EXPECTED * times * float(np.sum(step * gradient))
+        moved.damping = state.damping / (_LESS_DAMPING if as_expected else 1.0)
+        worth = fall > _WORTH_A_STEP * now.objective
+        state, now, gradient = moved, tried, None
+        if not worth:
+            break
+    return state
+
+
+def _step(state: VariableProjection, gradient: Float64) -> Float64:
+    step = np.zeros_like(gradient)
+    for block, S in state.systems():
+        found = damped_step(S, gradient[block], state.ridge, state.damping)
+        step[block] = 0.0 if found is None else found
+    return step
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Inner weights, with the outer weights and the penalised objective over all rows."""
+
+    points: Float64
+    weights: Float64
+    objective: float
+    error: float
+
+    @staticmethod
+    def at(
+        points: Float64, sketch: Sketch, frame: Frame, activation: Activation, ridge: float
+    ) -> "_Point":
+        gram: Gram = sketch.gram(frame, points, activation)
+        r = frame.n_affine
+        M = np.triu(gram.G)
+        diagonal = np.einsum("ii->i", M)
+        diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
+        diagonal[r:] += ridge
+        weights = solve(M, gram.b, lower=False, assume_a="pos", check_finite=False)
+        error = gram.square_left(weights)
+        size = float(np.sum(points**2) + np.sum(weights[r:] ** 2))
+        return _Point(points, weights, error + ridge * size, error / (gram.square or 1.0))
