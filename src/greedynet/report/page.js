@@ -92,7 +92,7 @@ function effectsSection() {
   byId("effects-text").textContent = "The mean prediction over the rows with one input set to each value in turn (partial dependence), "
     + "at the width the slider names. The most important inputs come first.";
   let stop = 0, chosen = data.classes ? Math.min(1, data.classes.length - 1) : 0;
-  const paints = data.effects.map((effect) => effectPicture(effect, () => stop, () => chosen));
+  const paints = data.effects.map((effect) => effectPicture(effect, () => stop, () => chosen, () => effectAxis(chosen)));
   const show = (at) => { stop = at; paints.forEach((paint) => paint()); };
   if (data.classes) {
     byId("effects-class").hidden = false;
@@ -105,7 +105,18 @@ function effectsSection() {
   return show;
 }
 
-function effectPicture(effect, stopNow, classNow) {
+// From where to where the effects go: one axis for all inputs, so that they can be compared.
+function effectAxis(chosen) {
+  if (!data.classes) return { low: data.effects[0].y[0], high: data.effects[0].y[1] };
+  const last = data.effects.flatMap((effect) => {
+    const [stops, , k] = effect.values.shape;
+    return Array.from(part(unpacked(effect.values), effect.values, stops - 1)).filter((_, i) => i % k === chosen);
+  });
+  const low = Math.min(...last), high = Math.max(...last), room = Math.max(0.05, 0.15 - (high - low) / 2);
+  return { low: Math.max(0, low - room), high: Math.min(1, high + room) };
+}
+
+function effectPicture(effect, stopNow, classNow, axisNow) {
   const box = element("div", { class: "picture" });
   byId("effects").append(element("div", {}, element("h4", {}, effect.name), box));
   const values = unpacked(effect.values), [, n, k] = effect.values.shape;
@@ -120,7 +131,7 @@ function effectPicture(effect, stopNow, classNow) {
     } else if (x.low === x.high) {
       Object.assign(x, { low: x.low - 1, high: x.high + 1 });
     }
-    const frame = chart({ width, height: 150, x, y: { low: effect.y[0], high: effect.y[1] }, label: `Effect of ${effect.name}` });
+    const frame = chart({ width, height: 150, x, y: axisNow(), label: `Effect of ${effect.name}` });
     const here = part(values, effect.values, stopNow());
     const xs = places.map(frame.across), ys = places.map((_, i) => frame.up(here[i * k + classNow()]));
     if (effect.x) {
@@ -323,7 +334,8 @@ function ridgeletsSection() {
   reveal("ridgelets");
   const found = data.ridgelets;
   const common = "The collapsed ridgelet transform of the rows: far from zero where a neuron with this kink would say much about the target. "
-    + "The inputs are scaled to [-1, 1], the affine part of the target is left out. ";
+    + "The inputs are scaled to [-1, 1], and an affine function, which takes no neurons, is taken off. "
+    + "The edges of the data show too, as bends. ";
   if (found.kind === "circle") {
     byId("ridgelets-text").textContent = common + "Below, the kinks of the finished network.";
     picture(byId("ridgelets-picture"), (width) => ridgeletCurve(found, width))();

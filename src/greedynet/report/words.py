@@ -45,12 +45,13 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     return [_fitted(subject), " ".join(quality), _width(subject)]
 
 
-def suggestions(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]:
+def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
     """Return what to try."""
     found = []
     if subject.rows is None:
         found.append(
-            "Give rows too, for more pictures: greedynet report model.safetensors data.csv"
+            "Predictions, effects, importance and misses need rows. Give them with: "
+            f"greedynet report {model_file} data.csv"
         )
     gap = _gap(scores)
     if gap is not None and gap > 1.5:
@@ -60,8 +61,7 @@ def suggestions(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str
         )
     if subject.held_out is None and subject.about.get("validation") is None:
         found.append(
-            "See how it does on rows it has not seen: "
-            "greedynet evaluate model.safetensors other.csv"
+            f"See how it does on rows it has not seen: greedynet evaluate {model_file} other.csv"
         )
     reason = None if subject.path is None else subject.path.stop_reason
     if reason in _TRY:

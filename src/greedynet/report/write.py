@@ -113,12 +113,12 @@ def write_report(
 
 def report_page(subject: Subject, model_file: str) -> str:
     """Return the page about a model."""
-    scores = known_scores(subject)
+    scores, file = known_scores(subject), Path(model_file).name
     parts = {
         "words": paragraphs_html(paragraphs(subject, scores)),
         "scores": table_html(score_table(scores), "Errors of the finished network"),
-        "suggestions": list_html(suggestions(subject, scores)),
-        "code": code_html(code_blocks(subject, Path(model_file).name)),
+        "suggestions": list_html(suggestions(subject, scores, file)),
+        "code": code_html(code_blocks(subject, file)),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
     return page(title(subject), parts, sections(subject))
@@ -131,7 +131,7 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
     for part in ("training", "validation"):
         if about.get(part) is not None:
             scores[f"{part} rows"] = dict(about[part])
-    given, label = subject.rows, f"rows of {about.get('source')}"
+    given = subject.rows
     if given is not None:
         same = about.get("source") == given.label and about.get("rows") == len(given)
         label = "training rows" if same else _rows_of(given)
