@@ -24,15 +24,18 @@ from sklearn.preprocessing import StandardScaler
 import greedynet.plots
 from classifiers import classifier
 from greedynet import (
+    GreedyNetClassifier,
     GreedyNetRegressor,
     ShallowNetwork,
     collapsed_ridgelet_transform,
+    fit_table,
     ridgelet_transform,
 )
 from greedynet.paper import load_example
 from greedynet.plots import (
     ApproximationDisplay,
     CollapsedDisplay,
+    EffectDisplay,
     NeuronsDisplay,
     PathDisplay,
     RidgeletDisplay,
@@ -40,6 +43,7 @@ from greedynet.plots import (
     TrainingDisplay,
 )
 from greedynet.plots.collapsed.hemispheres import nearest_values
+from greedynet.plots.effect import Effect
 from greedynet.plots.style import BLUE, RED
 from greedynet.sphere import circle, golden_spiral
 from problems import SEARCHES, noisy, relative_error
@@ -532,6 +536,160 @@ def test_neurons_on_the_circle_do_not_depend_on_units():
         assert (np.diff(display.kinks_.get_sizes()) > 0).all()
 
 
+# Effects
+
+
+LEVELS = Effect("colour", np.array(["red", "pale turquoise", "green"], object), np.arange(3.0))
+
+
+def naive_effect(predict, X, j, values):
+    """By definition: all rows anew for every value."""
+    means = []
+    for value in values:
+        rows = np.array(X, dtype=float)
+        rows[:, j] = value
+        means.append(predict(rows).mean(axis=0))
+    return np.array(means)
+
+
+@pytest.fixture(scope="module")
+def bent():
+    """Three features; the prediction is |x0| and a product of the others."""
+    X = np.random.RandomState(0).uniform(-1, 1, (150, 3))
+    return X, GreedyNetRegressor(max_nodes=14).fit(X, np.abs(X[:, 0]) + 0.3 * X[:, 1] * X[:, 2])
+
+
+@pytest.mark.parametrize("n_nodes", [None, 5])
+def test_effects_are_means_of_predictions(bent, n_nodes):
+    X, model = bent
+    network = model.network_ if n_nodes is None else model.path_.network.truncate(n_nodes)
+    display = EffectDisplay.from_estimator(model, X, [2, 0], n_nodes=n_nodes)
+    assert [ax.get_xlabel() for ax in display.ax_] == ["$x_3$", "$x_1$"]
+    for line, rug, j in zip(display.lines_, display.rugs_, [2, 0], strict=True):
+        values, means = line.get_data()
+        np.testing.assert_allclose(means, naive_effect(network.predict, X, j, values), rtol=1e-9)
+        assert np.quantile(X[:, j], 0.02) > values[0] >= X[:, j].min()
+        np.testing.assert_allclose(rug.get_xdata(), np.quantile(X[:, j], np.arange(1, 10) / 10))
+    for line in display.mean_lines_:
+        np.testing.assert_allclose(line.get_ydata(), network.predict(X).mean())
+    # One scale, so that effects can be compared.
+    assert display.ax_[0].get_ylim() == display.ax_[1].get_ylim()
+    assert display.ax_[0].get_ylabel() == "mean prediction"
+
+
+def test_the_largest_effects_come_first(bent):
+    X, model = bent
+    display = EffectDisplay.from_estimator(model, X)
+    assert display.effects[0].name == "$x_1$"
+    sizes = [np.ptp(line.get_ydata()) for line in display.lines_]
+    assert sizes == sorted(sizes, reverse=True)
+    wide = np.random.RandomState(0).uniform(size=(60, 6))
+    many = GreedyNetRegressor(2).fit(wide, wide @ [1, 6, 2, 5, 3, 4])
+    display = EffectDisplay.from_estimator(many, wide)
+    assert [effect.name for effect in display.effects] == ["$x_2$", "$x_4$", "$x_6$", "$x_5$"]
+
+
+def test_of_very_many_rows_some_are_averaged(bent):
+    X, model = bent
+    rows = np.repeat(X[np.argsort(X[:, 1])], 40, axis=0)
+    few, many = (EffectDisplay.from_estimator(model, data, [0]) for data in (X, rows))
+    np.testing.assert_allclose(many.lines_[0].get_ydata(), few.lines_[0].get_ydata(), atol=0.02)
+    np.testing.assert_allclose(many.effects[0].deciles, few.effects[0].deciles, atol=0.05)
+
+
+@pytest.mark.parametrize(("n_classes", "target"), [(2, None), (2, "a"), (3, "c")])
+def test_effects_on_the_probability_of_a_class(n_classes, target):
+    X = np.random.RandomState(0).uniform(-1, 1, (80, 2))
+    labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.3, 0.3][: n_classes - 1])]
+    model = GreedyNetClassifier(4, alpha=1e-2).fit(X, labels)
+    display = EffectDisplay.from_estimator(model, X, 0, target=target)
+    wanted = {None: 1, "a": 0, "c": 2}[target]
+    values, means = display.lines_[0].get_data()
+    naive = naive_effect(model.predict_proba, X, 0, values)[:, wanted]
+    np.testing.assert_allclose(means, naive, rtol=1e-9)
+    assert np.ptp(means) > 0.3
+    assert display.ax_.get_ylabel() == f"mean probability of {'abc'[wanted]}"
+    mean = model.predict_proba(X)[:, wanted].mean()
+    np.testing.assert_allclose(display.mean_lines_[0].get_ydata(), mean)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.RandomState(0)
+    size, colour = rng.uniform(0, 9, 60), rng.choice(["red", "blue", "green"], 60)
+    columns = {"size": size, "colour": colour, "price": np.abs(size - 4) + 2 * (colour == "red")}
+    return columns, fit_table(columns, "price", max_nodes=12)
+
+
+def test_effects_of_the_columns_of_a_table(table):
+    columns, model = table
+    display = EffectDisplay.from_estimator(model, pd.DataFrame(columns), ["colour", "size"])
+    levels, numbers = display.lines_
+    for place, level in enumerate(["blue", "green", "red"]):
+        means = model.predict({"size": columns["size"], "colour": [level] * 60}).mean()
+        np.testing.assert_allclose(levels.get_ydata()[place], means, rtol=1e-9)
+    ticks = [label.get_text() for label in display.ax_[0].get_xticklabels()]
+    assert ticks == ["blue", "green", "red"]
+    assert levels.get_linestyle() == "None"
+    assert display.rugs_[0] is None
+    values, means = numbers.get_data()
+    wanted = [
+        model.predict({"size": [value] * 60, "colour": columns["colour"]}).mean()
+        for value in values
+    ]
+    np.testing.assert_allclose(means, wanted, rtol=1e-9)
+    assert display.ax_[0].get_ylabel() == "mean prediction of price"
+
+
+def test_one_of_several_outputs_has_effects():
+    X = np.random.RandomState(0).uniform(-1, 1, (60, 2))
+    model = GreedyNetRegressor(6).fit(X, np.column_stack([X[:, 0] ** 2, X[:, 1]]))
+    values, means = EffectDisplay.from_estimator(model, X, 1, target=1).lines_[0].get_data()
+    np.testing.assert_allclose(means, naive_effect(model.predict, X, 1, values)[:, 1], atol=1e-12)
+    with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
+        EffectDisplay.from_estimator(model, X, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"features": 3}, r"`features` must be positions from 0 to 2 or names .*, got 3"),
+        ({"features": ["size"]}, r"`features` must be .*names \('\$x_1\$'.*got 'size'"),
+        ({"n_nodes": 99}, "`n_nodes` must be between 2 and"),
+        ({"ax": "left"}, "`ax` of `EffectDisplay.plot` must be 3 Axes"),
+    ],
+)
+def test_effects_that_do_not_exist(bent, given, message):
+    X, model = bent
+    with pytest.raises(ValueError, match=message):
+        EffectDisplay.from_estimator(model, X, **given)
+
+
+def test_effects_on_classes_that_do_not_exist():
+    model = classifier(3)
+    with pytest.raises(ValueError, match=r"`target` must be one of the classes \[.*got None"):
+        EffectDisplay.from_estimator(model, np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="at least one Effect"):
+        EffectDisplay([])
+
+
+def test_tables_are_drawn_by_the_other_displays():
+    x = np.linspace(-1, 1, 40)
+    model = fit_table({"u": x, "y": np.cos(4 * x)}, "y", max_nodes=8)
+    estimator = model.estimator
+    curve = ApproximationDisplay.from_estimator(model, {"u": x}, np.cos(4 * x))
+    np.testing.assert_array_equal(
+        curve.curve_.get_ydata(), estimator.network_.predict(curve.curve_.get_xdata()[:, None])
+    )
+    assert curve.ax_.get_xlabel() == "u"
+    path = PathDisplay.from_estimator(model)
+    np.testing.assert_array_equal(path.training_line_.get_ydata(), estimator.path_.training_errors)
+    neurons = NeuronsDisplay.from_estimator(model)
+    assert len(neurons.kinks_.get_offsets()) == estimator.network_.n_neurons
+    classes = fit_table({"u": x, "y": np.where(x > 0, "a", "b")}, "y", n_nodes=3)
+    assert PathDisplay.from_estimator(classes).ax_.get_ylabel() == "log-loss"
+
+
 # Where they draw
 
 
@@ -551,6 +709,8 @@ def drawings():
         "training": lambda ax: TrainingDisplay.from_histories([errors], labels=["a"], ax=ax),
         "lines": lambda ax: NeuronsDisplay.from_network(flat, ax=ax),
         "points": lambda ax: NeuronsDisplay.from_network(hat(), ax=ax),
+        "effect": lambda ax: EffectDisplay([Effect("u", x, np.cos(x), x[9:30:9])]).plot(ax),
+        "levels": lambda ax: EffectDisplay([LEVELS], mean=1.0).plot(ax),
     }
 
 
@@ -626,6 +786,7 @@ def test_threads_draw_what_one_thread_draws():
         (lambda **k: ApproximationDisplay.from_network(hat(), [[-1], [1]], **k), "curve_"),
         (lambda **k: NeuronsDisplay.from_network(hat(2), **k), "kinks_"),
         (lambda **k: SphereDisplay.from_points(circle(5), **k), "points_"),
+        (lambda **k: EffectDisplay([LEVELS]).plot(**k), "lines_"),
     ],
 )
 def test_options_of_the_user_replace_ours(draw, artist):

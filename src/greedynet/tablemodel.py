@@ -81,7 +81,7 @@ class TableModel:
         -------
         y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
-        return self._predicted(self._matrix(X))
+        return self._predicted(self.inputs(X))
 
     def predict_proba(self, X: Any) -> Float64:
         """Return the probability of every class.
@@ -97,7 +97,7 @@ class TableModel:
         """
         if self.classes is None:
             raise AttributeError("`predict_proba` is for classes; this model predicts numbers.")
-        return self._probabilities(self._matrix(X))
+        return self._probabilities(self.inputs(X))
 
     def predict_blocks(
         self,
@@ -195,7 +195,14 @@ class TableModel:
                 X, empty = np.where(empty, means, X), np.zeros_like(empty)
             yield X, np.asarray(~empty.any(axis=1)), block
 
-    def _matrix(self, X: Any) -> Any:
+    def inputs(self, X: Any) -> Any:
+        """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix is taken as such.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            As for `predict`.
+        """
         if isinstance(X, str | os.PathLike | Mapping) or hasattr(X, "columns"):
             missing: Missing = "mean" if self.missing == "mean" else None
             blocks = self.encode_blocks(open_table(X), missing=missing)

@@ -7,6 +7,7 @@ comes with the extra `plots`, pip install "greedynet[plots]".
 
 from greedynet.plots.approximation import ApproximationDisplay
 from greedynet.plots.collapsed import CollapsedDisplay
+from greedynet.plots.effect import EffectDisplay
 from greedynet.plots.neurons import NeuronsDisplay
 from greedynet.plots.path import PathDisplay
 from greedynet.plots.ridgelet import RidgeletDisplay
@@ -16,6 +17,7 @@ from greedynet.plots.training import TrainingDisplay
 __all__ = [
     "ApproximationDisplay",
     "CollapsedDisplay",
+    "EffectDisplay",
     "NeuronsDisplay",
     "PathDisplay",
     "RidgeletDisplay",

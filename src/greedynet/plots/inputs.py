@@ -9,12 +9,19 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.network import ShallowNetwork
+from greedynet.tablemodel import TableModel
 
 Float64 = NDArray[np.float64]
 
 
+def unwrapped(estimator: Any) -> Any:
+    """Return the estimator of a `TableModel`, and any other as it is."""
+    return estimator.estimator if isinstance(estimator, TableModel) else estimator
+
+
 def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
     """Return `estimator.attribute`, or say which estimators have it."""
+    estimator = unwrapped(estimator)
     check_is_fitted(estimator)
     value = getattr(estimator, attribute, None)
     if not isinstance(value, kind):

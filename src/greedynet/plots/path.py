@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from greedynet.checks import check_same_length
 from greedynet.path import SelectionPath
 from greedynet.plots.canvas import one_axes
-from greedynet.plots.inputs import check_kind, fitted
+from greedynet.plots.inputs import check_kind, fitted, unwrapped
 from greedynet.plots.style import BLUE, GREY, INK, RED, dress, end_labels, merged, positive
 from greedynet.stopping import StopReason
 
@@ -97,7 +97,7 @@ class PathDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
         """Draw the path of a fitted estimator; see `from_path`."""
         path = fitted(estimator, "path_", SelectionPath, "PathDisplay.from_estimator")
-        name = "log-loss" if is_classifier(estimator) else "relative error"
+        name = "log-loss" if is_classifier(unwrapped(estimator)) else "relative error"
         return cls.from_path(path, error_name=name, ax=ax, **kwargs)
 
     @classmethod

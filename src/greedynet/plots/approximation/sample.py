@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from greedynet.checks import check_columns, check_matrix, check_same_length
 from greedynet.network import ShallowNetwork
 from greedynet.plots.inputs import check_features, input_names, pick_output
+from greedynet.tablemodel import TableModel
 
 Float64 = NDArray[np.float64]
 Function = Callable[[Float64], Float64]
@@ -75,7 +76,9 @@ def sample_estimator(
     target: Function | None,
     output: int | None,
 ) -> Sample:
-    """Evaluate a fitted estimator on the range of `X`."""
+    """Evaluate a fitted estimator on the range of `X`; a table is encoded as in its fit."""
+    if isinstance(estimator, TableModel):
+        estimator, X = estimator.estimator, estimator.inputs(X)
     check_is_fitted(estimator)
     network = getattr(estimator, "network_", None)
     if isinstance(network, ShallowNetwork):
