@@ -1,8 +1,8 @@
 """The collapsed ridgelet transform of the rows, for one and two inputs, and where the neurons lie.
 
 The inputs are scaled to [-1, 1], so that circle and sphere mean the same for all data; an affine
-function, which takes no neurons, is taken off the target. The transform of `(a, b)` and of `(-a, -b)`
-is the same: half of the circle, `a >= 0`, and half of the sphere, `b >= 0`, say all.
+function, which takes no neurons, is taken off the target. The transform of `(a, b)` is also that of
+`(-a, -b)`: half of the circle, `a >= 0`, and half of the sphere, `b >= 0`, say all.
 """
 
 from typing import Any

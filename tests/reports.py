@@ -1,0 +1,102 @@
+"""Models and their reports: one input, two, many with a category, classes, and no rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, write_report
+
+HOSTILE = "</script><script>document.title='harm'</script>"
+HOSTILE_LEVEL = "<img src=x onerror=\"document.title='harm'\">"
+HOSTILE_TARGET = "y<!--<b>\u2028&amp;"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, what it is given, and its rows as arrays."""
+
+    model: Any
+    data: tuple[Any, ...]
+    X: Any
+    y: Any
+
+    def write(self, path: Path) -> Path:
+        """Write the report of the model."""
+        write_report(self.model, path, *self.data)
+        return path
+
+
+@cache
+def case(name: str) -> Case:
+    """Return a case by its name."""
+    return CASES[name]()
+
+
+def _one() -> Case:
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(-2, 3, (150, 1)), axis=0)
+    y = np.abs(X[:, 0]) + 0.05 * rng.normal(size=150)
+    model = GreedyNetRegressor(max_nodes=12).fit(X, y)
+    return Case(model, (X, y), X, y)
+
+
+def _two() -> Case:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (250, 2))
+    y = 3.0 + np.maximum(X[:, 0] + X[:, 1], 0)
+    model = GreedyNetRegressor(max_nodes=12).fit(X, y)
+    return Case(model, (X, y), X, y)
+
+
+def _many() -> Case:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 9))
+    levels = np.array(["blue", HOSTILE_LEVEL, "red"])
+    kinds = rng.integers(0, 3, 200)
+    table = {f"column {j}": X[:, j] for j in range(9)}
+    table |= {HOSTILE: levels[kinds], HOSTILE_TARGET: np.abs(X[:, 0]) + X[:, 1] + 2.0 * kinds}
+    model = fit_table(table, HOSTILE_TARGET, max_nodes=14)
+    inputs = np.column_stack([X, *(levels[kinds] == level for level in sorted(levels))])
+    return Case(model, (table,), inputs, table[HOSTILE_TARGET])
+
+
+def _classes() -> Case:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(180, 4))
+    y = np.array(["low", HOSTILE_LEVEL, "high"])[np.digitize(X[:, 0] + np.abs(X[:, 1]), [0.0, 1.5])]
+    model = GreedyNetClassifier(max_nodes=10).fit(X, y)
+    return Case(model, (X, y), X, y)
+
+
+def _two_classes() -> Case:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, (200, 2))
+    y = np.where(np.abs(X[:, 0]) > X[:, 1], "out", "in")
+    model = GreedyNetClassifier(max_nodes=10).fit(X, y)
+    return Case(model, (X, y), X, y)
+
+
+def _bare() -> Case:
+    known = case("many")
+    return Case(known.model, (), known.X, known.y)
+
+
+def _one_class() -> Case:
+    known = case("one")
+    y = known.y > 1.0
+    return Case(GreedyNetClassifier(max_nodes=8).fit(known.X, y), (known.X, y), known.X, y)
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "one": _one,
+    "two": _two,
+    "many": _many,
+    "classes": _classes,
+    "one input, classes": _one_class,
+    "two inputs, classes": _two_classes,
+    "without rows": _bare,
+}

@@ -1,0 +1,443 @@
+"""The report's numbers, words and safety, without a browser; with one, see `test_browser.py`."""
+
+import base64
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.inspection import permutation_importance
+
+import greedynet
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, write_report
+from greedynet.activations import ACTIVATIONS
+from greedynet.cli import main
+from greedynet.datasets import daylight_hours, daylight_path, daylight_text
+from greedynet.report.features import importances
+from greedynet.report.growth import MOST_STOPS, Stops, some_widths
+from greedynet.report.packing import limits, packed, rounded
+from greedynet.report.page import embedded
+from greedynet.report.ridgelets import half_sphere
+from greedynet.report.subject import Rows, Subject, as_columns
+from greedynet.report.tables import calibration
+from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case
+
+
+def contents(path):
+    """The data that a page draws."""
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1))
+
+
+def unpacked(part):
+    raw = np.frombuffer(base64.b64decode(part["data"]), dtype=f"<u{part['bits'] // 8}")
+    share = raw.reshape(part["shape"]).astype(float) / (2 ** part["bits"] - 1)
+    return part["low"] + share * (part["high"] - part["low"])
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    return {name: case(name).write(folder / f"{name}.html") for name in CASES}
+
+
+# What every page holds
+
+
+class Reader(HTMLParser):
+    """The start tags of a page, and the text of its elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_page_stands_alone_and_is_small(pages, name):
+    text = pages[name].read_text(encoding="utf-8")
+    assert len(text) < 1_500_000
+    page = Reader(text)
+    for tag, attributes in page.tags:
+        assert not {"src", "srcset", "action", "style", "onclick"} & set(attributes)
+        if "href" in attributes:
+            assert attributes["href"].startswith(("#", "data:"))
+        assert tag not in ("iframe", "object", "embed", "img")
+    scripts = [attributes for tag, attributes in page.tags if tag == "script"]
+    assert scripts == [{"type": "application/json", "id": "data"}, {}]
+    assert "default-src 'none'" in text
+
+
+def test_hostile_names_are_text(pages):
+    text = pages["many"].read_text(encoding="utf-8")
+    for name in (HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET):
+        assert name not in text
+    page = Reader(text)
+    assert any(HOSTILE_TARGET in part for part in page.texts)
+    data = contents(pages["many"])
+    assert data["target"] == HOSTILE_TARGET
+    assert HOSTILE in [effect["name"] for effect in data["effects"]]
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "\u2028\u2029", "&lt;", '"\\', "\x00é"])
+def test_embedded_data_cannot_end_their_element(text):
+    found = embedded({text: text})
+    assert not re.search(r"[<>&\u2028\u2029]", found)
+    assert json.loads(found) == {text: text}
+
+
+def test_words_say_what_was_fitted_and_how_good_it_is(pages):
+    text = html.unescape(pages["many"].read_text(encoding="utf-8"))
+    model = case("many").model
+    assert "to 200 rows of the table, from 10 columns, 1 of them text" in text
+    assert f"{model.about['training']['rmse']:.3g}" in text
+    assert f"The network has {model.network.n_nodes} nodes" in text
+    assert "Give them with: greedynet report model.safetensors data.csv" not in text
+    bare = pages["without rows"].read_text(encoding="utf-8")
+    assert "Give them with: greedynet report model.safetensors data.csv" in bare
+    data = contents(pages["without rows"])
+    assert [name for name in ("picture", "effects", "importance", "misses") if data[name]] == []
+    assert data["neurons"]["rows"]
+
+
+# Its numbers
+
+
+def test_last_stop_is_the_finished_network(pages):
+    for name in ("one", "two", "many"):
+        known, data = case(name), contents(pages[name])
+        network = as_columns(known.model).network
+        values = unpacked(data["picture"]["values"])
+        assert len(values) == len(data["growth"]["steps"]) + 1
+        if name == "one":
+            rows = np.linspace(*data["picture"]["x"], values.shape[1])[:, None]
+        elif name == "two":
+            n = data["picture"]["points"]
+            middles = [
+                low + (high - low) * (np.arange(n) + 0.5) / n for low, high in data["picture"]["x"]
+            ]
+            rows = np.column_stack([part.ravel() for part in np.meshgrid(*middles)])
+        else:
+            rows = known.X
+        packing = data["picture"]["values"]
+        wanted = np.clip(network.predict(rows), packing["low"], packing["high"])
+        step = (packing["high"] - packing["low"]) / (2 ** packing["bits"] - 1)
+        np.testing.assert_allclose(values[-1], wanted, atol=0.6 * step + 1e-6)
+        rmse = np.sqrt(np.mean((network.predict(known.X) - known.y) ** 2))
+        assert data["rowScores"]["values"][-1] == pytest.approx(rmse, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["one", "two inputs, classes", "many"])
+def test_stops_are_the_networks_of_the_path(name):
+    subject = Subject(as_columns(case(name).model), "y")
+    stops = Stops.of(subject)
+    outputs = stops.outputs(case(name).X)
+    path = subject.path
+    for width, found in zip(path.n_nodes, outputs[:-1], strict=True):
+        wanted = path.network.truncate(int(width)).predict(case(name).X)
+        np.testing.assert_allclose(found, wanted.reshape(found.shape), rtol=1e-9, atol=1e-9)
+    wanted = subject.network.predict(case(name).X)
+    np.testing.assert_array_equal(outputs[-1], wanted.reshape(outputs[-1].shape))
+
+
+def test_long_paths_have_some_of_their_widths():
+    assert some_widths(np.arange(2, 50)) == list(range(2, 50))
+    widths = some_widths(np.arange(2, 203))
+    assert len(widths) == MOST_STOPS
+    assert widths[:50] == list(range(2, 52))
+    assert widths[-1] == 202
+    assert sorted(set(widths)) == widths
+
+
+def test_importance_is_scikit_learns():
+    known = case("two")
+    subject = Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows"))
+    found = importances(subject).mean(axis=1)
+    twin = permutation_importance(
+        known.model,
+        known.X,
+        known.y,
+        scoring="neg_root_mean_squared_error",
+        n_repeats=100,
+        random_state=0,
+    )["importances_mean"]
+    np.testing.assert_allclose(found, twin, rtol=0.1)
+
+
+def test_a_category_is_shuffled_as_one_column():
+    known = case("many")
+    subject = Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows"))
+    worse = importances(subject)
+    assert len(worse) == 10
+    order = np.random.default_rng(0).permutation(len(known.X))
+    shuffled = known.X.copy()
+    shuffled[:, 9:] = known.X[order, 9:]
+    network = known.model.network
+    error = [np.sqrt(np.mean((network.predict(X) - known.y) ** 2)) for X in (shuffled, known.X)]
+    assert worse[9, 0] == pytest.approx(error[0] - error[1], rel=1e-6)
+
+
+def test_neurons_by_name_kink_and_active_share(pages):
+    known, data = case("one"), contents(pages["one"])
+    network, table = known.model.network_, data["neurons"]
+    assert table["names"] == ["neuron", "outer weight", "kink", "active %", "x1"]
+    for number, outer, kink, active, weight in table["rows"]:
+        n = int(number) - 1
+        a, b = network.inner_weights[n, 0], network.biases[n]
+        assert weight == pytest.approx(a, rel=1e-3)
+        assert outer == pytest.approx(network.outer_weights[n, 0], rel=1e-3)
+        assert kink == pytest.approx(-b / a, rel=1e-3)
+        assert active == pytest.approx(100 * np.mean(a * known.X[:, 0] + b > 0), rel=1e-3)
+
+
+def test_classes_are_counted_and_calibrated(pages):
+    known, data = case("classes"), contents(pages["classes"])
+    counts = np.array(data["misses"]["counts"])
+    assert counts.sum() == len(known.y)
+    share = np.mean(known.model.predict(known.X) == known.y)
+    assert np.trace(counts) / len(known.y) == pytest.approx(share)
+    groups = calibration(np.array([0.55, 0.52, 1.0]), np.array([True, False, True]))
+    assert groups == [
+        {"sure": 0.535, "right": 0.5, "rows": 2},
+        {"sure": 1.0, "right": 1.0, "rows": 1},
+    ]
+    assert sum(group["rows"] for group in data["misses"]["calibration"]) == len(known.y)
+
+
+def test_many_classes_are_put_together(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(20), 6)
+    X = np.column_stack([y, y % 3, rng.normal(size=len(y))]).astype(float)
+    model = GreedyNetClassifier(n_nodes=6).fit(X, y)
+    write_report(model, tmp_path / "report.html", X, y)
+    data = contents(tmp_path / "report.html")
+    assert len(data["classes"]) == 12
+    assert data["classes"][-1] == "all others"
+    assert np.sum(data["misses"]["counts"]) == len(y)
+    for effect in data["effects"]:
+        np.testing.assert_allclose(unpacked(effect["values"]).sum(axis=-1), 1.0, atol=12 / 255)
+
+
+def test_half_sphere_holds_unit_points_and_keeps_areas():
+    points = half_sphere()
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1.0)
+    assert points[:, 2].min() > -1e-12
+    # Of equal areas of the disc, equally many heights: b is uniform where areas are kept.
+    inside = points[points[:, 2] > 1e-9]
+    np.testing.assert_allclose(
+        np.histogram(inside[:, 2], 5, (0, 1))[0] / len(inside), 0.2, atol=0.02
+    )
+
+
+def test_packed_numbers_come_back():
+    values = np.random.default_rng(0).uniform(-3, 5, (4, 7))
+    for bits in (8, 16):
+        found = unpacked(packed(values, -3, 5, bits=bits))
+        np.testing.assert_allclose(found, values, atol=4.1 / (2**bits - 1))
+    assert unpacked(packed([9.0, -9.0], 0, 1)).tolist() == [1, 0]
+    assert unpacked(packed([2.0], 2, 2)).tolist() == [2]
+    assert rounded([1.23456789, float("nan"), np.float64(2), 3, "x"], 3) == [1.23, None, 2, 3, "x"]
+    assert limits([1, 1]) == (0.5, 1.5)
+    assert limits([0.0]) == (-1, 1)
+
+
+# Which models
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+def test_every_activation(tmp_path, activation):
+    X = np.random.default_rng(0).uniform(-1, 1, (80, 2))
+    model = GreedyNetRegressor(n_nodes=6, activation=activation).fit(X, X[:, 0] * X[:, 1])
+    write_report(model, tmp_path / "report.html", X, X[:, 0] * X[:, 1])
+    kinks = contents(tmp_path / "report.html")["picture"]["kinks"]
+    assert (kinks is not None) == hasattr(ACTIVATIONS[activation], "degree")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"correct": False},
+        {"linear_term": False},
+        {"loss": "absolute"},
+        {"n_nodes": 2},
+        {"validation_fraction": 0.3},
+        {"cv": 3},
+        {"search": "dictionary", "n_points": 300},
+    ],
+)
+def test_every_kind_of_fit(tmp_path, parameters):
+    known = case("one")
+    model = GreedyNetRegressor(**{"max_nodes": 8, **parameters}).fit(known.X, known.y)
+    model.save(tmp_path / "m.safetensors")
+    for one in (model, greedynet.load(tmp_path / "m.safetensors")):
+        write_report(one, tmp_path / "report.html", known.X, known.y)
+        data = contents(tmp_path / "report.html")
+        assert data["growth"]["finished"]["nodes"] == model.n_nodes_
+
+
+def test_networks_alone_constants_and_outputs(tmp_path):
+    page = tmp_path / "report.html"
+    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    write_report(network, page)
+    assert contents(page)["growth"] is None
+    assert "its file holds the network alone" in page.read_text(encoding="utf-8")
+    write_report(network, page, [[0.0], [0.0]], [1.0, 1.0])  # no range, no variation
+    X = case("two").X
+    model = GreedyNetRegressor(n_nodes=5).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
+    with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
+        write_report(model, page, X, X)
+    write_report(model, page, X, X, output=1)
+    wanted = model.predict(X)[:, 1]
+    assert contents(page)["misses"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
+
+
+def test_held_out_rows_are_told_apart(tmp_path):
+    known = case("one")
+    write_report(known.model, tmp_path / "r.html", known.X, known.y, held_out=(known.X, -known.y))
+    text = tmp_path.joinpath("r.html").read_text(encoding="utf-8")
+    error = np.sqrt(np.mean((known.model.predict(known.X) + known.y) ** 2))
+    assert "On the held-out rows it is off by" in text
+    assert f"<td>{error:.4g}</td>" in text
+
+
+def test_samples_are_said_to_be_samples(tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
+    model = GreedyNetRegressor(n_nodes=4).fit(X, X[:, 0] ** 2)
+    write_report(model, tmp_path / "report.html", X, X[:, 0])
+    data = contents(tmp_path / "report.html")
+    assert data["rows"] == {"all": 3000, "shown": 1000, "label": "rows given"}
+    again = tmp_path / "again.html"
+    write_report(model, again, X, X[:, 0])
+    assert contents(again) == data
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "match"),
+    [
+        (([[1.0, 2.0]], [1.0]), ValueError, "`X` must have 1 columns, as the model has inputs"),
+        (([[1.0]], [1.0, 2.0]), ValueError, "`X` and `y` must have the same number of rows"),
+        (([[1.0]], [[1.0, 2.0]]), ValueError, "`y` must have 1 columns, as the model has outputs"),
+    ],
+)
+def test_rows_that_do_not_fit(tmp_path, arguments, error, match):
+    with pytest.raises(error, match=match):
+        write_report(case("one").model, tmp_path / "report.html", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_models_and_classes_that_do_not_fit(tmp_path):
+    with pytest.raises(TypeError, match="`model` must be a TableModel"):
+        write_report(object(), tmp_path / "report.html")
+    known = case("two inputs, classes")
+    with pytest.raises(ValueError, match="`y` must hold the classes"):
+        write_report(known.model, tmp_path / "report.html", known.X[:1], ["between"])
+
+
+# The commands
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    if code:
+        assert len(result.stderr.splitlines()) <= 4
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{x},{'ab'[x % 2]},{abs(x - 20)}" for x in range(40))
+    (tmp_path / "data.csv").write_text(f"x,kind,y\n{rows}\n")
+    return tmp_path
+
+
+def test_fit_with_report_then_report(folder):
+    done = run("fit", "data.csv", "--target", "y", "--out", "m.safetensors", "--report", "r.html")
+    assert "wrote r.html" in done.stdout
+    assert "to 40 rows of data.csv" in (folder / "r.html").read_text(encoding="utf-8")
+    done = run("report", "m.safetensors", "data.csv")
+    assert "wrote m.html" in done.stdout
+    assert contents(folder / "m.html") == contents(folder / "r.html")
+    done = run("report", "m.safetensors", "--out", "bare.html")
+    assert "greedynet report m.safetensors data.csv" in done.stdout
+    assert contents(folder / "bare.html")["misses"] is None
+    run("report", "m.safetensors", "data.csv", "--held-out", "data.csv", "--out", "h.html")
+    assert "held-out rows" in (folder / "h.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (["data.csv", "--out", "no/r.html"], "make the folder 'no' first"),
+        (["data.csv", "--out", "."], "must name a file"),
+        (["nothing.csv"], "does not exist"),
+        (["other.csv"], "y"),
+        (["data.csv", "--target", "z"], "'z'"),
+        (["empty.csv"], "empty"),
+    ],
+)
+def test_report_of_bad_input(folder, arguments, match):
+    run("fit", "data.csv", "--target", "y", "--nodes", 3, "--out", "m.safetensors")
+    (folder / "other.csv").write_text("x,kind\n1,a\n")
+    (folder / "empty.csv").write_text("x,kind,y\n1,a,2\n,a,3\n")
+    before = sorted(folder.iterdir())
+    assert match in run("report", "m.safetensors", *arguments, code=2).stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_report_has_to_have_a_place_before_the_fit(folder):
+    arguments = ["--target", "y", "--out", "m.safetensors", "--report", "no/r.html"]
+    assert "make the folder" in run("fit", "data.csv", *arguments, code=2).stderr
+    assert not (folder / "m.safetensors").exists()
+
+
+def test_report_of_what_is_no_model(folder):
+    assert "data.csv" in run("report", "data.csv", code=2).stderr
+
+
+def test_demo(folder):
+    done = run("demo")
+    assert "250 held out" in done.stdout
+    assert "wrote greedynet-demo.html" in done.stdout
+    model = greedynet.load("greedynet-demo.safetensors")
+    text = (folder / "greedynet-demo.html").read_text(encoding="utf-8")
+    assert "to 1,000 rows of daylight.csv" in text
+    # Rows it has not seen: on average better than a quarter of an hour.
+    rows = np.loadtxt(daylight_path(), delimiter=",", skiprows=1)[::5]
+    error = np.mean(np.abs(model.predict(rows[:, :2]) - rows[:, 2]))
+    assert error < 0.25
+    assert f"{60 * error:.0f} minutes off on average" in done.stdout
+
+
+def test_demo_in_another_folder(folder):
+    assert "does not exist" in run("demo", "--out", "no", code=2).stderr
+
+
+# The data set
+
+
+def test_daylight_is_made_by_its_formula():
+    assert daylight_path().read_text(encoding="utf-8") == daylight_text()
+
+
+def test_daylight_by_what_is_known():
+    # Equinox: 12 hours and the refraction, everywhere. Equator: the same on all days.
+    everywhere = daylight_hours(80, np.arange(-60, 61, 20.0))
+    assert np.all((everywhere > 12.05) & (everywhere < 12.3))
+    assert np.ptp(daylight_hours(np.arange(1, 366), 0.0)) < 0.05
+    # London, published sunrise and sunset of the solstices: 16 h 38 min and 7 h 50 min.
+    assert daylight_hours(172, 51.5) == pytest.approx(16 + 38 / 60, abs=0.1)
+    assert daylight_hours(355, 51.5) == pytest.approx(7 + 50 / 60, abs=0.1)
+    # Tromsø: midnight sun and polar night.
+    assert daylight_hours([172, 355], 69.6).tolist() == [24.0, 0.0]
