@@ -29,6 +29,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     "command_help",
+    "no_network",
     "own_members",
 ]
 exclude_patterns = ["_build", "_ext", "_static", "images", "**/GALLERY_HEADER.rst"]
@@ -54,10 +55,12 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("greedynet",),
+    "download_all_examples": False,
     "min_reported_time": 5,
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # those pages fetch scripts from elsewhere
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -67,9 +70,13 @@ html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_copy_source = False
+# Only the API and the gallery have pages below them to list.
+html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}
 html_theme_options = {
     "logo": {"text": "greedynet"},
     "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,

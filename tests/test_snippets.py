@@ -1,10 +1,8 @@
 """Every snippet of the README and of the pages runs as it stands: Python, commands, and C."""
 
-import re
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
 import click
 import numpy as np
@@ -13,9 +11,8 @@ from click.testing import CliRunner
 
 from extras import need
 from greedynet.cli import main
+from pages import PAGES, ROOT, snippets
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # What a snippet needs beyond the core, by a word in it.
 NEEDS = {
     "to_torch": "torch",
@@ -24,13 +21,6 @@ NEEDS = {
     "pandas": "pandas",
     "as_frame": "pandas",
 }
-
-
-def snippets(page, language):
-    """Return the blocks of a language, with as many empty lines before as the page has."""
-    text = page.read_text(encoding="utf-8")
-    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    return ["\n" * text[: match.start(1)].count("\n") + match.group(1) for match in found]
 
 
 def run_python(page, having=""):
@@ -83,7 +73,8 @@ def parsed(arguments):
     assert not extra, f"{name} takes no {extra}"
     for parameter in command.params:
         value = values.get(parameter.name)
-        assert not parameter.required or parameter.value_is_missing(value) is False, parameter.name
+        is_missing = value is None or parameter.value_is_missing(value)
+        assert not (parameter.required and is_missing), f"{name} needs {parameter.name}"
         if isinstance(value, str) and not isinstance(parameter.type, click.Path):
             parameter.type_cast_value(context, value)
     return command, values
@@ -98,7 +89,8 @@ def test_command_of_a_page_is_one(page, arguments):
     ("arguments", "error", "message"),
     [
         (["fits", "a.csv"], AssertionError, "no command 'fits'"),
-        (["fit", "a.csv", "--target", "y"], AssertionError, "out"),
+        (["fit", "a.csv", "--target", "y"], AssertionError, "needs out"),
+        (["info"], AssertionError, "needs model"),
         (
             ["fit", "a.csv", "--target", "y", "--out", "m", "--nods", "4"],
             click.NoSuchOption,
