@@ -617,7 +617,7 @@ def test_effects_on_the_probability_of_a_class(n_classes, target):
 def table():
     rng = np.random.RandomState(0)
     size, colour = rng.uniform(0, 9, 60), rng.choice(["red", "blue", "green"], 60)
-    columns = {"size": size, "colour": colour, "price": np.abs(size - 4) + 2 * (colour == "red")}
+    columns = {"colour": colour, "size": size, "price": np.abs(size - 4) + 2 * (colour == "red")}
     return columns, fit_table(columns, "price", max_nodes=12)
 
 
