@@ -1,0 +1,405 @@
+"""The report in a real browser: it draws what Python computes, for eyes, ears and fingers."""
+
+import re
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from browser import chromium, look
+from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case
+
+GROWN = [name for name in CASES if name != "without rows"]
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def urls(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    return {name: case(name).write(folder / f"{name}.html").as_uri() for name in CASES}
+
+
+@pytest.fixture
+def page(driver, urls):
+    """Open the report of a case, as a reader with these preferences sees it."""
+
+    def open_page(name, **preferences):
+        look(driver, **preferences)
+        driver.get(urls[name])
+        return driver
+
+    yield open_page
+    assert driver.get_log("browser") == []
+
+
+def run(driver, code, *arguments):
+    return driver.execute_script(code, *arguments)
+
+
+def find(driver, selector):
+    return driver.find_elements("css selector", selector)
+
+
+def text(driver, selector):
+    return run(driver, "return document.querySelector(arguments[0]).textContent", selector)
+
+
+def press(driver, selector, *keys):
+    driver.find_element("css selector", selector).send_keys(*keys)
+
+
+def keys():
+    from selenium.webdriver.common.keys import Keys
+
+    return Keys
+
+
+# What is drawn, back in the units of the axes
+
+
+DRAWN = """
+const svg = document.querySelector(arguments[0] + " svg"), inner = svg.querySelector(".inner");
+const ticks = (kind, at) => [...svg.querySelectorAll("." + kind)].map(
+  (text) => [Number(text.textContent), Number(text.getAttribute(at))]);
+return {
+  x: ticks("x-tick", "x"), y: ticks("y-tick", "y"),
+  left: Number(inner.getAttribute("x")), top: Number(inner.getAttribute("y")),
+  path: [...inner.querySelectorAll("path.approximation")].map((path) => path.getAttribute("d")),
+  dots: [...inner.querySelectorAll("circle.predicted")].map(
+    (dot) => [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))]),
+};
+"""
+
+
+def drawn(driver, selector):
+    """Return the points of lines, or of dots, as the reader takes them from the axes."""
+    found = run(driver, DRAWN, selector)
+    points = [
+        np.array(re.findall(r"[ML](-?[\d.]+),(-?[\d.]+)", path), dtype=float)
+        for path in found["path"]
+    ] or [np.array(found["dots"])]
+    x, y = (np.array(found[axis]) for axis in "xy")
+    assert len(x) > 1
+    assert len(y) > 1
+    per_x = np.polyfit(x[:, 1] - found["left"], x[:, 0], 1)
+    # The text of a tick stands 4 pixels below its line.
+    per_y = np.polyfit(y[:, 1] - 4 - found["top"], y[:, 0], 1)
+    pixel = np.abs([per_x[0], per_y[0]])
+    return (
+        [np.polyval(per_x, p[:, 0]) for p in points],
+        [np.polyval(per_y, p[:, 1]) for p in points],
+        pixel,
+    )
+
+
+# Every page
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_page_opens_without_errors_and_fetches_nothing(page, name):
+    driver = page(name)
+    assert "A network for" in text(driver, "h1")
+    assert run(driver, "return performance.getEntriesByType('resource').length") == 0
+    asked = "return fetch('https://example.org/').then(() => 'let', () => 'refused')"
+    assert run(driver, asked) == "refused"
+    refused = driver.get_log("browser")  # the browser reports what the page forbids
+    assert all("Content Security Policy" in entry["message"] for entry in refused)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_sideways_scrolling_on_a_phone(page, name):
+    driver = page(name, width=360)
+    assert run(driver, "return document.documentElement.scrollWidth") <= 360
+    wide = """return [...document.querySelectorAll("main *")].filter(
+      (node) => !node.closest(".scroll, pre, svg svg") && node.getBoundingClientRect().right > 361
+    ).map((node) => node.outerHTML.slice(0, 80))"""
+    assert run(driver, wide) == []
+
+
+CONTRAST = """
+// Computed colours are rgb(255, 255, 255), or color(srgb 1 1 1) where they were mixed.
+const rgb = (text) => {
+  const unit = text.startsWith("color") ? 255 : 1;
+  return text.match(/[\\d.]+/g).map((part) => unit * part);
+};
+const channel = (v) => v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const behind = (node) => {
+  for (; node; node = node.parentElement) {
+    const found = rgb(getComputedStyle(node).backgroundColor);
+    if (found.length < 4 || found[3] > 0) return found;
+  }
+};
+const worst = [];
+const tags = "h1, h2, h3, h4, p, li, a, th, td, button, caption, code, text, output, label";
+for (const node of document.querySelectorAll(tags)) {
+  const seen = node.textContent.trim() && node.getClientRects().length;
+  if (!seen || node.className === "skip") continue;
+  const style = getComputedStyle(node);
+  const front = rgb(node.tagName === "text" ? style.fill : style.color);
+  const [a, b] = [light(front), light(behind(node))].sort((p, q) => q - p);
+  worst.push([(a + 0.05) / (b + 0.05), node.tagName, node.textContent.slice(0, 20)]);
+}
+return worst.sort((p, q) => p[0] - q[0])[0];
+"""
+
+
+@pytest.mark.parametrize("name", ["one", "many", "classes"])
+def test_both_palettes_can_be_read(page, name):
+    grounds = set()
+    for scheme in ("light", "dark"):
+        driver = page(name, scheme=scheme)
+        ground = run(driver, "return getComputedStyle(document.body).backgroundColor")
+        grounds.add(ground)
+        ratio, *where = run(driver, CONTRAST)
+        assert ratio >= 4.5, (scheme, where)
+    assert len(grounds) == 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_structure_for_screen_readers(page, name):
+    driver = page(name)
+    assert run(driver, "return document.documentElement.lang") == "en"
+    assert [len(find(driver, tag)) for tag in ("header", "nav", "main", "footer", "h1")] == [1] * 5
+    levels = run(
+        driver,
+        """return [...document.querySelectorAll("h1, h2, h3, h4")]
+        .filter((node) => node.getClientRects().length).map((node) => Number(node.tagName[1]))""",
+    )
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for picture in find(driver, ".picture > svg"):
+        assert picture.get_attribute("role") == "img"
+        assert len(picture.get_attribute("aria-label")) > 10
+    seen = "[...document.querySelectorAll('table')].filter((t) => t.getClientRects().length)"
+    lacking = "(t) => !t.querySelector('caption') || t.querySelector('th:not([scope])')"
+    assert run(driver, f"return {seen}.filter({lacking}).length") == 0
+    # Links lead somewhere that can be seen.
+    dead = """return [...document.querySelectorAll("nav a")].filter((a) => a.getClientRects().length
+      && !document.querySelector(a.getAttribute("href")).getClientRects().length).length"""
+    assert run(driver, dead) == 0
+
+
+def test_everything_is_reached_by_tab(page):
+    driver = page("classes")
+    wanted = set(
+        run(
+            driver,
+            """return [...document.querySelectorAll("a, button, input, select, [tabindex='0']")]
+            .filter((node) => node.getClientRects().length)
+            .map((node, i) => { node.dataset.n = i; return i; })""",
+        )
+    )
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    reached, chain = set(), ActionChains(driver, duration=0)
+    for _ in range(len(wanted) + 2):
+        chain.send_keys(keys().TAB).perform()
+        found = run(
+            driver,
+            """const node = document.activeElement, style = getComputedStyle(node);
+            const seen = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 1;
+            return [node.dataset.n, seen];""",
+        )
+        if found[0] is not None:
+            reached.add(int(found[0]))
+            assert found[1], "the focus must be seen"
+    assert reached == wanted
+
+
+# The slider
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_slider_walks_the_growth(page, name):
+    driver = page(name)
+    Keys = keys()
+    picture = "return document.getElementById('picture').innerHTML"
+    last, told = run(driver, picture), text(driver, "#told")
+    assert told.startswith("The finished network, ")
+    press(driver, "#stop", Keys.HOME)
+    first = run(driver, picture)
+    assert first != last
+    path = getattr(case(name).model, "path_", None) or case(name).model.estimator.path_
+    assert text(driver, "#told").startswith(f"{path.n_nodes[0]} nodes: ")
+    assert f"{path.training_errors[0]:.3g}" in text(driver, "#told")
+    press(driver, "#stop", Keys.ARROW_RIGHT)
+    assert text(driver, "#told").startswith(f"{path.n_nodes[1]} nodes: ")
+    valuetext = run(driver, "return document.getElementById('stop').ariaValueText")
+    assert valuetext == f"{path.n_nodes[1]} nodes"
+    assert run(driver, picture) != first
+    press(driver, "#stop", Keys.END)
+    assert run(driver, picture) == last
+    assert text(driver, "#told") == told
+    assert run(driver, "return document.getElementById('told').ariaLive") == "polite"
+
+
+def test_last_stop_is_the_finished_curve(page):
+    driver, known = page("one"), case("one")
+    (x,), (y,), pixel = drawn(driver, "#picture")
+    assert len(x) > 200
+    slopes = np.abs(np.diff(y) / np.diff(x)).max()
+    np.testing.assert_allclose(
+        y, known.model.predict(x[:, None]), atol=0.05 * pixel[1] + 0.05 * slopes * pixel[0]
+    )
+    rmse = np.sqrt(np.mean((known.model.predict(known.X) - known.y) ** 2))
+    assert f"RMSE {rmse:.4g} on the rows shown" in text(driver, "#told")
+    # And another stop is that width of the path.
+    press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
+    (x,), (y,), pixel = drawn(driver, "#picture")
+    wanted = known.model.path_.network.truncate(4).predict(x[:, None])
+    np.testing.assert_allclose(y, wanted, atol=0.05 * pixel[1] + 0.05 * slopes * pixel[0])
+
+
+def test_last_stop_predicts_as_python_does(page):
+    driver, known = page("many"), case("many")
+    (actual,), (found,), pixel = drawn(driver, "#picture")
+    np.testing.assert_allclose(actual, known.y, atol=0.05 * pixel[0] + 1e-4)
+    wanted = known.model.network.predict(known.X)
+    np.testing.assert_allclose(found, wanted, atol=0.05 * pixel[1] + 1e-3)
+
+
+def test_last_stop_of_a_map_has_the_networks_colours(page):
+    driver, known = page("two"), case("two")
+    brightness = driver.execute_async_script(
+        """const done = arguments[0], picture = new Image();
+        picture.onload = () => {
+          const canvas = document.createElement("canvas");
+          [canvas.width, canvas.height] = [picture.width, picture.height];
+          const context = canvas.getContext("2d");
+          context.drawImage(picture, 0, 0);
+          const data = context.getImageData(0, 0, canvas.width, canvas.height).data, found = [];
+          for (let i = 0; i < data.length; i += 4) found.push(data[i] + data[i + 1]);
+          done(found);
+        };
+        picture.src = document.querySelector("#picture image").getAttribute("href");"""
+    )
+    image = np.array(brightness).reshape(60, 60)[::-1]  # the first row of an image is its top
+    low, high = known.X.min(axis=0), known.X.max(axis=0)
+    margin = 0.02 * (high - low)
+    middles = [
+        a - m + (b - a + 2 * m) * (np.arange(60) + 0.5) / 60
+        for a, b, m in zip(low, high, margin, strict=True)
+    ]
+    rows = np.column_stack([part.ravel() for part in np.meshgrid(*middles)])
+    values = np.clip(known.model.predict(rows), known.y.min(), known.y.max())
+    # The more, the brighter: the same order of all pixels, up to the steps of the colours.
+    order = np.argsort(values, kind="stable")
+    falls = np.diff(image.ravel()[order]).clip(max=0).min()
+    assert falls >= -6
+    assert np.corrcoef(values, image.ravel())[0, 1] > 0.95
+
+
+def test_confusions_of_the_last_stop_are_counted(page):
+    driver, known = page("classes"), case("classes")
+    cells = run(
+        driver,
+        """return [...document.querySelectorAll("#picture tbody td")]
+        .map((cell) => Number(cell.textContent))""",
+    )
+    classes = known.model.classes_
+    found = known.model.predict(known.X)
+    wanted = [np.sum((known.y == a) & (found == b)) for a in classes for b in classes]
+    assert cells == wanted
+    select = driver.find_element("id", "class")
+    effects = "return document.getElementById('effects').innerHTML"
+    before = run(driver, effects)
+    select.send_keys(keys().ARROW_DOWN)
+    assert run(driver, effects) != before
+
+
+def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
+    driver = page("one", motion="no-preference")
+    last = run(driver, "return Number(document.getElementById('stop').max)")
+    press(driver, "#play", " ")
+    assert text(driver, "#play") == "Pause"
+    assert run(driver, "return document.getElementById('told').ariaLive") == "off"
+    seen, ends = set(), time.monotonic() + 20
+    while text(driver, "#play") == "Pause":
+        seen.add(run(driver, "return Number(document.getElementById('stop').value)"))
+        assert time.monotonic() < ends
+    assert len(seen) > 3
+    assert run(driver, "return Number(document.getElementById('stop').value)") == last
+    press(driver, "#play", " ")
+    press(driver, "#play", " ")  # pauses
+    assert text(driver, "#play") == "Play"
+
+
+# The table
+
+
+@pytest.mark.parametrize("name", ["one", "many", "without rows"])
+def test_table_sorts_by_every_column_both_ways(page, name):
+    driver = page(name)
+    cells = """return [...document.querySelectorAll("#neurons-table tbody tr")].map(
+      (row) => [...row.children].map((cell) => Number(cell.textContent)))"""
+    before = np.array(run(driver, cells))
+    heads = find(driver, "#neurons-table thead button")
+    assert len(heads) == before.shape[1]
+    for column, head in enumerate(heads):
+        for order, sign in (("ascending", 1), ("descending", -1)):
+            run(driver, "arguments[0].focus()", head)
+            head.send_keys(keys().ENTER)
+            after = np.array(run(driver, cells))
+            assert np.all(sign * np.diff(after[:, column]) >= 0)
+            assert sorted(map(tuple, after)) == sorted(map(tuple, before))
+            states = [
+                one.get_attribute("aria-sort")
+                for one in find(driver, "#neurons-table th[scope=col]")
+            ]
+            assert states[column] == order
+            assert set(states[:column] + states[column + 1 :]) <= {"none"}
+
+
+# Names from outside
+
+
+def all_texts(driver, selector):
+    code = "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)"
+    return run(driver, code, selector)
+
+
+def test_hostile_names_do_no_harm_and_are_shown(page):
+    driver = page("many")
+    assert driver.title.startswith("A network for y<!--<b>")
+    assert text(driver, "h1") == f"A network for {HOSTILE_TARGET}"
+    assert find(driver, "img, main script, b") == []
+    assert HOSTILE in all_texts(driver, "#effects h4")
+    assert any(HOSTILE_LEVEL in shown for shown in all_texts(driver, "#effects title"))
+    assert f"{HOSTILE}={HOSTILE_LEVEL}" in all_texts(driver, "#neurons-table button")
+    driver = page("classes")
+    assert driver.title == "A network for the class"
+    assert HOSTILE_LEVEL in all_texts(driver, "#class option")
+
+
+def test_code_is_copied_or_selected(page):
+    driver = page("one")
+    driver.find_element("css selector", ".code button").click()
+    ends = time.monotonic() + 10
+    while not (said := text(driver, ".code .copied")):
+        assert time.monotonic() < ends
+    assert said in (" Copied.", " Selected: press Ctrl+C.")
+    if "Selected" in said:
+        assert "greedynet.load" in run(driver, "return String(getSelection())")
+
+
+def test_without_rows_it_says_how_to_get_the_rest(page):
+    driver = page("without rows")
+    assert "greedynet report model.safetensors data.csv" in text(driver, "#summary")
+    hidden = ["importance", "misses", "ridgelets", "picture-part", "effects-part"]
+    assert not any(driver.find_element("id", name).is_displayed() for name in hidden)
+    assert driver.find_element("id", "path-part").is_displayed()
+
+
+def test_printing_has_no_controls(page):
+    driver = page("one")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not driver.find_element("id", "play").is_displayed()
+    assert driver.find_element("id", "path").is_displayed()
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
