@@ -21,7 +21,7 @@ TESTS = ROOT / "tests"
 
 # A module may import modules of strictly lower layers, and its own folder.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "checks", "callbacks", "extras", "files", "outer", "phrases", "datasets"),
+    ("errors", "checks", "callbacks", "extras", "files", "journal", "outer", "phrases", "datasets"),
     (
         "activations",
         "sphere",
@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tensorfile",
         "tables",
     ),
+    ("blocks",),
     (
         "findings",
         "dictionary",
@@ -45,8 +46,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "logistic",
         "stopping",
     ),
-    ("network", "descent", "columns", "blocks"),
-    ("search", "path", "effects"),
+    ("network", "descent", "columns"),
+    ("search", "path", "effects", "checkpoint"),
     ("greedy", "frame", "plan"),
     ("searches", "gram"),
     ("sketch",),
@@ -73,7 +74,6 @@ FAMILIES: dict[str, frozenset[str]] = {
     "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
     "plots": frozenset({"style", "canvas", "inputs"}),
     "tables": frozenset({"base"}),
-    "blocks": frozenset({"base"}),
 }
 
 HEAVY = (

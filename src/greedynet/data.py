@@ -7,6 +7,7 @@ rows, where it costs nothing; larger data keep their order.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,14 @@ class Rows:
         # First by the largest: the sum of huge weights must not overflow.
         weights = self.weights / self.weights.max()
         return replace(self, weights=weights / weights.mean())
+
+
+def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:
+    """Return classes as unit vectors; of two classes, 1 for the second."""
+    at = np.searchsorted(classes, labels)
+    if len(classes) == 2:
+        return at[:, None].astype(np.float64)
+    return np.asarray(np.eye(len(classes))[at])
 
 
 @dataclass(frozen=True, eq=False)

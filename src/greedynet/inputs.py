@@ -17,6 +17,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from greedynet.blocks import (
+    Blocks,
+    Preparation,
+    Source,
+    SourceBlocks,
+    StreamSource,
+    gives_blocks,
+    reader_of,
+)
 from greedynet.checks import (
     check_columns,
     check_matrix,
@@ -24,28 +33,53 @@ from greedynet.checks import (
     check_weights,
     named,
 )
-from greedynet.data import Rows
+from greedynet.data import Rows, unit_vectors
+from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
 
 
 def training_rows(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Rows, bool]:
-    """Training rows, and whether `y` came with one dimension."""
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, pool: Pool | None = None
+) -> tuple[Rows | Blocks, bool]:
+    """Training rows, in blocks where they come in blocks, and whether `y` has one dimension."""
+    if gives_blocks(X, y):
+        source = _source(estimator, X, y, sample_weight, pool)
+        n_outputs = int(np.prod(source.output_shape))
+        preparation = Preparation(source.n_features, n_outputs)
+        return SourceBlocks.of(source, preparation), source.output_shape == ()
     inputs, outputs = _check_training(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
 
 
+def _source(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, pool: Pool | None
+) -> Source:
+    """Return where blocks come from, and note their columns as scikit-learn does."""
+    source: Source = X if isinstance(X, Source) else _stream(X, y, sample_weight, pool)
+    estimator.n_features_in_ = source.n_features
+    vars(estimator).pop("feature_names_in_", None)
+    if source.feature_names is not None:
+        estimator.feature_names_in_ = np.array(source.feature_names, dtype=object)
+    return source
+
+
+def _stream(X: Any, y: Any, sample_weight: Any, pool: Pool | None) -> StreamSource:
+    return StreamSource(*reader_of(X, y, sample_weight), pool)
+
+
 def class_rows(
     estimator: BaseEstimator,
-    X: ArrayLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
     class_weight: Any,
-) -> tuple[Rows, NDArray[Any]]:
+    pool: Pool | None = None,
+) -> tuple[Rows | Blocks, NDArray[Any]]:
     """Training rows with classes as unit vectors, and the classes in their order."""
+    if gives_blocks(X, y):
+        return _class_blocks(_source(estimator, X, y, sample_weight, pool), class_weight)
     inputs, labels = _check_classes(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
@@ -56,6 +90,26 @@ def class_rows(
         weights = check_weights(weights, "class_weight", len(inputs))
         _check_two_classes(labels, weights)
     return Rows(inputs, unit_vectors(labels, classes), weights), classes
+
+
+def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[Any]]:
+    """Blocks with classes as unit vectors, and the classes in their order."""
+    if source.output_shape != ():
+        raise ValueError(
+            f"`y` must be one column of classes, got the shape {source.output_shape} for each row."
+        )
+    labels = source.labels()
+    with named("y"):
+        check_classification_targets(labels.values)
+    # A row for each class stands for all of its rows.
+    _check_two_classes(labels.values, labels.weights)
+    by_class = None
+    if class_weight is not None:
+        by_class = _class_weights(class_weight, labels.values, labels.values, labels.weights)
+        _check_two_classes(labels.values, by_class)
+    n_outputs = 1 if len(labels.values) == 2 else len(labels.values)
+    preparation = Preparation(source.n_features, n_outputs, labels.values, by_class)
+    return SourceBlocks.of(source, preparation), labels.values
 
 
 def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
@@ -95,20 +149,12 @@ def _class_weights(
     return of_row
 
 
-def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:
-    """Return classes as unit vectors; of two classes, 1 for the second."""
-    at = np.searchsorted(classes, labels)
-    if len(classes) == 2:
-        return at[:, None].astype(np.float64)
-    return np.asarray(np.eye(len(classes))[at])
-
-
 def class_validation_rows(
     estimator: BaseEstimator,
     X_val: ArrayLike | None,
     y_val: ArrayLike | None,
     sample_weight_val: ArrayLike | None,
-    rows: Rows,
+    rows: Rows | Blocks,
     classes: NDArray[Any],
 ) -> Rows | None:
     """Validation rows of classes that the training rows have, or None."""
@@ -141,7 +187,7 @@ def validation_rows(
     X_val: ArrayLike | None,
     y_val: ArrayLike | None,
     sample_weight_val: ArrayLike | None,
-    rows: Rows,
+    rows: Rows | Blocks,
 ) -> Rows | None:
     """Validation rows, or None; the user's mistakes are named after the user's arguments."""
     if X_val is None and y_val is None and sample_weight_val is None:
@@ -156,10 +202,11 @@ def validation_rows(
             f"`X_val` must have the columns of `X` in the same order, {list(names)}, got "
             f"{list(columns)}: write X_val[X.columns]."
         )
-    inputs, outputs = check_matrix(X_val, "X_val", rows.X.dtype), check_columns(y_val, "y_val")
+    dtype = rows.X.dtype if isinstance(rows, Rows) else np.float64
+    inputs, outputs = check_matrix(X_val, "X_val", dtype), check_columns(y_val, "y_val")
     for name, got, wanted in (
-        ("X_val", inputs.shape[1], rows.X.shape[1]),
-        ("y_val", outputs.shape[1], rows.Y.shape[1]),
+        ("X_val", inputs.shape[1], rows.n_features),
+        ("y_val", outputs.shape[1], rows.n_outputs),
     ):
         if got != wanted:
             raise ValueError(

@@ -2,14 +2,27 @@
 
 from greedynet.blocks.base import Blocks, Survey, Surveyed, Work, summed
 from greedynet.blocks.memory import MemoryBlocks, as_blocks, in_memory
+from greedynet.blocks.prepare import Labels, Preparation
+from greedynet.blocks.readers import gives_blocks, input_blocks, reader_of
+from greedynet.blocks.source import Source, SourceBlocks
+from greedynet.blocks.stream import StreamSource, joined
 
 __all__ = [
     "Blocks",
+    "Labels",
     "MemoryBlocks",
+    "Preparation",
+    "Source",
+    "SourceBlocks",
+    "StreamSource",
     "Survey",
     "Surveyed",
     "Work",
     "as_blocks",
+    "gives_blocks",
     "in_memory",
+    "input_blocks",
+    "joined",
+    "reader_of",
     "summed",
 ]

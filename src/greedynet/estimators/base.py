@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from greedynet.blocks import Blocks, gives_blocks, input_blocks
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.checks import check_matrix, named
+from greedynet.data import Rows
 from greedynet.errors import FewerNodesWarning
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.saving import SaveMixin
 from greedynet.site import OnStep
+from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
 from greedynet.stopping import Limits
 
@@ -63,9 +66,31 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the network's values for rows that scikit-learn has checked."""
         check_is_fitted(self)
+        if gives_blocks(X, None):
+            names = self.network_.feature_names
+            return np.concatenate([self.network_.predict(b) for b in input_blocks(X, names)])
         with named("X"):
             inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.network_.predict(inputs)
+
+    def _kept_in_blocks(self, rows: Rows | Blocks, **needed: bool) -> TypeGuard[Blocks]:
+        """Whether rows are too many to be held at once, and refuse what needs them all.
+
+        Parameters
+        ----------
+        rows : Rows or Blocks
+        **needed
+            Parameters that a fit in blocks cannot serve, and whether they are in use.
+        """
+        neurons = self._limits()[0].max_neurons
+        if isinstance(rows, Rows) or sample_size(len(rows), rows.n_features, neurons) is None:
+            return False
+        for name in (name for name, used in needed.items() if used):
+            raise ValueError(
+                f"`{name}` needs all rows in memory, got {len(rows):,} rows in blocks: leave "
+                f"`{name}` out, or give arrays; validation data go into `X_val` and `y_val`."
+            )
+        return True
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

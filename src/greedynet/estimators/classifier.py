@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation, get_activation
+from greedynet.blocks import Blocks, in_memory
 from greedynet.callbacks import neuron_tasks, with_callbacks
 from greedynet.classify import construct_classifier
 from greedynet.data import Rows
@@ -153,9 +154,9 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     @with_callbacks
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -165,13 +166,16 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            Classes: numbers, text or anything that can be sorted.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
+        X : array-like of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. Data larger than the memory: a `numpy.memmap`; the name of a Parquet file or of
+            a folder of them; or anything that gives blocks `(X, y)` or `(X, y, sample_weight)`
+            again and again.
+        y : array-like of shape (n_samples,), str, or None
+            Classes: numbers, text or anything that can be sorted. The name of a column for Parquet;
+            None where `X` gives blocks.
+        sample_weight : array-like of shape (n_samples,), str, or None, default=None
             Weights of the rows; an integer weight equals that many copies of the row, as long as
-            the copies are not more than 10,000 rows.
+            the copies are not more than 10,000 rows. The name of a column for Parquet.
         X_val, y_val : array-like or None, default=None
             Validation data to choose ridge and width by.
         sample_weight_val : array-like or None, default=None
@@ -181,24 +185,32 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         -------
         self : GreedyNetClassifier
         """
-        with all_or_nothing(self):
-            self._validate_params()
-            rows, self.classes_ = class_rows(self, X, y, sample_weight, self.class_weight)
+        self._validate_params()
+        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+            data, self.classes_ = class_rows(self, X, y, sample_weight, self.class_weight, pool)
             validation = class_validation_rows(
-                self, X_val, y_val, sample_weight_val, rows, self.classes_
+                self, X_val, y_val, sample_weight_val, data, self.classes_
             )
             seed = self._seed()
-            if validation is None and self.validation_fraction and self.n_nodes is None:
-                rows, validation = split_classes(rows, float(self.validation_fraction), seed)
-            rows = rows.canonical()
+            rows, validation = self._divided(data, validation, seed)
             plan = self._plan(rows, seed)
-            with (
-                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
-                deterministic_threads(self.n_jobs) as pool,
-            ):
+            with neuron_tasks(self, X, y, plan.limits.max_neurons) as task:
                 step = self._on_step(task)
                 self._store(construct_classifier(rows, plan, validation, pool=pool, on_step=step))
         return self
+
+    def _divided(
+        self, data: Rows | Blocks, validation: Rows | None, seed: int
+    ) -> tuple[Rows | Blocks, Rows | None]:
+        """Training rows and validation rows."""
+        fraction = self.validation_fraction if self.n_nodes is None else None
+        dictionary = self.search == "dictionary"
+        if self._kept_in_blocks(data, validation_fraction=bool(fraction), search=dictionary):
+            return data, validation
+        rows = in_memory(data)
+        if validation is None and fraction:
+            rows, validation = split_classes(rows, float(fraction), seed)
+        return rows.canonical(), validation
 
     def decision_function(self, X: ArrayLike) -> Float64:
         """Return the logits: of the second class for two classes, else one column for each.
@@ -264,7 +276,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def _plan(self, rows: Rows, seed: int) -> Plan:
+    def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
         limits, linear_term = self._limits()
         self._refuse_without_dictionary(
             self.search, points=self.points is not None, n_points=self.n_points is not None
@@ -273,7 +285,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             limits=limits,
             search=self.search,
             correct=bool(self.correct),
-            points=self._check_points(rows.X.shape[1]),
+            points=self._check_points(rows.n_features),
             n_points=self.n_points,
             min_active=self.min_active,
             linear_term=linear_term,
@@ -282,5 +294,5 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             activation=get_activation(self.activation),
             memory_budget=int(self.memory_budget),
             random_state=seed,
-            single_output=rows.Y.shape[1] == 1,
+            single_output=rows.n_outputs == 1,
         )

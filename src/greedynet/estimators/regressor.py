@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from greedynet.activations import Activation, get_activation
+from greedynet.blocks import Blocks, in_memory
 from greedynet.callbacks import neuron_tasks, with_callbacks
 from greedynet.construct import construct, cross_validate
 from greedynet.data import CANONICAL_ROWS, Rows
@@ -230,9 +231,9 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     @with_callbacks
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
         *,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
@@ -242,13 +243,17 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs. float32 inputs keep the dictionary in float32, at half the memory.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Outputs; several share one hidden layer.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
+        X : array-like of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. float32 inputs keep the dictionary in float32, at half the memory. Data larger
+            than the memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them;
+            or anything that gives blocks `(X, y)` or `(X, y, sample_weight)` again and again.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str, or None
+            Outputs; several share one hidden layer. The name of a column, or several, for Parquet;
+            None where `X` gives blocks.
+        sample_weight : array-like of shape (n_samples,), str, or None, default=None
             Weights of the rows; an integer weight equals that many copies of the row, as long as
-            the copies are not more than 10,000 rows, beyond which a share of them is held out.
+            the copies are not more than 10,000 rows, beyond which a share of them is held out. The
+            name of a column for Parquet.
         X_val, y_val : array-like or None, default=None
             Validation data to choose the width by.
         sample_weight_val : array-like or None, default=None
@@ -258,20 +263,14 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         -------
         self : GreedyNetRegressor
         """
-        with all_or_nothing(self):
-            self._validate_params()
-            rows, one_output = training_rows(self, X, y, sample_weight)
-            validation = validation_rows(self, X_val, y_val, sample_weight_val, rows)
+        self._validate_params()
+        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+            data, one_output = training_rows(self, X, y, sample_weight, pool)
+            validation = validation_rows(self, X_val, y_val, sample_weight_val, data)
             seed = self._seed()
-            folds = self._folds(rows, seed) if validation is None else []
-            if validation is None and self._held_out(rows) > 0:
-                rows, validation = split_rows(rows, self._held_out(rows), seed)
-            rows = rows.canonical()
+            rows, validation, folds = self._divided(data, validation, seed)
             plan = self._plan(rows, seed, one_output)
-            with (
-                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
-                deterministic_threads(self.n_jobs) as pool,
-            ):
+            with neuron_tasks(self, X, y, plan.limits.max_neurons) as task:
                 scores = cross_validate(folds, plan, pool=pool) if folds else None
                 step = self._on_step(task)
                 build = construct_reweighted if plan.reweighted else construct
@@ -279,8 +278,27 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                 self._store(path)
                 # Of an earlier fit that was refined; `_refine` sets it anew.
                 self.__dict__.pop("training_", None)
-                self._refine(rows, validation, seed)
+                if isinstance(rows, Rows):
+                    self._refine(rows, validation, seed)
         return self
+
+    def _divided(
+        self, data: Rows | Blocks, validation: Rows | None, seed: int
+    ) -> tuple[Rows | Blocks, Rows | None, list[tuple[Rows, Rows]]]:
+        """Training rows, validation rows, and folds, if they are asked for."""
+        if self._kept_in_blocks(
+            data,
+            cv=self.cv is not None and self.n_nodes is None,
+            validation_fraction=bool(self.validation_fraction) and self.n_nodes is None,
+            search=self.search == "dictionary",
+            refine=self.refine is not None,
+        ):
+            return data, validation, []
+        rows = in_memory(data)
+        folds = self._folds(rows, seed) if validation is None else []
+        if validation is None and self._held_out(rows) > 0:
+            rows, validation = split_rows(rows, self._held_out(rows), seed)
+        return rows.canonical(), validation, folds
 
     def predict(self, X: ArrayLike) -> Float64:
         """Predict with the network.
@@ -333,10 +351,10 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
 
     def _is_sketched(self, rows: Rows) -> bool:
         neurons = self._limits()[0].max_neurons
-        return sample_size(len(rows), rows.X.shape[1], neurons) is not None
+        return sample_size(len(rows), rows.n_features, neurons) is not None
 
-    def _plan(self, rows: Rows, seed: int, single_output: bool) -> Plan:
-        n_features = rows.X.shape[1]
+    def _plan(self, rows: Rows | Blocks, seed: int, single_output: bool) -> Plan:
+        n_features = rows.n_features
         if self.reduction is not None:
             check_dimension(n_features)
         limits, linear_term = self._limits(float(self.tol))

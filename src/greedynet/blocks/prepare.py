@@ -1,0 +1,154 @@
+"""Raw blocks, as users have them -> rows: checked, classes as unit vectors, weights of mean 1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.data import Rows, unit_vectors
+
+Float64 = NDArray[np.float64]
+# Inputs, outputs, and weights or None.
+Raw = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How raw blocks become rows.
+
+    Attributes
+    ----------
+    n_features, n_outputs : int
+        Columns that every block must have.
+    classes : ndarray or None
+        What the outputs are to be, in their order; None for numbers.
+    by_class : ndarray or None
+        Weight of each class.
+    weight_scale : float
+        Factor that gives the weights the mean 1.
+    checked : bool
+        Whether the blocks have been seen before, and found in order.
+    """
+
+    n_features: int
+    n_outputs: int
+    classes: NDArray[Any] | None = None
+    by_class: Float64 | None = None
+    weight_scale: float = 1.0
+    checked: bool = False
+
+    def rows(self, raw: Raw, name: str) -> Rows:
+        """Return a block as rows, without those of weight zero.
+
+        Parameters
+        ----------
+        raw : tuple
+            Inputs, outputs, weights or None.
+        name : str
+            What errors call the block, such as "block 3".
+        """
+        X = as_inputs(raw[0], name)
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"`X` must have {self.n_features} columns in every block, as in the first, got "
+                f"{X.shape[1]} in {name}."
+            )
+        Y = self._outputs(raw[1], name)
+        weights = None if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
+        _check_lengths(name, X=X, y=Y, sample_weight=weights)
+        if not self.checked:
+            _check_finite(name, X=X, y=Y, sample_weight=weights)
+        return _with_weights(X, Y, self._weights(Y, weights, name))
+
+    def _outputs(self, y: Any, name: str) -> Float64:
+        if self.classes is not None:
+            return unit_vectors(np.asarray(y), self.classes)
+        try:
+            Y = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"`y` must hold numbers, got {np.asarray(y).dtype} in {name}: for classes write "
+                "GreedyNetClassifier."
+            ) from None
+        Y = Y.reshape(len(Y), -1) if Y.size else Y.reshape(0, self.n_outputs)
+        if Y.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"`y` must have {self.n_outputs} columns in every block, as in the first, got "
+                f"{Y.shape[1]} in {name}."
+            )
+        return Y
+
+    def _weights(self, Y: Float64, weights: Float64 | None, name: str) -> Float64 | None:
+        if weights is not None and (weights < 0).any():
+            raise ValueError(
+                f"`sample_weight` must be non-negative, got negative values in {name}: write 0 for "
+                "rows to leave out."
+            )
+        if self.by_class is not None:
+            at = Y[:, 0].astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+            of_class = self.by_class[at]
+            weights = of_class if weights is None else weights * of_class
+        return weights if weights is None else weights * self.weight_scale
+
+
+def _with_weights(X: NDArray[np.floating], Y: Float64, weights: Float64 | None) -> Rows:
+    rows = Rows(X, Y, weights)
+    if weights is None or weights.all():
+        return rows
+    return rows.take(np.flatnonzero(weights))
+
+
+def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
+    """Return the inputs of a block in memory: float32 as they are, all else as float64."""
+    try:
+        values = np.array(X, order="C", copy=None)
+        if values.dtype != np.float32:
+            values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`X` must hold numbers, got others in {name}: {error}") from None
+    if values.ndim != 2:
+        raise ValueError(f"`X` must have rows and columns, got {values.ndim} dimensions in {name}.")
+    return values
+
+
+def _check_lengths(name: str, **arrays: Any) -> None:
+    lengths = {key: len(array) for key, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{n} of `{key}`" for key, n in lengths.items())
+        raise ValueError(f"Every block must have as many rows of each, got {told} in {name}.")
+
+
+def _check_finite(name: str, **arrays: Any) -> None:
+    for key, array in arrays.items():
+        if array is not None and not np.isfinite(array.sum()) and not np.isfinite(array).all():
+            row = int(np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))[0])
+            raise ValueError(
+                f"`{key}` must hold finite numbers only, got NaN or infinity in row {row} of "
+                f"{name}: leave out such rows, or fill them."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of classes that were met, sorted, with the sum of their weights."""
+
+    values: NDArray[Any]
+    weights: Float64
+
+    @staticmethod
+    def of(raw: Raw) -> "Labels":
+        """Return the labels of a block."""
+        values, at = np.unique(np.asarray(raw[1]), return_inverse=True)
+        weights = None if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
+        counts = np.bincount(at.ravel(), weights, minlength=len(values))
+        return Labels(values, counts.astype(np.float64))
+
+    @staticmethod
+    def joined(parts: Sequence["Labels"]) -> "Labels":
+        """Return the labels of several blocks."""
+        values, at = np.unique(np.concatenate([p.values for p in parts]), return_inverse=True)
+        weights = np.concatenate([p.weights for p in parts])
+        counts = np.bincount(at, weights, minlength=len(values))
+        return Labels(values, counts.astype(np.float64))

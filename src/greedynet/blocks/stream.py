@@ -1,0 +1,95 @@
+"""`StreamSource`: rows that are read block by block, one in memory and the next on its way."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.blocks.base import Work, summed
+from greedynet.blocks.prepare import Labels, Preparation, Raw, as_inputs
+from greedynet.data import Rows
+from greedynet.threads import Pool
+
+T = TypeVar("T")
+
+
+class StreamSource:
+    """Blocks that are read again for every pass.
+
+    Parameters
+    ----------
+    reader : iterable of (X, y, weights or None)
+        Gives the same blocks every time.
+    feature_names : tuple of str or None
+        Names of the inputs.
+    pool : Pool or None
+        Threads.
+    """
+
+    def __init__(
+        self,
+        reader: Iterable[Raw],
+        feature_names: tuple[str, ...] | None = None,
+        pool: Pool | None = None,
+    ) -> None:
+        self._reader = reader
+        self.feature_names = feature_names
+        self._pool = pool
+        first = next(iter(reader), None)
+        if first is None:
+            raise ValueError("`X` must give at least one block of rows, got none.")
+        self.n_features = int(as_inputs(first[0], "block 0").shape[1])
+        self.output_shape = tuple(np.shape(first[1])[1:])
+
+    def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
+        """Return the number of rows and the sum over them, one pass."""
+        n_rows, found = 0, None
+        for rows in self._rows(preparation):
+            n_rows += len(rows)
+            part = summed(work, rows, self._pool)
+            found = part if found is None else work.join(found, part)
+        if found is None:
+            raise ValueError("`X` must have rows of positive weight, got none.")
+        return n_rows, found
+
+    def take(self, preparation: Preparation, positions: NDArray[np.intp]) -> Rows:
+        """Return the rows at some positions, one pass."""
+        parts, start = [], 0
+        for rows in self._rows(preparation):
+            low, high = np.searchsorted(positions, [start, start + len(rows)])
+            parts.append(rows.take(positions[low:high] - start))
+            start += len(rows)
+        return joined(parts)
+
+    def labels(self) -> Labels:
+        """Return the classes that the outputs name."""
+        return Labels.joined([Labels.of(raw) for raw in ahead(self._reader)])
+
+    def _rows(self, preparation: Preparation) -> Iterator[Rows]:
+        for number, raw in enumerate(ahead(self._reader)):
+            rows = preparation.rows(raw, f"block {number}")
+            if len(rows):
+                yield rows
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Return rows one after the other; none have weights, or all."""
+    weights = [part.weights for part in parts if part.weights is not None]
+    return Rows(
+        np.concatenate([part.X for part in parts]),
+        np.concatenate([part.Y for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+def ahead(blocks: Iterable[T]) -> Iterator[T]:
+    """Yield blocks, while a thread fetches the next one."""
+    end = object()
+    with ThreadPoolExecutor(1) as executor:
+        source = iter(blocks)
+        coming = executor.submit(next, source, end)
+        while (block := coming.result()) is not end:
+            coming = executor.submit(next, source, end)
+            yield block  # type: ignore[misc]
