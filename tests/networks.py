@@ -62,6 +62,13 @@ FEW_KINDS = [
     for name, of in KINDS.items()
     if of["activation"] == "relu" or (of["n_outputs"] == 1) == of["affine"]
 ]
+# Of these ReLU in both precisions, and the two of every other activation in one each.
+FEW_KINDS_AND_DTYPES = [
+    (name, dtype)
+    for name in FEW_KINDS
+    for dtype in DTYPES
+    if KINDS[name]["activation"] == "relu" or KINDS[name]["affine"] == (dtype == "float32")
+]
 
 
 def kind(name: str) -> ShallowNetwork:

@@ -13,7 +13,7 @@ from classifiers import classifier, clear, rows
 from greedynet import GreedyNetClassifier, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
-from networks import DTYPES, FEW_KINDS, assert_close, inputs, kind, random_network, steep
+from networks import DTYPES, FEW_KINDS_AND_DTYPES, assert_close, inputs, kind, random_network, steep
 
 COMPILER = shutil.which(os.environ.get("CC", "cc"))
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
@@ -86,8 +86,7 @@ def run_program(program: str, X: np.ndarray, dtype: str, folder: Path) -> str:
 
 
 @compiled
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", FEW_KINDS)
+@pytest.mark.parametrize(("name", "dtype"), FEW_KINDS_AND_DTYPES)
 def test_program_is_the_network(tmp_path: Path, name: str, dtype: str):
     network = kind(name)
     X = inputs(network).astype(dtype).astype("float64")

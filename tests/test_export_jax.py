@@ -11,8 +11,7 @@ from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_jax
 from greedynet.export.agreement import N_POINTS
 from networks import (
-    DTYPES,
-    FEW_KINDS,
+    FEW_KINDS_AND_DTYPES,
     assert_close,
     assert_same,
     inputs,
@@ -24,8 +23,7 @@ from networks import (
 jax = need("jax")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", FEW_KINDS)
+@pytest.mark.parametrize(("name", "dtype"), FEW_KINDS_AND_DTYPES)
 def test_function_is_the_network(name: str, dtype: str):
     network = kind(name)
     X = inputs(network, N_POINTS)  # as many rows as the check: compiled once

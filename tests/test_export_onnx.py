@@ -214,7 +214,7 @@ def test_classifier_in_a_pipeline(n_classes: int, kind: str, dtype: str):
     skl2onnx = need("skl2onnx")
     register_skl2onnx()
     X = rows()
-    model = make_pipeline(StandardScaler(), GreedyNetClassifier(6))
+    model = make_pipeline(StandardScaler(), GreedyNetClassifier(6, alpha=1e-2))
     model.fit(X, labels_of(X, n_classes, kind))
     given = X.astype(dtype)
     proto = skl2onnx.to_onnx(model, given[:1], target_opset=17, options={"zipmap": False})
@@ -245,7 +245,7 @@ def test_options_are_those_of_other_classifiers(n_classes: int, options: dict):
     X = rows().astype(np.float32)
     y = labels_of(X, n_classes, "text")
     made, outputs = [], []
-    for step in (GreedyNetClassifier(6), LogisticRegression()):
+    for step in (GreedyNetClassifier(6, alpha=1e-2), LogisticRegression()):
         model = make_pipeline(StandardScaler(), step).fit(X, y)
         proto = skl2onnx.to_onnx(model, X[:1], target_opset=17, options={id(step): options})
         made.append([(value.name, value.type) for value in proto.graph.output])

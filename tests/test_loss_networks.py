@@ -37,6 +37,12 @@ OBJECTS = [Absolute(), Huber(), Quantile(0.8), Chebyshev(), Power(1.5), Power(4.
 every_loss = pytest.mark.parametrize("name", LOSSES)
 every_norm = pytest.mark.parametrize("name", NORMS)
 every_object = pytest.mark.parametrize("loss", OBJECTS, ids=list(LOSSES))
+# What a loss does it does with either search: one of them for each loss, by turns.
+every_loss_by_turns = pytest.mark.parametrize(
+    ("small", "name"),
+    [(SEARCHES[i % 2], name) for i, name in enumerate(LOSSES)],
+    indirect=["small"],
+)
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
 
 
@@ -297,7 +303,7 @@ def test_training_errors_never_rise(small, data, name, weighted):
     assert errors[-1] == pytest.approx(wanted / measure(name, y - np.average(y, weights=w), w))
 
 
-@every_loss
+@every_loss_by_turns
 def test_validation_errors_are_those_of_the_loss(small, data, name):
     X, y = data
     w = np.random.RandomState(0).uniform(0.2, 3.0, 50)
@@ -314,7 +320,7 @@ def test_validation_errors_are_those_of_the_loss(small, data, name):
     assert model.n_nodes_ == path.n_nodes[np.argmin(wanted)]
 
 
-@every_loss
+@every_loss_by_turns
 def test_a_network_cut_short_is_the_shorter_fit(small, data, name):
     X, y = data
     grown = partial(small, **LOSSES[name], correct=False)
@@ -345,7 +351,7 @@ class StopAfter:
         return self.left == 0
 
 
-@every_loss
+@every_loss_by_turns
 def test_callbacks_can_stop(small, data, name):
     model = small(**LOSSES[name], validation_fraction=0).set_callbacks(StopAfter(4)).fit(*data)
     assert model.stop_reason_ is StopReason.CALLBACK
@@ -493,8 +499,7 @@ def test_finished_outer_weights_are_the_best_for_the_loss(data, name, weighted):
     assert found == pytest.approx(loss.size(best.misses, w), rel=1e-6)
 
 
-@pytest.mark.parametrize("number", [1, 3])
-@pytest.mark.parametrize("n_nodes", [10, 30])
+@pytest.mark.parametrize(("number", "n_nodes"), [(1, 30), (3, 10)])
 @pytest.mark.parametrize(("p", "most"), [(1.5, 1.1), (3.0, 1.0), (4.0, 1.0), (8.0, 1.0)])
 def test_powers_are_small_in_their_own_norm(number, n_nodes, p, most):
     # Above 2 never larger than with squares, with whose network they begin; measured 0.80 to 0.998.
@@ -531,7 +536,7 @@ def test_finishing_pays(name):
 
 
 @every_loss
-@pytest.mark.parametrize("parameters", [{}, {"linear_term": False}, {"max_nodes": 15}])
+@pytest.mark.parametrize("parameters", [{"max_nodes": 15}, {"max_nodes": 30, "linear_term": False}])
 def test_few_noisy_rows_are_not_lost_in_the_ridge(name, parameters, data):
     # The ridge is the data's choice; with a third of the rows it once smoothed all away.
     model = GreedyNetRegressor(**LOSSES[name], **parameters).fit(*data)
@@ -541,7 +546,7 @@ def test_few_noisy_rows_are_not_lost_in_the_ridge(name, parameters, data):
 # Indifference
 
 
-@every_loss
+@every_loss_by_turns
 def test_weights_are_repeated_rows_and_order_is_nothing(small, data, name):
     X, y = data
     weights = np.random.RandomState(0).randint(0, 4, len(X))
@@ -569,7 +574,7 @@ def test_weights_pull(data, name):
         assert measure(name, pulled[heavy]) < 0.999 * measure(name, plain[heavy])
 
 
-@every_loss
+@every_loss_by_turns
 def test_units_of_the_outputs_do_not_matter(small, data, name):
     X, y = data
     wanted = small(**LOSSES[name]).fit(X, y).predict(X)
@@ -578,7 +583,7 @@ def test_units_of_the_outputs_do_not_matter(small, data, name):
         np.testing.assert_array_equal(found, 2.0**power * wanted)
 
 
-@every_loss
+@every_loss_by_turns
 def test_single_precision_is_near_double(small, data, name):
     X, y = data
     double = small(n_nodes=8, correct=False, **LOSSES[name]).fit(X, y)
@@ -589,7 +594,7 @@ def test_single_precision_is_near_double(small, data, name):
     assert finished.score(X, y) > 0.8
 
 
-@every_loss
+@every_loss_by_turns
 def test_several_outputs_share_one_layer(small, data, name):
     X, y = data
     Y = np.column_stack([y, np.cos(4 * X[:, 1]), X[:, 2]])
@@ -610,7 +615,7 @@ def test_several_outputs_share_one_layer(small, data, name):
     )
 
 
-@every_loss
+@every_loss_by_turns
 def test_folds_choose_the_width(small, data, name):
     X, y = data
     model = small(**LOSSES[name], cv=3).fit(X, y)
@@ -622,8 +627,7 @@ def test_folds_choose_the_width(small, data, name):
 
 
 @every_loss
-@pytest.mark.parametrize("linear_term", [True, False])
-@pytest.mark.parametrize("n_nodes", [3, 10, 45])
+@pytest.mark.parametrize(("n_nodes", "linear_term"), [(3, False), (10, False), (45, True)])
 def test_exactly_so_many_nodes(data, name, linear_term, n_nodes):
     model = GreedyNetRegressor(n_nodes, linear_term=linear_term, **LOSSES[name]).fit(*data)
     assert model.n_nodes_ == model.network_.n_nodes == n_nodes
@@ -695,7 +699,7 @@ def test_same_bits_whatever_the_threads(small, data):
 # Around the fit
 
 
-@every_loss
+@every_loss_by_turns
 def test_saved_and_loaded(small, data, tmp_path, name):
     X, y = data
     model = small(**LOSSES[name]).fit(X, y)
@@ -735,7 +739,7 @@ def test_a_loss_of_ones_own(data):
     assert GreedyNetRegressor(8, loss=Counting()).fit(X, y).score(X, y) > 0.9
 
 
-@every_loss
+@every_loss_by_turns
 def test_clone_and_pickle(small, data, name):
     X, y = data
     model = small(**LOSSES[name]).fit(X, y)

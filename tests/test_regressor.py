@@ -25,8 +25,8 @@ SETTINGS = {
         {"n_nodes": 5},
         {"cv": 3},
         {"validation_fraction": 0.2},
-        {"loss": "absolute", "max_nodes": 20},
-        {"loss": "quantile", "quantile": 0.4, "max_nodes": 20},
+        {"loss": "absolute", "max_nodes": 8},
+        {"loss": "quantile", "quantile": 0.4, "max_nodes": 8},
     ],
     "dictionary": [
         {},

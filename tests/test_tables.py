@@ -506,7 +506,7 @@ def test_predicting_takes_no_more_memory_for_more_rows(tmp_path):
         return most
 
     peak(10)  # imports
-    assert peak(200_000) < 1.5 * peak(2 * ROWS)
+    assert peak(8 * ROWS) < 1.5 * peak(2 * ROWS)
 
 
 def test_public_names():

@@ -166,7 +166,6 @@ def test_batches_hold_every_row_once():
     [
         ("relu", True, 100),
         ("relu", True, 2**19),
-        ("relu", False, 100),
         *[(name, False, 2**19) for name in ACTIVATIONS],
     ],
 )
@@ -227,8 +226,9 @@ def test_loss_falls_and_histories_are_the_errors(example, greedy):
     assert result.network.trail is None
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_every_activation_learns(activation):
+# Every activation has its gradient tested above: these are one of each kind, and the steepest.
+@pytest.mark.parametrize("activation", ["relu", "relu3", "tanh", "gelu", "sin", "gaussian"])
+def test_activations_learn(activation):
     """From random starts: all lose most of the error of the best constant, and none diverges."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (80, 2))
@@ -251,8 +251,7 @@ def test_slope_of_the_start_is_trained_with():
         train_many([steeper, replace(network, activation=LeakyReLU(0.4))], X, Y)
 
 
-@pytest.mark.parametrize("learning_rate", [1e-3, 1e-1])
-@pytest.mark.parametrize("batch_size", [None, 5])
+@pytest.mark.parametrize(("learning_rate", "batch_size"), [(1e-3, 5), (1e-1, None)])
 def test_never_worse_on_validation_than_the_start(example, greedy, learning_rate, batch_size):
     data = {"X_val": example.X_val, "y_val": example.y_val}
     options = {"epochs": 20, "batch_size": batch_size, "learning_rate": learning_rate}
@@ -263,8 +262,7 @@ def test_never_worse_on_validation_than_the_start(example, greedy, learning_rate
     assert result.best_epoch == result.validation_history.argmin()
 
 
-@pytest.mark.parametrize("validated", [True, False])
-@pytest.mark.parametrize("batch_size", [None, 5])
+@pytest.mark.parametrize(("validated", "batch_size"), [(True, 5), (False, None)])
 def test_the_best_epoch_is_kept(example, batch_size, validated):
     """A rate so large that the error rises again before the end."""
     rows = (example.X_val, example.y_val) if validated else (example.X_train, example.y_train)
