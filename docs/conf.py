@@ -29,6 +29,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     "command_help",
+    "demo_report",
     "no_network",
     "own_members",
 ]
@@ -67,6 +68,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "greedynet"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_extra_path = ["generated/demo"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_copy_source = False
