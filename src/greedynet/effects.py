@@ -95,16 +95,33 @@ def path_effects(
     widest = max(networks, key=lambda network: network.n_neurons)
     hidden, inputs = _varied(widest, rows, columns, settings, average=not classes)
     effects = []
-    for cut in networks:
-        outputs = (cut.outer_weights.T @ hidden[: cut.n_neurons]).T
-        if cut.linear_weights is not None:
-            outputs += inputs @ cut.linear_weights
-        if cut.intercept is not None:
-            outputs += cut.intercept
+    for network in networks:
+        outputs = combined(network, hidden, inputs)
         if classes:
             outputs = probabilities(outputs)
         effects.append(outputs.reshape(len(settings), -1, outputs.shape[1]).mean(axis=1))
     return np.array(effects)
+
+
+def combined(network: ShallowNetwork, hidden: Float64, X: Float64) -> Float64:
+    """Return the values of a network from those of its neurons, `(n_rows, n_outputs)`.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        The network.
+    hidden : ndarray of shape (at least n_neurons, n_rows)
+        Values of the neurons of this network, then perhaps of more. Neurons first: those of a
+        width lie together.
+    X : ndarray of shape (n_rows, n_features)
+        The rows.
+    """
+    outputs = (network.outer_weights.T @ hidden[: network.n_neurons]).T
+    if network.linear_weights is not None:
+        outputs += X @ network.linear_weights
+    if network.intercept is not None:
+        outputs += network.intercept
+    return np.asarray(outputs)
 
 
 def effect_grid(column: ArrayLike, n_values: int = 41) -> Float64:
@@ -147,7 +164,6 @@ def _varied(
     Returns
     -------
     hidden : ndarray of shape (n_neurons, n_values * n_rows) or (n_neurons, n_values)
-        Neurons first: those of a width lie together.
     inputs : ndarray of shape (n_values * n_rows, n_features) or (n_values, n_features)
     """
     rest = rows.copy()

@@ -1,5 +1,6 @@
 """How good a model is on a table."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,32 +45,60 @@ def evaluate(
     scores : dict
         `rows`, `left_out`, and what `scores_of` returns.
     """
+    wanted, found, chances, left_out = [], [], [], 0
+    for X, y, n_left_out in labelled_blocks(model, table, target, missing=missing, unknown=unknown):
+        left_out += n_left_out
+        if not len(y):
+            continue
+        wanted.append(y)
+        found.append(model.predict(X))
+        if model.classes is not None:
+            chances.append(model.predict_proba(X))
+    if not wanted:
+        raise TableError(f"{table.label} has no rows to compare with.")
+    y = np.concatenate(wanted)
+    p = np.concatenate(chances) if chances else None
+    scores = scores_of(model.estimator, y, np.concatenate(found), p)
+    return {"rows": len(y), "left_out": left_out, **scores}
+
+
+def labelled_blocks(
+    model: TableModel,
+    table: Table,
+    target: str | None = None,
+    *,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+) -> Iterator[tuple[Float64, NDArray[Any], int]]:
+    """Yield the rows of a table that have all inputs and a target, some thousand at a time.
+
+    The parameters are those of `evaluate`.
+
+    Yields
+    ------
+    X : ndarray of shape (n_rows, n_features)
+        Inputs of the estimator.
+    y : ndarray of shape (n_rows,)
+        Targets.
+    n_left_out : int
+        How many rows of the block were left out.
+    """
     target = target or model.target
     if target is None:
         raise TableError("The model does not know which column it predicts: give `target`.")
     check_present(table, [target], "target")
     missing = missing or model.missing
     findings = Findings(table.label, empty_is_fine=missing is not None)
-    wanted, found, chances, start = [], [], [], 0
+    start = 0
     for X, full, block in model.encode_blocks(
         table, missing=missing, unknown=unknown, also=[target]
     ):
         y, has_y = read_target(block[target], target, model.classes, findings, start)
         start += len(X)
         keep = full & has_y
-        if not keep.any() or findings.serious:
-            continue
-        wanted.append(y[keep])
-        found.append(model.predict(X[keep]))
-        if model.classes is not None:
-            chances.append(model.predict_proba(X[keep]))
+        if not findings.serious:
+            yield X[keep], y[keep], int(np.sum(~keep))
     findings.check()
-    if not wanted:
-        raise TableError(f"{table.label} has no rows to compare with.")
-    y = np.concatenate(wanted)
-    p = np.concatenate(chances) if chances else None
-    scores = scores_of(model.estimator, y, np.concatenate(found), p)
-    return {"rows": len(y), "left_out": start - len(y), **scores}
 
 
 def scores_of(

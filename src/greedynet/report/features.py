@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import activate
-from greedynet.effects import effect_grid
+from greedynet.effects import combined, effect_grid
 from greedynet.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
@@ -98,12 +98,8 @@ def _looked_at(subject: Subject, effect: Float64) -> Float64:
 
 
 def _outputs(network: ShallowNetwork, sums: Float64, X: Float64) -> Float64:
-    values = np.asarray(activate(network.activation, sums.copy())) @ network.outer_weights
-    if network.linear_weights is not None:
-        values += X @ network.linear_weights
-    if network.intercept is not None:
-        values += network.intercept
-    return values
+    hidden = np.asarray(activate(network.activation, sums.copy()), dtype=np.float64)
+    return combined(network, hidden.T, X)
 
 
 def _error(subject: Subject, rows: Rows, outputs: Float64) -> float:

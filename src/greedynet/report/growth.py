@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.effects import feature_effect, path_effects
+from greedynet.effects import combined, feature_effect, path_effects
 from greedynet.network import ShallowNetwork
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
@@ -61,15 +61,8 @@ class Stops:
         """Return the values of the network at all stops, `(n_stops, n_rows, n_outputs)`."""
         found = []
         if self.grown:
-            # Neurons first: those of a width lie together.
             hidden = np.ascontiguousarray(self.grown[-1].hidden(X).T)
-            for cut in self.grown:
-                values = (cut.outer_weights.T @ hidden[: cut.n_neurons]).T
-                if cut.linear_weights is not None:
-                    values += X @ cut.linear_weights
-                if cut.intercept is not None:
-                    values += cut.intercept
-                found.append(values)
+            found = [combined(network, hidden, X) for network in self.grown]
         found.append(self.finished.predict(X).reshape(len(X), -1))
         return np.array(found)
 

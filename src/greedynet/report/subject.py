@@ -10,14 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.checks import check_matrix, check_same_length
 from greedynet.columns import Columns, Input
-from greedynet.findings import Findings, check_present
 from greedynet.logistic import probabilities
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.saving import SaveMixin
 from greedynet.tablemodel import Missing, TableModel, Unknown
 from greedynet.tables import Table, TableError
-from greedynet.tablescore import read_target, scores_of
+from greedynet.tablescore import labelled_blocks, scores_of
 
 Float64 = NDArray[np.float64]
 
@@ -143,24 +142,12 @@ def table_rows(
     unknown: Unknown = "error",
 ) -> Rows:
     """Read the rows of a table that have a target; the parameters are those of `evaluate`."""
-    target = target or model.target
-    if target is None:
-        raise TableError("The model does not know which column it predicts: give `target`.")
-    check_present(table, [target], "target")
-    missing = missing or model.missing
-    findings = Findings(table.label, empty_is_fine=missing is not None)
-    parts, wanted, start = [], [], 0
-    for X, full, block in model.encode_blocks(
-        table, missing=missing, unknown=unknown, also=[target]
-    ):
-        y, has_y = read_target(block[target], target, model.classes, findings, start)
-        start += len(X)
-        parts.append(X[full & has_y])
-        wanted.append(y[full & has_y])
-    findings.check()
-    if not sum(map(len, parts)):
+    blocks = labelled_blocks(model, table, target, missing=missing, unknown=unknown)
+    parts = [(X, y) for X, y, _ in blocks if len(y)]
+    if not parts:
         raise TableError(f"{table.label} has no rows to look at.")
-    return Rows(np.concatenate(parts), np.concatenate(wanted), table.label)
+    X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return Rows(X, y, table.label)
 
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:

@@ -32,10 +32,10 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     parts.append(network.inner_weights[np.ix_(chosen, features)])
     return {
         "names": names,
-        "first_weight": len(names) - len(features),
+        "firstWeight": len(names) - len(features),
         "rows": rounded(np.hstack(parts), 4),
         "left": network.n_neurons - len(chosen),
-        "weights_left": network.n_features - len(features),
+        "weightsLeft": network.n_features - len(features),
     }
 
 
