@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import gzip
 import io
 import json
 import os
@@ -225,6 +226,43 @@ def test_empty_cells(folder):
     assert all(row["prediction"] for row in read(folder / "q.csv"))
     assert "17 rows (3 left out)" in run("evaluate", "d.safetensors", data).stdout
     assert "20 rows\n" in run("evaluate", "d.safetensors", data, "--missing", "mean").stdout
+
+
+def test_decimal_commas(folder):
+    table = make_table(20)
+    german = {name: [str(v).replace(".", ",") for v in table[name]] for name in ("x", "color", "y")}
+    data = write(folder / "a.csv", german, separator=";")
+    result = run("fit", data, "--target", "y", "--out", "m.safetensors", code=2)
+    assert "if the comma is a decimal one, write --decimal ','" in result.stderr
+    decimal = ["--decimal", ","]
+    run("fit", data, "--target", "y", "--nodes", 3, "--out", "m.safetensors", *decimal)
+    # It belongs to the file: predict and evaluate have to be told too, and say so.
+    for command in (
+        ["predict", "m.safetensors", data, "--out", "p.csv"],
+        ["evaluate", "m.safetensors", data],
+    ):
+        assert "write --decimal ','" in run(*command, code=2).stderr
+    run("predict", "m.safetensors", data, "--out", "p.csv", *decimal)
+    found = [float(row["prediction"]) for row in read(folder / "p.csv")]
+    np.testing.assert_allclose(found, table["y"], atol=1e-9)
+    assert "20 rows" in run("evaluate", "m.safetensors", data, *decimal).stdout
+    run("report", "m.safetensors", data, "--out", "r.html", *decimal)
+    assert (folder / "r.html").exists()
+
+
+def test_compressed_tables(data, folder):
+    packed = folder / "data.csv.gz"
+    packed.write_bytes(gzip.compress(data.read_bytes()))
+    run("fit", packed, "--target", "y", "--nodes", 3, "--out", "m.safetensors")
+    run("predict", "m.safetensors", packed, "--out", "p.csv")
+    assert len(read(folder / "p.csv")) == 60
+    message = run("predict", "m.safetensors", packed, "--out", "p.csv.gz", code=2).stderr
+    assert "--out must end in .csv or .tsv" in message
+    packed.write_bytes(packed.read_bytes()[:100])
+    result = run("fit", packed, "--target", "y", "--out", "n.safetensors", code=2)
+    assert result.stderr.startswith("greedynet: data.csv.gz is damaged and cannot be decompressed")
+    assert len(result.stderr.splitlines()) == 1
+    assert not (folder / "n.safetensors").exists()
 
 
 def test_unknown_levels(model, folder):

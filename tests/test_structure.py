@@ -73,7 +73,7 @@ FAMILIES: dict[str, frozenset[str]] = {
     "search": frozenset({"base", "polish", "scans"}),
     "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
     "plots": frozenset({"style", "canvas", "inputs"}),
-    "tables": frozenset({"base"}),
+    "tables": frozenset({"base", "compressed"}),
 }
 
 HEAVY = (

@@ -1,6 +1,9 @@
 """Tables of every format, what their columns become, and models that know them."""
 
+import bz2
+import gzip
 import importlib
+import lzma
 import tracemalloc
 
 import numpy as np
@@ -47,6 +50,159 @@ def write(path, table, separator=",", encoding="utf-8"):
 def all_rows(table):
     blocks = list(table.blocks(table.names))
     return {name: np.concatenate([block[name] for block in blocks]) for name in table.names}
+
+
+# Compressed files
+
+COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize("inner", [".csv", ".tsv"])
+def test_compressed_text_is_read_as_if_it_were_not(tmp_path, ending, inner):
+    plain = write(
+        tmp_path / f"data{inner}", columns(2 * ROWS + 7), "\t" if inner == ".tsv" else ","
+    )
+    packed = tmp_path / f"data{inner}{ending}"
+    packed.write_bytes(COMPRESS[ending](plain.read_bytes()))
+    table = open_table(packed)
+    assert table.label == packed.name
+    for _ in range(2):  # as often as one likes
+        assert len(list(table.blocks(["x"]))) == 3
+    found, wanted = all_rows(table), all_rows(open_table(plain))
+    for name in ("x", "color", "y"):
+        np.testing.assert_array_equal(found[name], wanted[name])
+    # The beginning of the file says what it is, not its name.
+    np.testing.assert_array_equal(
+        all_rows(open_table(packed.rename(tmp_path / "a.csv")))["x"], found["x"]
+    )
+
+
+def test_text_may_begin_like_a_compressed_file(tmp_path):
+    table = open_table(write(tmp_path / "a.csv", {"BZh9": [1, 2], "y": [3, 4]}))
+    assert table.names == ("BZh9", "y")
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_damaged_archives_are_one_line(tmp_path, ending):
+    rng = np.random.default_rng(0)
+    text = "x,y\n" + "".join(f"{a},{b}\n" for a, b in rng.uniform(size=(40_000, 2)))
+    whole = COMPRESS[ending](text.encode())
+    for name, spoiled in (
+        ("cut", whole[: len(whole) // 2]),
+        ("short", whole[:12]),
+        ("flipped", whole[:100] + bytes(b ^ 255 for b in whole[100:2000]) + whole[2000:]),
+    ):
+        path = tmp_path / f"{name}.csv{ending}"
+        path.write_bytes(spoiled)
+        with pytest.raises(
+            TableError, match=f"{name}.csv{ending} is damaged and cannot be"
+        ) as caught:
+            all_rows(open_table(path))
+        assert "\n" not in str(caught.value)
+
+
+def test_tables_that_are_compressed_twice(tmp_path):
+    path = tmp_path / "a.parquet.gz"
+    path.write_bytes(gzip.compress(b"PAR1"))
+    with pytest.raises(TableError, match=r"compressed twice: give the .parquet file"):
+        open_table(path)
+
+
+def test_reading_compressed_text_takes_no_more_memory_for_more_rows(tmp_path):
+    def peak(n_rows):
+        path = tmp_path / "a.csv.gz"
+        path.write_bytes(gzip.compress(b"x,y\n" + b"1.25,2.5\n" * n_rows))
+        table = open_table(path)
+        tracemalloc.start()
+        assert sum(len(block["x"]) for block in table.blocks(["x"])) == n_rows
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(10)
+    assert peak(8 * ROWS) < 1.5 * peak(2 * ROWS)
+
+
+# Decimal commas
+
+
+def comma(values):
+    return [str(value).replace(".", ",") for value in values]
+
+
+def test_decimal_commas_are_read_where_they_are_promised(tmp_path):
+    wanted = columns(40)
+    path = write(
+        tmp_path / "a.csv", wanted | {"x": comma(wanted["x"]), "y": comma(wanted["y"])}, ";"
+    )
+    model, plain = fit_table(path, "y", decimal=",", n_nodes=3), fit_table(wanted, "y", n_nodes=3)
+    assert model.columns == plain.columns
+    found = model.predict(open_table(path, decimal=","))
+    np.testing.assert_array_equal(found, plain.predict(wanted))
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (["1,5", "-,25", " +3,e2 ", "7", "1e3", ""], [1.5, -0.25, 300.0, 7.0, 1000.0, np.nan]),
+        (["1,5", "2,25,3", "a,b", ","], [1.5, "2,25,3", "a,b", ","]),
+        (["1.234,5", "12.03.2020"], ["1.234,5", "12.03.2020"]),
+    ],
+)
+def test_only_numbers_lose_their_comma(cells, wanted):
+    (block,) = open_table({"x": np.array(cells, object)}, decimal=",").blocks(["x"])
+    values, text = parse_numbers(block["x"])
+    for value, is_text, cell, want in zip(values, text, block["x"], wanted, strict=True):
+        if isinstance(want, str):
+            assert (is_text, cell) == (True, want)
+        else:
+            np.testing.assert_equal(value, want)
+
+
+def test_points_where_commas_are_promised_are_refused():
+    # Read as 1.5 it would be a thousandth of what was meant.
+    table = open_table({"x": np.array(["1,5"] * ROWS + ["1.500"], object)}, decimal=",")
+    with pytest.raises(
+        TableError, match=rf"column 'x' holds '1.500' in data row {ROWS + 1}, a num"
+    ):
+        all_rows(table)
+    with pytest.raises(TableError, match=r"`decimal` must be '.' or ',', got ';'"):
+        open_table({"x": [1]}, decimal=";")
+
+
+@pytest.mark.parametrize("cells", [["1,5", "2,25"], ["1", "2", "2,5"], ["1,5"] * 19 + ["red"]])
+def test_decimal_commas_are_no_categories(tmp_path, cells):
+    cells = cells * (20 // len(cells))
+    y = np.arange(len(cells))
+    message = (
+        r"column 'x' holds .* cells such as '[12],\d+' .*write `decimal=\",\"`, or `text='x'` to"
+    )
+    with pytest.raises(TableError, match=message):
+        fit_table(write(tmp_path / "a.csv", {"x": cells, "y": y}, ";"), "y")
+    assert fit_table({"x": cells, "y": y}, "y", text=["x"], n_nodes=2).columns.inputs[0].levels
+    with pytest.raises(
+        TableError, match=r"the target 'x' holds .*`decimal=\",\"`, or `classes=True` to"
+    ):
+        fit_table({"x": cells, "y": y}, "x")
+
+
+def test_commas_in_names_are_categories():
+    names = ["a, b", "c", "1,5 m", "2,3"] * 5
+    model = fit_table({"x": names, "y": np.arange(20.0)}, "y", n_nodes=2)
+    assert model.columns.inputs[0].levels == ("1,5 m", "2,3", "a, b", "c")
+
+
+def test_decimal_commas_in_new_data_are_explained(tmp_path):
+    model = fit_table(columns(40), "y", n_nodes=3)
+    path = write(tmp_path / "new.csv", {"x": ["0,5", "0,25"], "color": ["red", "blue"]}, ";")
+    message = r"holds '0,5', '0,25' \(2 rows.*if the comma is a decimal one, write `decimal=\",\"`"
+    with pytest.raises(TableError, match=message):
+        model.predict(path)
+    found = model.predict(open_table(path, decimal=","))
+    np.testing.assert_array_equal(
+        found, model.predict({"x": [0.5, 0.25], "color": ["red", "blue"]})
+    )
 
 
 # Reading

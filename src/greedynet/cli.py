@@ -43,7 +43,7 @@ def _explained(error: OSError) -> str:
 
 def _as_options(message: str) -> str:
     """Write parameters of Python as they are written on the command line."""
-    names = "missing|unknown|ignore|text|separator|target"
+    names = "missing|unknown|ignore|text|separator|decimal|target"
     message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
     message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
@@ -121,6 +121,13 @@ _SEPARATOR = click.option(
     metavar="CHAR",
     help="What stands between cells of a text file; by default found out: comma, semicolon or tab.",
 )
+_DECIMAL = click.option(
+    "--decimal",
+    type=click.Choice([".", ","]),
+    default=".",
+    show_default=True,
+    help="What stands before the decimals of numbers in a text file.",
+)
 _UNKNOWN = click.option(
     "--unknown",
     type=click.Choice(["error", "zero"]),
@@ -186,6 +193,7 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     help="Take a column of numbers, such as codes, as text; repeatable.",
 )
 @_SEPARATOR
+@_DECIMAL
 @click.option("--seed", type=int, metavar="N", help="Seed of all that is random; 0 by default.")
 @click.option(
     "--report",
@@ -194,7 +202,7 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     help="Write a page that shows the network, such as report.html.",
 )
 def fit(data: Path, target: str, out: Path, **options: Any) -> None:
-    """Fit a network to DATA: a table as CSV, TSV, Parquet or NPZ.
+    """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ.
 
     Every column but the target is an input; columns of text become one input for each of their
     values. Learns numbers, or classes where the target is text.
@@ -223,6 +231,7 @@ def fit(data: Path, target: str, out: Path, **options: Any) -> None:
 )
 @_UNKNOWN
 @_SEPARATOR
+@_DECIMAL
 def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
     """Predict the rows of DATA with a saved MODEL.
 
@@ -247,6 +256,7 @@ def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
 )
 @_UNKNOWN
 @_SEPARATOR
+@_DECIMAL
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(model: Path, data: Path, **options: Any) -> None:
     """Compare the predictions of a saved MODEL with the true values in DATA."""
@@ -282,6 +292,7 @@ def evaluate(model: Path, data: Path, **options: Any) -> None:
 )
 @_UNKNOWN
 @_SEPARATOR
+@_DECIMAL
 def report(model: Path, data: Path | None, **options: Any) -> None:
     """Write a page that shows a saved MODEL, with the rows of DATA, such as its training data.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.findings import Findings
-from greedynet.tables import Block, Column, Table
+from greedynet.tables import Block, Column, Table, has_decimal_comma
 from greedynet.tables.base import text_column
 
 Float64 = NDArray[np.float64]
@@ -185,6 +185,8 @@ class Survey:
         Row of the first empty cell, from 1.
     text : tuple of str and int, or None
         The first cell that is neither number nor empty, and its row.
+    commas : int
+        How many cells are numbers if their comma is a decimal one.
     distinct : set of str or None
         The different cells; None if there are more than `MOST_DISTINCT`.
     """
@@ -194,6 +196,7 @@ class Survey:
     empty: int = 0
     first_empty: int = 0
     text: tuple[str, int] | None = None
+    commas: int = 0
     distinct: set[str] | None = None
 
     def __post_init__(self) -> None:
@@ -213,6 +216,7 @@ class Survey:
             self.distinct.discard("")
             if len(self.distinct) > MOST_DISTINCT:
                 self.distinct = None
+        self.commas += sum(map(has_decimal_comma, cells[text]))
         self.rows += len(cells)
         self.empty += int(empty.sum())
         self.numbers += int((~text & ~empty).sum())

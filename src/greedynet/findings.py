@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.tables import Column, Table, TableError
+from greedynet.tables import Column, Table, TableError, has_decimal_comma
 
 Mask = NDArray[np.bool_]
 
@@ -89,9 +89,12 @@ class Findings:
 
 def _text(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
+    advice = "mend these cells."
+    if all(map(has_decimal_comma, tally.cells)):
+        advice = 'if the comma is a decimal one, write `decimal=","`.'
     return (
         f"column {name!r} must hold numbers, as in training, but holds {_some(tally.cells)} "
-        f"({tally}): mend these cells."
+        f"({tally}): {advice}"
     )
 
 

@@ -35,6 +35,7 @@ def fit_table(
     ignore: Sequence[str] = (),
     text: Sequence[str] = (),
     separator: str | None = None,
+    decimal: str = ".",
     progress: Callable[[int, float], None] | None = None,
     **parameters: Any,
 ) -> TableModel:
@@ -63,6 +64,9 @@ def fit_table(
         Columns of numbers to take as text, such as codes.
     separator : str or None, default=None
         What stands between the cells of a text file; None to find out.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers that are text. It belongs to the file and not to
+        the model: a file to predict has its own.
     progress : callable or None, default=None
         Called after each neuron with the number of nodes and the error.
     **parameters
@@ -73,7 +77,7 @@ def fit_table(
     model : TableModel
     """
     began = time.perf_counter()
-    table = open_table(source, separator)
+    table = open_table(source, separator, decimal)
     names = _input_names(table, target, ignore, text)
     surveys = survey(table, [*names, target])
     _check_rows(table, surveys[target].rows)
@@ -93,7 +97,7 @@ def fit_table(
         labels = np.unique(data.y)
     held = None
     if validate is not None:
-        other = open_table(validate, separator)
+        other = open_table(validate, separator, decimal)
         check_present(other, [*names, target], "column")
         held = _read(other, columns, target, labels, missing).filled(columns.means)
         if not held.n_left:
@@ -150,6 +154,7 @@ def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
     if found.text is None and not as_category:
         return Input(name)
     if not as_category:
+        _refuse_decimal_commas(table, f"column {name!r}", found, f"`text={name!r}`")
         _refuse_broken_numbers(table, name, found, f", or with `text={name!r}`")
     levels = _few(found)
     if levels is None:
@@ -161,6 +166,18 @@ def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
             "or turn it into numbers (with decimal points)."
         )
     return Input(name, levels)
+
+
+def _refuse_decimal_commas(table: Table, what: str, found: Survey, as_text: str) -> None:
+    """Refuse numbers with a decimal comma, which would be taken as categories."""
+    full = found.rows - found.empty
+    if found.text is None or not found.commas or found.numbers + found.commas < _MOSTLY * full:
+        return
+    raise TableError(
+        f"{table.label}: {what} holds {found.commas:,} cells such as {found.text[0]!r} (data row "
+        f'{found.text[1]}): if the comma is a decimal one, write `decimal=","`, or {as_text} to '
+        "take them as text."
+    )
 
 
 def _refuse_broken_numbers(table: Table, name: str, found: Survey, advice: str) -> None:
@@ -186,6 +203,8 @@ def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray
     """Return the classes of the target, or None where it holds numbers."""
     if found.text is None and not classes:
         return None
+    if not classes:
+        _refuse_decimal_commas(table, f"the target {target!r}", found, "`classes=True`")
     full = found.rows - found.empty
     if found.text is not None and not classes and found.numbers >= _MOSTLY * full:
         raise TableError(

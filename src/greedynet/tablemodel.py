@@ -74,7 +74,7 @@ class TableModel:
 
         Parameters
         ----------
-        X : str, path, data frame, mapping or array-like of shape (n_rows, n_features)
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
             A table with the columns of the training data; or its features as a matrix.
 
         Returns
@@ -203,7 +203,8 @@ class TableModel:
         X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
             As for `predict`.
         """
-        if isinstance(X, str | os.PathLike | Mapping) or hasattr(X, "columns"):
+        known = isinstance(X, str | os.PathLike | Mapping)
+        if known or hasattr(X, "columns") or hasattr(X, "blocks"):
             missing: Missing = "mean" if self.missing == "mean" else None
             blocks = self.encode_blocks(open_table(X), missing=missing)
             rows = [part for part, _, _ in blocks]

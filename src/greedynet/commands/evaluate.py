@@ -18,6 +18,7 @@ def run(
     missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
+    decimal: str = ".",
     as_json: bool = False,
 ) -> str:
     """Return the errors, a line each.
@@ -32,10 +33,12 @@ def run(
         As in `tablescore.evaluate`.
     separator : str or None
         What stands between cells of a text file.
+    decimal : {".", ","}
+        What stands before the decimals of numbers.
     as_json : bool
         Whether to return JSON instead.
     """
-    table = open_table(data, separator)
+    table = open_table(data, separator, decimal)
     fitted = as_table_model(load(model), table, target)
     found = evaluate(fitted, table, target, missing=missing, unknown=unknown)
     if as_json:

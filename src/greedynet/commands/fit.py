@@ -14,6 +14,7 @@ from greedynet.report import write_report
 from greedynet.stopping import StopReason
 from greedynet.tablefit import fit_table
 from greedynet.tablemodel import TableModel
+from greedynet.tables import open_table
 
 _PARAMETERS = {
     "max_nodes": "max_nodes",
@@ -63,8 +64,8 @@ def run(data: Path, target: str, out: Path, report: Path | None = None, **option
     model.save(out)
     lines = [summary(model, data, out, chose_nodes="n_nodes" not in parameters)]
     if report is not None:
-        separator = options.get("separator")
-        write_report(model, report, data, separator=separator, model_file=out.name)
+        table = open_table(data, options["separator"], options["decimal"])
+        write_report(model, report, table, model_file=out.name)
         lines.append(wrote(report))
     click.echo("\n".join(lines))
 

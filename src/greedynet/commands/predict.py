@@ -17,7 +17,7 @@ from greedynet.modelfile import load
 from greedynet.tablemodel import Missing, TableModel, Unknown, as_table_model
 from greedynet.tables import Table, TableError, open_table
 
-_ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json")
+_ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 
 
 def run(
@@ -28,6 +28,7 @@ def run(
     missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
+    decimal: str = ".",
 ) -> None:
     """Write the predictions and say how many.
 
@@ -43,11 +44,13 @@ def run(
         As in `TableModel.predict_blocks`.
     separator : str or None
         What stands between cells of a text file.
+    decimal : {".", ","}
+        What stands before the decimals of numbers.
     """
     check_target(out)
     if out.suffix.lower() in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
-    table = open_table(data, separator)
+    table = open_table(data, separator, decimal)
     fitted = as_table_model(load(model), table)
     check_present(table, fitted.columns.names, "column")
     new = [name for name in table.names if name not in (*fitted.columns.names, fitted.target)]

@@ -7,6 +7,7 @@ from greedynet.modelfile import load
 from greedynet.phrases import plural
 from greedynet.report import write_report
 from greedynet.tablemodel import Missing, Unknown
+from greedynet.tables import Table, open_table
 
 
 def run(
@@ -19,6 +20,7 @@ def run(
     missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
+    decimal: str = ".",
 ) -> str:
     """Write the page; return the lines that say where it is.
 
@@ -30,19 +32,24 @@ def run(
         Rows to look at it with.
     out : Path or None
         Where the page goes; None for the model's name with another ending.
-    held_out, target, missing, unknown, separator
+    held_out, target, missing, unknown
         As in `write_report`.
+    separator, decimal
+        As in `open_table`.
     """
+
+    def opened(file: Path | None) -> Table | None:
+        return None if file is None else open_table(file, separator, decimal)
+
     path = check_target(out or model.with_suffix(".html"))
     write_report(
         load(model),
         path,
-        data,
-        held_out=held_out,
+        opened(data),
+        held_out=opened(held_out),
         target=target,
         missing=missing,
         unknown=unknown,
-        separator=separator,
         model_file=model.name,
     )
     lines = [wrote(path)]

@@ -6,34 +6,41 @@ from pathlib import Path
 from typing import Any
 
 from greedynet.tables.base import Block, Column, Table, TableError
+from greedynet.tables.commas import CommaTable, has_decimal_comma
+from greedynet.tables.compressed import plain_name
 from greedynet.tables.delimited import DelimitedTable
 from greedynet.tables.frame import FrameTable
 from greedynet.tables.npz import NpzTable
 from greedynet.tables.parquet import ParquetTable
 
-__all__ = ["Block", "Column", "Table", "TableError", "open_table"]
+__all__ = ["Block", "Column", "Table", "TableError", "has_decimal_comma", "open_table"]
 
 
-def open_table(source: Any, separator: str | None = None) -> Table:
+def open_table(source: Any, separator: str | None = None, decimal: str = ".") -> Table:
     """Return the table that is meant.
 
     Parameters
     ----------
     source : str, path, data frame, mapping or Table
-        A file of CSV, TSV, Parquet or NPZ; or columns that are in memory.
+        A file of CSV, TSV, Parquet or NPZ; or columns that are in memory. Text may be compressed,
+        by gzip, bzip2 or xz: `data.csv.gz`.
     separator : str or None, default=None
         What stands between the cells of a text file; None to find out.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers that are text.
 
     Returns
     -------
     table : Table
     """
-    if isinstance(source, str | os.PathLike):
-        return _open_file(Path(source), separator)
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
-        return FrameTable(source)
+    if decimal not in (".", ","):
+        raise TableError(f"`decimal` must be '.' or ',', got {decimal!r}.")
     table: Table = source
-    return table
+    if isinstance(source, str | os.PathLike):
+        table = _open_file(Path(source), separator)
+    elif isinstance(source, Mapping) or hasattr(source, "columns"):
+        table = FrameTable(source)
+    return table if decimal == "." else CommaTable(table)
 
 
 def _open_file(path: Path, separator: str | None) -> Table:
@@ -48,4 +55,7 @@ def _open_file(path: Path, separator: str | None) -> Table:
         return ParquetTable(path)
     if ending == ".npz":
         return NpzTable(path)
+    inner = plain_name(path).suffix.lower()
+    if inner != ending and inner in (".parquet", ".pq", ".npz"):
+        raise TableError(f"{path.name} is compressed twice: give the {inner} file that is in it.")
     return DelimitedTable(path, separator)

@@ -1,14 +1,16 @@
 """Tables of text, one line a row: CSV and TSV."""
 
 import csv
+import io
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from greedynet.tables.base import ROWS, Block, TableError, text_column
+from greedynet.tables.compressed import is_damage, open_bytes, plain_name
 
 SEPARATORS = (",", ";", "\t")
 
@@ -17,7 +19,7 @@ _SAMPLE_LINES = 20
 
 
 class DelimitedTable:
-    """A CSV or TSV file, read anew for every pass.
+    """A CSV or TSV file, compressed or not, read anew for every pass.
 
     Parameters
     ----------
@@ -66,12 +68,13 @@ class DelimitedTable:
             yield filter(None, csv.reader(file, delimiter=self.separator, strict=True))
 
     def _open(self) -> IO[str]:
-        return open(self._path, encoding=self._encoding, newline="")
+        return io.TextIOWrapper(open_bytes(self._path), encoding=self._encoding, newline="")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
-            yield
+            with _damage_explained(self.label):
+                yield
         except UnicodeDecodeError as error:
             raise TableError(
                 f"{self.label} is no text in UTF-8 (byte 0x{error.object[error.start]:02x}): save "
@@ -95,7 +98,7 @@ class DelimitedTable:
             width = widths[0] if widths else 0
             return width > 1 and len(set(widths)) == 1, width
 
-        prefer_tab = self._path.suffix.lower() in (".tsv", ".tab")
+        prefer_tab = plain_name(self._path).suffix.lower() in (".tsv", ".tab")
         return max(SEPARATORS[::-1] if prefer_tab else SEPARATORS, key=quality)
 
     def _check_header(self, names: list[str]) -> dict[str, int]:
@@ -124,10 +127,22 @@ class DelimitedTable:
                 )
 
 
+@contextmanager
+def _damage_explained(label: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise TableError(
+            f"{label} is damaged and cannot be decompressed ({error}): get the file anew."
+        ) from error
+
+
 def _encoding(path: Path) -> str:
     """Return how the text is encoded; a file that is no text is refused."""
-    with open(path, "rb") as file:
-        sample: Any = file.read(_SAMPLE)
+    with _damage_explained(path.name), open_bytes(path) as file:
+        sample = file.read(_SAMPLE)
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if b"\0" in sample:
