@@ -21,21 +21,17 @@ SETTINGS = {
     "continuous": [
         {},
         {"correct": False},
-        {"linear_term": False},
-        {"n_nodes": 5},
-        {"cv": 3},
-        {"validation_fraction": 0.2},
+        {"linear_term": False, "n_nodes": 5},
+        {"cv": 3, "max_nodes": 10},
+        {"validation_fraction": 0.2, "max_nodes": 20},
         {"loss": "absolute", "max_nodes": 8},
         {"loss": "quantile", "quantile": 0.4, "max_nodes": 8},
     ],
     "dictionary": [
         {},
-        {"n_nodes": 5},
-        {"rule": "oga", "linear_term": False, "max_nodes": 20},
-        {"cv": 3, "max_nodes": 10},
-        {"validation_fraction": 0.2, "alpha": 1e-3},
-        {"weakness": 0.5, "n_points": 400},
-        {"memory_budget": 2_000_000},
+        {"rule": "oga", "linear_term": False, "max_nodes": 20, "cv": 3},
+        {"validation_fraction": 0.2, "alpha": 1e-3, "memory_budget": 2_000_000},
+        {"weakness": 0.5, "n_points": 400, "n_nodes": 5},
     ],
 }
 
