@@ -44,7 +44,7 @@ def test_there_are_snippets():
     counts = {page.name: len(snippets(page, "python")) for page in PAGES}
     assert counts["README.md"] >= 3
     assert counts["recipes.md"] >= 7
-    assert counts["extending.md"] == 3
+    assert counts["extending.md"] >= 3
 
 
 # Commands

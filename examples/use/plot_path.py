@@ -31,11 +31,3 @@ for n_nodes in (5, 10, model.n_nodes_, 30, 60):
     network = model.path_.network.truncate(n_nodes)
     error = np.linalg.norm(network.predict(X_val) - y_val) / np.linalg.norm(y_val - y_val.mean())
     print(f"{n_nodes:3d} nodes: {error:.3f} on the validation rows")
-
-# %%
-# The default, ``correct=True``, goes on where this one ends: all neurons are moved together, and
-# those that do not pay are left out.
-
-corrected = GreedyNetRegressor(max_nodes=60).fit(X, y, X_val=X_val, y_val=y_val)
-error = np.linalg.norm(corrected.predict(X_val) - y_val) / np.linalg.norm(y_val - y_val.mean())
-print(f"{corrected.n_nodes_:3d} nodes, corrected: {error:.3f}")
