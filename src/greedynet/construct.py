@@ -17,6 +17,7 @@ from greedynet.correct import VariableProjection
 from greedynet.data import Rows
 from greedynet.finish import OVERGROWTH, Finisher
 from greedynet.greedy import Growth
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.plan import Plan
@@ -38,6 +39,7 @@ def construct(
     scores: Float64 | None = None,
     pool: Pool | None = None,
     on_step: OnStep | None = None,
+    journal: Journal = NO_JOURNAL,
 ) -> SelectionPath:
     """Construct a network from rows (GSN 1 to 4).
 
@@ -56,13 +58,15 @@ def construct(
     on_step : callable or None
         Called after each neuron with a function that returns the network so far, its relative
         error on the training rows and its number of nodes; True from it ends the construction.
+    journal : Journal
+        What an earlier run of the same construction came to.
 
     Returns
     -------
     path : SelectionPath
         With the network of the full growth, and the finished one.
     """
-    site = Site(rows, plan, validation, pool)
+    site = Site(rows, plan, validation, pool, journal)
     validation = site.validation
     if not plan.correct:
         limits = _limits(plan, scores)
@@ -97,7 +101,7 @@ def construct(
     if noisy:
         states = site.together(
             lambda: finisher.prune(first.points, half, exact=exact),
-            lambda: finisher.prune(others[0].points, most - half, exact=exact),
+            lambda: finisher.prune(others[0].points, most - half, exact=exact, turn=1),
         )
     else:
         pruned = finisher.prune(first.points, most, exact=exact)
@@ -113,13 +117,22 @@ def construct(
 
 
 def cross_validate(
-    folds: Iterable[tuple[Rows, Rows]], plan: Plan, *, pool: Pool | None = None
+    folds: Iterable[tuple[Rows, Rows]],
+    plan: Plan,
+    *,
+    pool: Pool | None = None,
+    journal: Journal = NO_JOURNAL,
 ) -> Float64:
     """Mean validation error of each width over folds, as grown."""
     plan = replace(plan, correct=False)
-    curves = [
-        np.array(construct(train, plan, held_out, pool=pool).scores) for train, held_out in folds
-    ]
+
+    def curve(train: Rows, held_out: Rows) -> Float64:
+        def scores(inner: Journal) -> tuple[Float64]:
+            return (np.array(construct(train, plan, held_out, pool=pool, journal=inner).scores),)
+
+        return np.asarray(journal.once(scores)[0])
+
+    curves = [curve(train, held_out) for train, held_out in folds]
     # A path that ended keeps its last error: it would not have grown further.
     longest = max(len(curve) for curve in curves)
     padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]

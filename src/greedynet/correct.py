@@ -24,6 +24,7 @@ approached from below, and generalised cross-validation with the same `gamma` co
 
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from scipy.linalg.blas import dsyrk
 
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.data import Rows
+from greedynet.journal import NO_JOURNAL, Journal
 
 Float64 = NDArray[np.float64]
 
@@ -86,6 +88,8 @@ class VariableProjection:
         The `sigma`; None for ReLU.
     judged : ndarray of shape (n_rows,) or None
         Whether a row says something of the noise; None if all do.
+    journal : Journal
+        What earlier runs of the same corrections came to.
 
     Attributes
     ----------
@@ -105,8 +109,10 @@ class VariableProjection:
         ridge: float | None = None,
         activation: Activation | None = None,
         judged: NDArray[np.bool_] | None = None,
+        journal: Journal = NO_JOURNAL,
     ) -> None:
         self._rows = rows
+        self._journal = journal
         self._judged = judged
         self._sigma = activation or ReLU()
         self._affine = affine
@@ -183,13 +189,29 @@ class VariableProjection:
 
     def settle(self, n_steps: int) -> "VariableProjection":
         """Correct while the ridge follows the evidence."""
-        for _ in range(n_steps if self.n_neurons else 0):
+        if self.n_neurons == 0:
+            return self
+        record = self._journal.record()
+        n_known = 0 if record.known is None else self._go_to(*record.known)
+        for n_done in range(n_known + 1, n_steps + 1):
             systems = self.systems()
             self.dof = self._count([S for _, S in systems])
             self._set_ridge(min(self._evidence(), _RISE * self.ridge))
             for block, S in systems:
                 self._step(block, S)
+            record.note(partial(self._come_to, n_done))
         return self
+
+    def _come_to(self, n_steps: int) -> tuple[int, Float64, float, float, float]:
+        """Where so many steps have led: all else follows."""
+        return n_steps, self._at.W, self.ridge, self.dof, self.damping
+
+    def _go_to(self, n_steps: int, W: Float64, ridge: float, dof: float, damping: float) -> int:
+        """Go where so many steps have led."""
+        self.ridge, self.dof, self.damping = ridge, dof, damping
+        # Weights that have not moved stay the array they are: its order in memory is part of them.
+        self._at = self._solve(self._at.W if np.array_equal(W, self._at.W) else W)
+        return n_steps
 
     def systems(self) -> list[tuple[slice, Float64]]:
         """Return what is corrected in one system each, and the lower triangles of the `S`."""
@@ -198,7 +220,7 @@ class VariableProjection:
     def at(self, W: Float64) -> "VariableProjection":
         """Return the network of other neurons, at the same ridge."""
         return VariableProjection(
-            self._rows, self._affine, W, self.ridge, self._sigma, self._judged
+            self._rows, self._affine, W, self.ridge, self._sigma, self._judged, self._journal
         )
 
     def moved(self, W: Float64) -> "VariableProjection":

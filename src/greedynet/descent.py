@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from greedynet.activations import Activation, degree_of
 from greedynet.data import Rows
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.logistic import losses_and_residual
 
 Float64 = NDArray[np.float64]
@@ -85,6 +86,7 @@ def descend(
     activation: Activation,
     *,
     linear_term: bool = True,
+    journal: Journal = NO_JOURNAL,
 ) -> Weights:
     """Return weights with a smaller penalised log-loss, near a minimum if the steps suffice.
 
@@ -99,6 +101,9 @@ def descend(
     activation : Activation
     linear_term : bool
         Whether the affine term may change; without one it stays zero.
+    journal : Journal
+        What an earlier run of the descent came to. Its steps follow from the values and gradients
+        it met, so these are all that an unfinished one has to know.
     """
     X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
     w = np.ones(len(rows)) if rows.weights is None else rows.weights
@@ -107,7 +112,7 @@ def descend(
     penalty.L[-1] = 0.0
     pull, free = penalty.flat(), float(linear_term)
 
-    def objective(flat: Float64) -> tuple[float, Float64]:
+    def evaluated(flat: Float64) -> tuple[float, Float64]:
         at = start.like(flat)
         Z = X1 @ at.W.T
         H = activation.value(Z)
@@ -119,17 +124,25 @@ def descend(
         pulled = pull * flat
         return float(w[:, 0] @ loss + 0.5 * pulled @ flat), gradient + pulled
 
-    found = minimize(
-        objective,
-        start.flat(),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": n_steps,
-            "maxfun": 2 * n_steps,
-            "maxcor": _MEMORY,
-            "ftol": 0.1 * _TOLERANCE,
-            "gtol": _TOLERANCE,
-        },
-    )
-    return start.like(found.x)
+    def minimum(inner: Journal) -> tuple[Float64]:
+        def objective(flat: Float64) -> tuple[float, Float64]:
+            value, gradient = inner.once(lambda _: evaluated(flat))
+            return value, gradient
+
+        found = minimize(
+            objective,
+            start.flat(),
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "maxiter": n_steps,
+                "maxfun": 2 * n_steps,
+                "maxcor": _MEMORY,
+                "ftol": 0.1 * _TOLERANCE,
+                "gtol": _TOLERANCE,
+            },
+        )
+        return (found.x,)
+
+    (flat,) = journal.once(minimum)
+    return start.like(flat)

@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import IO
 
@@ -35,7 +36,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = check_target(path)
     # Not `tempfile`: its files are closed to everybody else, and would stay so after the move.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(_temporary(target.name, secrets.token_hex(8)))
     try:
         with open(temporary, "xb") as file:
             yield file
@@ -48,6 +49,23 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             # Of the file that the user knows.
             error.filename = str(target)
         raise
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove what processes that were killed while they wrote have left beside `path`.
+
+    Parameters
+    ----------
+    path : str or path
+        File that nobody else is writing to.
+    """
+    target = Path(path)
+    for left in target.parent.glob(_temporary(escape(target.name), "*")):
+        left.unlink(missing_ok=True)
+
+
+def _temporary(name: str, token: str) -> str:
+    return f".{name}.{token}.tmp"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

@@ -10,6 +10,7 @@ from greedynet.activations import Activation
 from greedynet.affine import AffineTerm
 from greedynet.data import InputScaling, OutputScaling, Rows
 from greedynet.factor import Factor
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.losses import Loss, Squared
 from greedynet.lossfactor import LossFactor
 from greedynet.network import ShallowNetwork
@@ -97,12 +98,18 @@ class Frame:
         z = rows.X @ found.point[:-1] + found.point[-1]
         return np.asarray(activation.value(z) / found.norm)
 
-    def factor(self, rows: Rows, dependent: float, loss: Loss | None = None) -> Factor:
+    def factor(
+        self,
+        rows: Rows,
+        dependent: float,
+        loss: Loss | None = None,
+        journal: Journal = NO_JOURNAL,
+    ) -> Factor:
         """Return the factor of scaled rows, with the affine columns in it."""
         if loss is None or isinstance(loss, Squared):
             factor = Factor(rows.weighted(rows.Y), dependent=dependent)
         else:
-            factor = LossFactor(rows.Y, rows.weights, loss, dependent)
+            factor = LossFactor(rows.Y, rows.weights, loss, dependent, journal)
         for column in self.affine_columns(rows).T:
             factor.append(column)
         return factor

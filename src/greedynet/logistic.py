@@ -82,8 +82,20 @@ class Logistic:
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
         """Return the fit of `columns` to the classes `Y`; its misses are `y - p`."""
+        return self.at(self.solved(columns, Y, weights, start), columns, Y, weights)
+
+    def at(self, outer: Float64, columns: Float64, Y: Float64, weights: Float64 | None) -> Fit:
+        """Return what outer weights leave."""
+        residual = losses_and_residual(columns @ outer, Y)[1]
+        w = len(Y) * _shares(weights, len(Y))
+        return Fit(outer, residual, self._functional(columns, residual, w))
+
+    def solved(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None
+    ) -> Float64:
+        """Return the outer weights of the fit."""
         n, k, t = len(Y), columns.shape[1], Y.shape[1]
-        w = np.full(n, 1.0 / n) if weights is None else weights / n
+        w = _shares(weights, n)
         # The columns have unit length: so their weights are of the size of the logits.
         root = np.sqrt(n)
 
@@ -108,9 +120,7 @@ class Logistic:
                 },
             ).x
             first = found.reshape(k, t)
-        outer = first * root
-        residual = losses_and_residual(columns @ outer, Y)[1]
-        return Fit(outer, residual, self._functional(columns, residual, n * w))
+        return np.asarray(first * root)
 
     def size(self, misses: Float64, weights: Float64 | None) -> float:
         """Return the size of `y - p`."""
@@ -128,6 +138,11 @@ class Logistic:
         Q = columns * scale
         R = residual * scale
         return np.asarray((R - Q @ (Q.T @ R)) * scale)
+
+
+def _shares(weights: Float64 | None, n_rows: int) -> Float64:
+    """Shares of the rows in their mean."""
+    return np.full(n_rows, 1.0 / n_rows) if weights is None else weights / n_rows
 
 
 __all__ = ["Logistic", "log_loss", "losses_and_residual", "probabilities"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.factor import DEPENDENT, Factor
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.losses import Absolute, Chebyshev, Fit, Loss, Power, Quantile
 
 Float64 = NDArray[np.float64]
@@ -28,6 +29,8 @@ class LossFactor(Factor):
         What to make small.
     dependent : float
         See `Factor`.
+    journal : Journal
+        The fits of an earlier run.
     """
 
     follows_projection = False
@@ -38,11 +41,13 @@ class LossFactor(Factor):
         weights: Float64 | None,
         loss: Loss,
         dependent: float = DEPENDENT,
+        journal: Journal = NO_JOURNAL,
     ) -> None:
         super().__init__(target, dependent=dependent)
         self.loss = loss
         self._target = np.asarray(target, dtype=np.float64)
         self._row_weights = weights
+        self._journal = journal
         self._row_scale = (
             np.ones((len(target), 1)) if weights is None else np.sqrt(weights)[:, None]
         )
@@ -53,13 +58,19 @@ class LossFactor(Factor):
         """The fit of all columns."""
         if self.size not in self._fits:
             start = self._fits.get(self.size - 1)
-            columns = self.Q / self._row_scale
-            self._fits[self.size] = self.loss.fit(columns, self._target, self._row_weights, start)
+            self._fits[self.size] = self._fitted(self.Q / self._row_scale, start)
             if self.size - 1 in self._fits:
                 # Of the narrower fit only the weights are needed any more.
                 narrower = self._fits[self.size - 1]
                 self._fits[self.size - 1] = Fit(narrower.weights, _NONE, _NONE)
         return self._fits[self.size]
+
+    def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
+        def fit(_: Journal) -> tuple[Float64, Float64, Float64]:
+            found = self.loss.fit(columns, self._target, self._row_weights, start)
+            return found.weights, found.misses, found.functional
+
+        return Fit(*self._journal.once(fit))
 
     @property
     def residual(self) -> Float64:

@@ -83,6 +83,8 @@ def _encode(value: Any, name: str) -> Any:
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, ShallowNetwork):
         return {"network": value.state()}
     if type(value).__name__ in _RECORDS:

@@ -11,7 +11,7 @@ from greedynet.factor import DEPENDENT
 from greedynet.lossfactor import exponent
 from greedynet.plan import Plan
 from greedynet.ridgelet import collapsed_ridgelet_transform
-from greedynet.search import ContinuousSearch, DictionarySearch, Search, WeakSearch
+from greedynet.search import ContinuousSearch, DictionarySearch, Recallable, WeakSearch
 from greedynet.search.weak import grouped
 from greedynet.sphere import POINTS_PER_DIMENSION, sample_sphere
 from greedynet.threads import Pool
@@ -62,7 +62,7 @@ def make_search(
     *,
     learned: Float64 | None = None,
     pool: Pool | None = None,
-) -> Search:
+) -> Recallable:
     """Return the search of a plan.
 
     Parameters
@@ -93,7 +93,7 @@ def make_search(
     )
 
 
-def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Search:
+def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Recallable:
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)
     if plan.weakness < 1.0:

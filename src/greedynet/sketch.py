@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation
-from greedynet.blocks import Blocks
+from greedynet.blocks import Blocks, Work
 from greedynet.data import Rows
 from greedynet.frame import Frame
 from greedynet.gram import Gram, Products
+from greedynet.journal import NO_JOURNAL, Journal
 
 Float64 = NDArray[np.float64]
 
@@ -46,13 +47,23 @@ class Sketch:
         Seed of the samples.
     turns : int, default=3
         Different samples; after them the first come again, or earlier if there are fewer rows.
+    journal : Journal
+        Sums over all rows that an earlier run made.
     """
 
     def __init__(
-        self, blocks: Blocks, size: int, *, hold_out: bool, seed: int, turns: int = 3
+        self,
+        blocks: Blocks,
+        size: int,
+        *,
+        hold_out: bool,
+        seed: int,
+        turns: int = 3,
+        journal: Journal = NO_JOURNAL,
     ) -> None:
         self.blocks = blocks
         self._size = size
+        self._journal = journal
         n = len(blocks)
         n_held = min(size, int(HELD_OUT * n)) if hold_out else 0
         drawn = np.random.default_rng(seed).choice(n, min(n, n_held + turns * size), replace=False)
@@ -63,7 +74,18 @@ class Sketch:
     def _drawn(self) -> tuple[NDArray[np.intp], Rows]:
         """All rows that were drawn, and their positions."""
         positions = np.sort(np.concatenate([self._held, self._rest]))
-        return positions, self.blocks.take(positions)
+        rows = self.blocks.take(positions)
+        self._check_order(rows)
+        return positions, rows
+
+    def _check_order(self, rows: Rows) -> None:
+        """Refuse rows in another order than in an earlier run: sums do not depend on it."""
+        (known,) = self._journal.once(lambda _: (rows.digest,))
+        if known != rows.digest:
+            raise ValueError(
+                "`X` must give its rows in the order they had when the fit was begun, got another "
+                "one: restore the order, or give another `checkpoint` to begin anew."
+            )
 
     def _take(self, positions: NDArray[np.intp]) -> Rows:
         drawn, rows = self._drawn
@@ -96,5 +118,19 @@ class Sketch:
         # again.
         if self._last is None or not np.array_equal(self._last[0], points):
             work = Products(frame.without_rows(), points, activation)
-            self._last = points, self.blocks.total(work)
+            self._last = points, self._products(work)
         return self._last[1]
+
+    def total(self, work: Work[Float64]) -> Float64:
+        """Return a sum over all rows."""
+        (found,) = self._journal.once(lambda _: (self.blocks.total(work),))
+        return np.asarray(found)
+
+    def _products(self, work: Products) -> Gram:
+        def products(_: Journal) -> tuple[Float64, Float64, float]:
+            found = self.blocks.total(work)
+            return found.G, found.b, found.square
+
+        G, b, square = self._journal.once(products)
+        # A journal keeps no order of memory, and products of the same numbers must not differ.
+        return Gram(np.ascontiguousarray(G), b, square)

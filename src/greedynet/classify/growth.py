@@ -11,12 +11,14 @@ from greedynet.descent import Weights
 from greedynet.factor import Factor
 from greedynet.frame import Frame
 from greedynet.greedy import Growth, grow
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.logistic import RIDGE, Logistic, log_loss
+from greedynet.losses import Fit
 from greedynet.lossfactor import LossFactor
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.plan import Plan
-from greedynet.search import Candidate
+from greedynet.search import Candidate, RecordedSearch
 from greedynet.searches import dependent, input_scaling, make_search
 from greedynet.site import OnStep
 from greedynet.stopping import Judge, Validation, neuron_cost
@@ -51,6 +53,8 @@ def calm_scaling(rows: Rows) -> InputScaling:
 class LogisticFactor(LossFactor):
     """A factor of the logistic loss; its error is the mean log-loss."""
 
+    loss: Logistic
+
     @property
     def target_size(self) -> float:
         """One: log-losses are not relative to anything."""
@@ -60,6 +64,12 @@ class LogisticFactor(LossFactor):
         """Return the square of the mean log-loss."""
         logits = self.Q / self._row_scale @ self.z
         return log_loss(logits, self._target, self._row_weights) ** 2
+
+    def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
+        """Return the fit; of an earlier one its weights are enough."""
+        Y, w = self._target, self._row_weights
+        (outer,) = self._journal.once(lambda _: (self.loss.solved(columns, Y, w, start),))
+        return self.loss.at(outer, columns, Y, w)
 
 
 class HeldOut(Validation):
@@ -105,13 +115,15 @@ def grown(
     plan: Plan,
     pool: Pool | None,
     on_step: OnStep | None,
+    journal: Journal = NO_JOURNAL,
 ) -> Growth:
     """Grow neuron by neuron on the working residual."""
-    factor = LogisticFactor(rows.Y, rows.weights, Logistic(_growth_ridge(plan)), dependent(plan))
+    loss, fits = Logistic(_growth_ridge(plan)), journal.branch("fits")
+    factor = LogisticFactor(rows.Y, rows.weights, loss, dependent(plan), fits)
     for column in frame.affine_columns(rows).T:
         factor.append(column)
     n_affine = factor.size
-    search = make_search(rows, plan, pool=pool)
+    search = RecordedSearch(make_search(rows, plan, pool=pool), journal.record())
     growth = Growth(factor, n_affine, search, _judge(rows, validation, frame, plan, n_affine))
 
     def evaluate(found: Candidate) -> Float64:

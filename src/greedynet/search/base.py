@@ -1,7 +1,8 @@
 """What the greedy loop asks of a search, and the scores by which atoms are ranked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,26 @@ class Search(Protocol):
 
     def reject(self) -> None:
         """Take note that the proposed neuron depends on the columns; it must not come again."""
+        ...
+
+
+class Recallable(Search, Protocol):
+    """A search that another run of it can take up."""
+
+    def memory(self) -> Sequence[Any]:
+        """Return what the neuron just proposed is known by; then what it takes to go on."""
+        ...
+
+    def recall(self, factor: Factor, found: Any, *rest: Any) -> Candidate:
+        """Propose what an earlier run found, without looking for it.
+
+        Parameters
+        ----------
+        factor : Factor
+            The columns so far.
+        found, *rest
+            What `memory` returned; the rest with the last neuron only.
+        """
         ...
 
 

@@ -4,7 +4,7 @@ No dictionary is sampled. In one dimension the scan alone is the exact optimum.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,9 @@ class ContinuousSearch:
         self._make = make_group(self.activation, self._X, weights, mirrored=mirrored)
         self._groups: list[Group] = []
         self._best: Float64 | None = None
+        # Neurons that were recalled, and how many columns there were before each: what they mean
+        # for the groups is put off until there is something to search for.
+        self._behind: list[tuple[Float64, int]] = []
         self._seen = 0
         self._ended = False
         self._add(directions)
@@ -81,20 +84,14 @@ class ContinuousSearch:
         """Return the best neuron; None if none is outside the span."""
         if self._ended:
             return None
+        self._catch_up(factor)
         self._take_off(factor)
         scores, W = self._scan(factor)
         top = np.argsort(-scores, kind="stable")[:N_POLISHED]
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
-        target = Target(
-            self._X1,
-            self._row_scale,
-            factor,
-            self.min_active,
-            all_active=not self.mirrored,
-            activation=self.activation,
-        )
+        target = self._target(factor)
         W, judged = polish(W[top], target, N_STEPS if self._polished else 0)
         best = int(np.argmax(judged))
         if not judged[best] > 0:
@@ -104,13 +101,23 @@ class ContinuousSearch:
 
     def accept(self, factor: Factor) -> None:
         """Let the direction of the neuron join the pool."""
-        if self._best is not None and self._X.shape[1] > 1:
-            u = self._best[:-1]
-            self._add((u / np.linalg.norm(u))[None, :], factor.Q[:, : self._seen])
+        if self._best is not None and not self._behind:
+            self._join(self._best, factor)
 
     def reject(self) -> None:
         """End the search: what is left outside the span is rounding."""
         self._ended = True
+
+    def memory(self) -> tuple[Float64]:
+        """Return the neuron just proposed; all else follows from those that were taken."""
+        assert self._best is not None
+        return (self._best,)
+
+    def recall(self, factor: Factor, found: Float64, *rest: Any) -> Candidate:
+        """Propose a neuron that an earlier run found."""
+        self._best = found
+        self._behind.append((found, factor.size))
+        return self._candidate(self._target(factor))
 
     @property
     def _polished(self) -> bool:
@@ -135,15 +142,28 @@ class ContinuousSearch:
         else:
             self._groups += groups
 
+    def _join(self, W: Float64, factor: Factor) -> None:
+        if self._X.shape[1] > 1:
+            u = W[:-1]
+            self._add((u / np.linalg.norm(u))[None, :], factor.Q[:, : self._seen])
+
+    def _catch_up(self, factor: Factor) -> None:
+        """Do what accepting the recalled neurons, one by one, would have done."""
+        behind, self._behind = self._behind, []
+        for W, n_columns in behind:
+            self._take_off(factor, n_columns)
+            self._join(W, factor)
+
     def _weighted(self, Q: Float64 | None) -> Float64:
         """Columns as the scan takes them: rows, times the square roots of the weights."""
         if Q is None or Q.shape[1] == 0:
             return np.empty((0, len(self._X)))
         return np.ascontiguousarray((Q if self._row_scale is None else Q * self._row_scale).T)
 
-    def _take_off(self, factor: Factor) -> None:
-        new = self._weighted(factor.Q[:, self._seen :])
-        self._seen = factor.size
+    def _take_off(self, factor: Factor, n_columns: int | None = None) -> None:
+        n_columns = factor.size if n_columns is None else n_columns
+        new = self._weighted(factor.Q[:, self._seen : n_columns])
+        self._seen = n_columns
         if len(new):
             self._map(lambda group: group.take_off(new))
 
@@ -159,6 +179,16 @@ class ContinuousSearch:
         if len(self._groups) == 1:
             return [function(self._groups[0])]
         return self._pool.map(function, self._groups)
+
+    def _target(self, factor: Factor) -> Target:
+        return Target(
+            self._X1,
+            self._row_scale,
+            factor,
+            self.min_active,
+            all_active=not self.mirrored,
+            activation=self.activation,
+        )
 
     def _candidate(self, target: Target) -> Candidate:
         assert self._best is not None

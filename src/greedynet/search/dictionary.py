@@ -1,5 +1,7 @@
 """The paper's search: the best atom of a fixed dictionary, one product per step (GSN 3)."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,6 +78,23 @@ class DictionarySearch:
     def reject(self) -> None:
         """Forget the atom just proposed."""
         self._outside[self._best] = 0.0
+
+    def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
+        """Return the atom just proposed, and what is known of all atoms."""
+        known = None if self._correlations is None else self._correlations.copy()
+        counts = (self._seen, self._since_refresh, self._fresh_norm)
+        return self._best, known, self._outside.copy(), counts
+
+    def recall(self, factor: Factor, found: int, *rest: Any) -> Candidate:
+        """Propose an atom that an earlier run found."""
+        self._best = found
+        if rest:
+            known, outside, counts = rest
+            # Copies: these change, and what is remembered must not.
+            self._correlations = None if known is None else known.copy()
+            self._outside = outside.copy()
+            self._seen, self._since_refresh, self._fresh_norm = counts
+        return candidate(self.dictionary, found)
 
     def _update(self, factor: Factor) -> Float64:
         """Bring outside norms and correlations up to date; return the correlations."""

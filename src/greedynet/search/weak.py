@@ -15,6 +15,8 @@ Groups are looked at in the order of these bounds. The search ends as soon as th
 reaches `t` times every bound that is left: the guarantee of the weak algorithm.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +30,8 @@ Float64 = NDArray[np.float64]
 # cost more than the products.
 GROUP_ELEMENTS = 2**16
 MIN_GROUP = 16
+# Arrays that change as neurons are taken.
+_REMEMBERED = ("_correlations", "_outside", "_known", "_residual_norms", "_leader_losses")
 
 
 class WeakSearch:
@@ -98,6 +102,21 @@ class WeakSearch:
     def reject(self) -> None:
         """Forget the atom just proposed."""
         self._outside[self._best] = 0.0
+
+    def memory(self) -> tuple[int, list[NDArray[Any]], tuple[int, int]]:
+        """Return the atom just proposed, and what is known of atoms and groups."""
+        arrays = [getattr(self, name).copy() for name in _REMEMBERED]
+        return self._best, arrays, (self._leaders_known, self.n_seen)
+
+    def recall(self, factor: Factor, found: int, *rest: Any) -> Candidate:
+        """Propose an atom that an earlier run found."""
+        self._best = found
+        if rest:
+            arrays, (self._leaders_known, self.n_seen) = rest
+            for name, array in zip(_REMEMBERED, arrays, strict=True):
+                # A copy: it changes, and what is remembered must not.
+                setattr(self, name, array.copy())
+        return candidate(self.dictionary, found)
 
     def _measure(self) -> Float64:
         """Distance of every atom from its leader: `|| h - g ||^2 = 2 - 2 <h, g>`."""

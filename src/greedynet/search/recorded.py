@@ -1,0 +1,51 @@
+"""A search that takes notes: what an earlier run of it found is not searched for again."""
+
+from typing import Any
+
+from greedynet.factor import Factor
+from greedynet.journal import Record
+from greedynet.search.base import Candidate, Recallable
+
+
+class RecordedSearch:
+    """Proposes what a record knows, and after that what a search finds.
+
+    Parameters
+    ----------
+    search : Recallable
+        The search.
+    record : Record
+        What it found, and what it takes to go on after the last of it.
+    """
+
+    def __init__(self, search: Recallable, record: Record) -> None:
+        self._search, self._record = search, record
+        found, *self._rest = record.known or [[]]
+        self._known: list[Any] = list(found)
+        self._n_proposed = 0
+
+    def propose(self, factor: Factor) -> Candidate | None:
+        """Return the best next neuron."""
+        if self._n_proposed < len(self._known):
+            self._n_proposed += 1
+            is_last = self._n_proposed == len(self._known)
+            rest = self._rest if is_last else []
+            return self._search.recall(factor, self._known[self._n_proposed - 1], *rest)
+        proposed = self._search.propose(factor)
+        if proposed is not None:
+            self._n_proposed += 1
+            self._record.note(self._memory)
+        return proposed
+
+    def accept(self, factor: Factor) -> None:
+        """Take note that the proposed neuron is now the factor's last column."""
+        self._search.accept(factor)
+
+    def reject(self) -> None:
+        """Take note that the proposed neuron depends on the columns."""
+        self._search.reject()
+
+    def _memory(self) -> list[Any]:
+        found, *rest = self._search.memory()
+        self._known.append(found)
+        return [list(self._known), *rest]
