@@ -39,7 +39,7 @@ def case(name: str) -> Case:
 def _one() -> Case:
     rng = np.random.default_rng(0)
     X = np.sort(rng.uniform(-2, 3, (150, 1)), axis=0)
-    y = np.abs(X[:, 0]) + 0.05 * rng.normal(size=150)
+    y = 1 + np.sin(3 * X[:, 0]) + 0.05 * rng.normal(size=150)
     model = GreedyNetRegressor(max_nodes=12).fit(X, y)
     return Case(model, (X, y), X, y)
 
@@ -58,10 +58,11 @@ def _many() -> Case:
     levels = np.array(["blue", HOSTILE_LEVEL, "red"])
     kinds = rng.integers(0, 3, 200)
     table = {f"column {j}": X[:, j] for j in range(9)}
-    table |= {HOSTILE: levels[kinds], HOSTILE_TARGET: np.abs(X[:, 0]) + X[:, 1] + 2.0 * kinds}
+    y = np.abs(X[:, 0]) + X[:, 1] * X[:, 2] + 2.0 * kinds
+    table |= {HOSTILE: levels[kinds], HOSTILE_TARGET: y}
     model = fit_table(table, HOSTILE_TARGET, max_nodes=14)
     inputs = np.column_stack([X, *(levels[kinds] == level for level in sorted(levels))])
-    return Case(model, (table,), inputs, table[HOSTILE_TARGET])
+    return Case(model, (table,), inputs, y)
 
 
 def _classes() -> Case:
@@ -93,6 +94,12 @@ def _one_class() -> Case:
     return Case(GreedyNetClassifier(max_nodes=8).fit(known.X, y), (known.X, y), known.X, y)
 
 
+def _constant() -> Case:
+    X = np.linspace(0, 1e12, 30)[:, None]
+    y = np.ones(30)
+    return Case(GreedyNetRegressor().fit(X, y), (X, y), X, y)
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "one": _one,
     "two": _two,
@@ -101,4 +108,5 @@ CASES: dict[str, Callable[[], Case]] = {
     "one input, classes": _one_class,
     "two inputs, classes": _two_classes,
     "without rows": _bare,
+    "constant": _constant,
 }

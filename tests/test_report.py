@@ -297,6 +297,9 @@ def test_networks_alone_constants_and_outputs(tmp_path):
     assert contents(page)["growth"] is None
     assert "its file holds the network alone" in page.read_text(encoding="utf-8")
     write_report(network, page, [[0.0], [0.0]], [1.0, 1.0])  # no range, no variation
+    X = case("one").X
+    write_report(GreedyNetRegressor().fit(X, X[:, 0]), page, X, X[:, 0])
+    assert contents(page)["ridgelets"] is None  # nothing bends
     X = case("two").X
     model = GreedyNetRegressor(n_nodes=5).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
     with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
@@ -304,6 +307,25 @@ def test_networks_alone_constants_and_outputs(tmp_path):
     write_report(model, page, X, X, output=1)
     wanted = model.predict(X)[:, 1]
     assert contents(page)["misses"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
+
+
+def test_scores_are_called_what_they_are(tmp_path):
+    known, page = case("one"), tmp_path / "report.html"
+    finished, names = {}, {}
+    for how in ({}, {"validation_fraction": 0.3}, {"n_nodes": 6}, {"correct": False}):
+        model = GreedyNetRegressor(**{"max_nodes": 8, **how}).fit(known.X, known.y)
+        write_report(model, page, known.X, known.y)
+        growth = contents(page)["growth"]
+        name = ", ".join(how)
+        finished[name], names[name] = growth["finished"]["score"], growth["scoreName"]
+        path = model.path_
+        if path.finished_score is not None:
+            root = 0.5 if "GCV" in names[name] else 1.0
+            assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
+    assert names.pop("validation_fraction") == "validation"
+    assert set(names.values()) == {"GCV (root)"}
+    # On the scale of the training error, which it inflates a little.
+    assert finished["n_nodes"] < 3 * growth["training"][-1]
 
 
 def test_held_out_rows_are_told_apart(tmp_path):

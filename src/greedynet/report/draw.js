@@ -27,8 +27,12 @@ function byId(id) {
 
 function shown(value, digits = 4) {
   if (value === null || !Number.isFinite(value)) return "–";
-  const text = String(Number(value.toPrecision(digits)));
-  return text.includes("e") ? value.toExponential(Math.min(digits - 1, 2)) : text;
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e6 || size < 1e-4)) {
+    const [front, power] = value.toExponential(digits - 1).split("e");
+    return `${Number(front)}e${Number(power)}`;
+  }
+  return String(Number(value.toPrecision(digits)));
 }
 
 function short(text, letters) {
@@ -59,8 +63,8 @@ function scale(low, high, from, to, log = false) {
   return (value) => from + (place(value) - start) * factor;
 }
 
-function ticks(low, high, count) {
-  const raw = (high - low) / Math.max(1, count);
+function ticks(low, high, count, whole = false) {
+  const raw = Math.max(whole ? 1 : 0, (high - low) / Math.max(1, count));
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) || 10);
   const found = [];
@@ -93,11 +97,11 @@ function picture(box, draw) {
 }
 
 // Axes with ticks and names around an inner picture, which clips what leaves it.
-// axis: {low, high, log, name, ticks: [[value, text], ...]}
+// axis: {low, high, log, whole, name, ticks: [[value, text], ...]}
 function chart({ width, height, x, y, label, grid = true }) {
   const room = width < 300 ? 40 : 70;
   const marks = (axis, count) => axis.ticks
-    || (axis.log ? logTicks(axis.low, axis.high) : ticks(axis.low, axis.high, count))
+    || (axis.log ? logTicks(axis.low, axis.high) : ticks(axis.low, axis.high, count, axis.whole))
       .map((value) => [value, shown(value)]);
   const yTicks = marks(y, height < 200 ? 3 : 5);
   const longest = Math.max(1, ...yTicks.map(([, text]) => text.length));

@@ -122,18 +122,16 @@ def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
     assert path is not None
     if path.validation_errors is not None:
         return path.validation_errors, "validation"
-    if path.scores is None:
-        return None, "validation" if subject.classes is None else "folds"
     if subject.classes is not None:
-        return path.scores, "Akaike"
-    return np.sqrt(path.scores / path.network.n_outputs), "GCV (root)"
+        return path.scores, "folds" if path.scores is None else "Akaike"
+    scores = path.scores
+    return None if scores is None else np.sqrt(scores / path.network.n_outputs), "GCV (root)"
 
 
 def _on_scale(subject: Subject, score: float | None) -> float | None:
     """Return the score of the finished network on the scale of `score_curve`."""
     path = subject.path
     assert path is not None
-    gcv = path.validation_errors is None and path.scores is not None and subject.classes is None
-    if score is None or not gcv:
+    if score is None or score_curve(subject)[1] != "GCV (root)":
         return score
     return float(np.sqrt(score / path.network.n_outputs))

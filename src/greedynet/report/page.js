@@ -19,12 +19,13 @@ function rowsNote() {
 function pathPicture(growth, stopNow) {
   const nodes = growth.nodes, done = growth.finished;
   const errors = [...growth.training, ...(growth.score || []), done.training, done.score].filter((e) => e > 0);
-  const wide = Math.max(nodes[nodes.length - 1], done.nodes);
+  if (!errors.length) errors.push(1); // nothing to see, on any axis
+  const wide = Math.max(nodes[nodes.length - 1], done.nodes, nodes[0] + 1);
   return picture(byId("path"), (width) => {
     const frame = chart({
       width, height: Math.min(300, 0.25 * width + 170),
       label: `${growth.errorName} against nodes: training falls from ${shown(growth.training[0], 3)} to ${shown(growth.training[nodes.length - 1], 3)}`,
-      x: { low: nodes[0] - 0.015 * (wide - nodes[0]), high: wide + 0.015 * (wide - nodes[0]) + 0.01, name: "nodes" },
+      x: { low: nodes[0] - 0.015 * (wide - nodes[0]), high: wide + 0.015 * (wide - nodes[0]), name: "nodes", whole: true },
       y: { low: 0.8 * Math.min(...errors), high: 1.25 * Math.max(...errors), log: true, name: growth.errorName },
     });
     const line = (values, kind) => {

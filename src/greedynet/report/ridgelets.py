@@ -28,6 +28,8 @@ ANGLES, PIXELS = 360, 72
 _SOFTER = {1: 0.1, 2: 0.5}
 # Share of the rows that count as near the edges.
 _EDGE = 0.1
+# A target that is affine up to this does not bend.
+_ROUNDING = 1e-9
 
 
 def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
@@ -45,7 +47,10 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
         area = quadrature_weights(X)
     except ValueError:  # too few rows, or all on a line
         return None
-    Y = _without_affine(X, _targets(subject))
+    targets = _targets(subject)
+    Y = _without_affine(X, targets)
+    if np.abs(Y).max() <= _ROUNDING * np.abs(targets).max():
+        return None
     neurons = _on_sphere(subject, middle, half)
     reach = _SOFTER[X.shape[1]] * REACH_PER_SPACING / spacing(X, area)
     if X.shape[1] == 1:

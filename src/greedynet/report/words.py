@@ -122,7 +122,7 @@ def _width(subject: Subject) -> str:
     if path is None:
         return f"{text}. How it grew is not known: its file holds the network alone."
     grown = f" It was grown to {plural(int(path.n_nodes[-1]), 'node')}"
-    if path.finished is not None:
+    if path.finished is not None and network.n_neurons:
         grown += ", and then all its neurons were corrected together"
     return f"{text}: {_why(subject)}{grown}."
 
