@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from sklearn.inspection import permutation_importance
 
 import greedynet
+from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, write_report
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
@@ -312,12 +313,13 @@ def test_networks_alone_constants_and_outputs(tmp_path):
 def test_scores_are_called_what_they_are(tmp_path):
     known, page = case("one"), tmp_path / "report.html"
     finished, names = {}, {}
-    for how in ({}, {"validation_fraction": 0.3}, {"n_nodes": 6}, {"correct": False}):
+    for how in ({}, {"validation_fraction": 0.3}, {"n_nodes": 6}, {"cv": 3}, {"correct": False}):
         model = GreedyNetRegressor(**{"max_nodes": 8, **how}).fit(known.X, known.y)
         write_report(model, page, known.X, known.y)
         growth = contents(page)["growth"]
         name = ", ".join(how)
-        finished[name], names[name] = growth["finished"]["score"], growth["scoreName"]
+        finished[name], names[name] = growth["finished"]["score"], growth["finished"]["scoreName"]
+        assert growth["scoreName"] == ("folds" if "cv" in how else names[name])
         path = model.path_
         if path.finished_score is not None:
             root = 0.5 if "GCV" in names[name] else 1.0
@@ -326,6 +328,18 @@ def test_scores_are_called_what_they_are(tmp_path):
     assert set(names.values()) == {"GCV (root)"}
     # On the scale of the training error, which it inflates a little.
     assert finished["n_nodes"] < 3 * growth["training"][-1]
+
+
+def test_trained_networks_have_no_scores_of_the_path(tmp_path):
+    need("optax")
+    known = case("one")
+    model = GreedyNetRegressor(max_nodes=8, refine="adam").fit(known.X, known.y)
+    write_report(model, tmp_path / "report.html", known.X, known.y)
+    assert "trained on by backpropagation" in tmp_path.joinpath("report.html").read_text("utf-8")
+    data = contents(tmp_path / "report.html")
+    assert data["growth"]["finished"]["training"] is None
+    rmse = np.sqrt(np.mean((model.predict(known.X) - known.y) ** 2))
+    assert data["rowScores"]["values"][-1] == pytest.approx(rmse, rel=1e-4)
 
 
 def test_held_out_rows_are_told_apart(tmp_path):

@@ -5,7 +5,6 @@ evenly over the Earth between 70 degrees south and north, across both polar circ
 may be up for 24 hours or for none: kinks of the real world.
 """
 
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
@@ -69,5 +68,4 @@ def daylight_text() -> str:
 
 def daylight_path() -> Path:
     """Return where `daylight.csv` is."""
-    with as_file(files("greedynet.datasets").joinpath(DAYLIGHT)) as path:
-        return path
+    return Path(__file__).with_name(DAYLIGHT)

@@ -20,11 +20,12 @@ Float64 = NDArray[np.float64]
 # Stops of the slider; of longer paths the first half of them width by width, then some.
 MOST_STOPS = 100
 
+_GCV = "GCV (root)"
 _SCORE_TEXTS = {
     "validation": "Validation: the same on the validation rows, by which the width was chosen.",
     "folds": "Folds: the same on rows that were left out of a fit, in turn.",
     "Akaike": "Akaike: loss plus what was spent on it, by which the width was chosen.",
-    "GCV (root)": "GCV: generalised cross-validation, which guesses the error on new rows from the "
+    _GCV: "GCV: generalised cross-validation, which guesses the error on new rows from the "
     "training rows and the weights spent; corrected neurons are charged for their inner weights.",
 }
 
@@ -96,21 +97,24 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
     scores, name = score_curve(subject)
     first = int(path.n_nodes[0])
     steps = [network.n_nodes - first for network in stops.grown]
-    final_score = _on_scale(subject, path.finished_score)
-    if path.finished is None and scores is not None:
-        final_score = float(scores[path.best_n_nodes - first])
+    final_score, final_name = _finished_score(subject)
+    texts = dict.fromkeys([name] if scores is not None else [])
+    texts |= dict.fromkeys([final_name] if final_score is not None else [])
+    # Training on, after the fit, leaves the path as it was.
+    refined = getattr(subject.table.estimator, "training_", None) is not None
     return {
         "nodes": path.n_nodes.tolist(),
         "training": rounded(path.training_errors),
         "score": None if scores is None else rounded(scores),
         "scoreName": name,
-        "scoreText": _SCORE_TEXTS[name],
+        "scoreText": " ".join(_SCORE_TEXTS[text] for text in texts),
         "errorName": "log-loss" if subject.classes is not None else "relative error",
         "steps": steps,
         "finished": {
             "nodes": subject.network.n_nodes,
-            "training": rounded(path.kept_error),
-            "score": rounded(final_score),
+            "training": None if refined else rounded(path.kept_error),
+            "score": None if refined else rounded(final_score),
+            "scoreName": final_name,
             "corrected": path.finished is not None,
         },
     }
@@ -121,17 +125,28 @@ def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
     path = subject.path
     assert path is not None
     if path.validation_errors is not None:
-        return path.validation_errors, "validation"
+        return path.validation_errors, "folds" if _by_folds(subject) else "validation"
     if subject.classes is not None:
         return path.scores, "folds" if path.scores is None else "Akaike"
     scores = path.scores
-    return None if scores is None else np.sqrt(scores / path.network.n_outputs), "GCV (root)"
+    return None if scores is None else np.sqrt(scores / path.network.n_outputs), _GCV
 
 
-def _on_scale(subject: Subject, score: float | None) -> float | None:
-    """Return the score of the finished network on the scale of `score_curve`."""
+def _finished_score(subject: Subject) -> tuple[float | None, str]:
+    """Return the score of the finished network, on the scale of the errors, and its name."""
     path = subject.path
     assert path is not None
-    if score is None or score_curve(subject)[1] != "GCV (root)":
-        return score
-    return float(np.sqrt(score / path.network.n_outputs))
+    scores, name = score_curve(subject)
+    if path.finished is None:
+        at = int(path.best_n_nodes - path.n_nodes[0])
+        return None if scores is None else float(scores[at]), name
+    # Folds choose the width of a regression; what is corrected then is scored by GCV.
+    if subject.classes is None and (name == _GCV or _by_folds(subject)):
+        score = path.finished_score
+        root = None if score is None else float(np.sqrt(score / path.network.n_outputs))
+        return root, _GCV
+    return path.finished_score, name
+
+
+def _by_folds(subject: Subject) -> bool:
+    return getattr(subject.table.estimator, "cv", None) is not None

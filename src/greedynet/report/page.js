@@ -56,15 +56,14 @@ function pathSection(growth, stopNow) {
   byId("path-part").hidden = false;
   const relative = "The relative error is the size of the misses over the size of the target about its mean.";
   const loss = "The log-loss is the mean of -log of the probability given to the true class.";
-  const told = growth.score || growth.finished.score !== null;
   const done = growth.finished.corrected
     ? "The dotted line marks the finished network, whose neurons were corrected together after the growth: the last stop of the slider."
     : "The dotted line marks the width that was kept: the last stop of the slider.";
-  byId("path-text").textContent = [data.classes ? loss : relative, told ? growth.scoreText : "", done].join(" ");
+  byId("path-text").textContent = [data.classes ? loss : relative, growth.scoreText, done].join(" ");
   const legend = [entry(lineMark("blue"), "training")];
   if (growth.score) legend.push(entry(lineMark("red"), growth.scoreName));
   legend.push(entry(dotMark({ class: "solid-blue" }), "finished, training"));
-  if (growth.finished.score !== null) legend.push(entry(dotMark({ class: "solid-red" }), `finished, ${growth.scoreName}`));
+  if (growth.finished.score !== null) legend.push(entry(dotMark({ class: "solid-red" }), `finished, ${growth.finished.scoreName}`));
   byId("path-legend").replaceChildren(...legend);
   return pathPicture(growth, stopNow);
 }
@@ -80,7 +79,7 @@ function told(stop) {
   const score = last ? at.score : growth.score && growth.score[step];
   const parts = [];
   if (training !== null) parts.push(`${growth.errorName} ${shown(training, 3)} on the training rows`);
-  if (score !== null && score !== undefined) parts.push(`${growth.scoreName} ${shown(score, 3)}`);
+  if (score !== null && score !== undefined) parts.push(`${last ? at.scoreName : growth.scoreName} ${shown(score, 3)}`);
   if (data.rowScores) parts.push(`${data.rowScores.name} ${shown(data.rowScores.values[stop])} on the rows shown`);
   const name = `${nodes} ${nodes === 1 ? "node" : "nodes"}`;
   return { short: last ? `finished, ${name}` : name, long: `${last ? `The finished network, ${name}` : name}: ${parts.join(", ")}.` };

@@ -124,6 +124,8 @@ def _width(subject: Subject) -> str:
     grown = f" It was grown to {plural(int(path.n_nodes[-1]), 'node')}"
     if path.finished is not None and network.n_neurons:
         grown += ", and then all its neurons were corrected together"
+    if getattr(subject.table.estimator, "training_", None) is not None:
+        grown += ", and last it was trained on by backpropagation"
     return f"{text}: {_why(subject)}{grown}."
 
 
