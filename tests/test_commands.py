@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -509,6 +510,23 @@ def test_lines_where_there_is_no_terminal(capsys, monkeypatch):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) > 1
     assert lines[-1] == "greedynet: 12 nodes, error 0.25, 0 s"
+
+
+def test_what_is_done_between_neurons_is_shown(folder, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def reporter():
+        yield progress.Report(shown.append)
+
+    monkeypatch.setattr("greedynet.commands.fit.reporter", reporter)
+    table = make_table(60)
+    table["y"] = np.sin(9 * table["x"])
+    data = write(folder / "a.csv", table, ["x", "y"])
+    run("fit", data, "--target", "y", "--max-nodes", 8, "--out", "m.safetensors")
+    neurons = [i for i, state in enumerate(shown) if state.startswith("3 nodes, error 0.")]
+    stages = [i for i, state in enumerate(shown) if state.startswith(("correcting", "pruning"))]
+    assert neurons[0] < stages[0]
 
 
 def test_silence_where_it_is_quick(capsys):

@@ -27,6 +27,7 @@ from greedynet.lastcorrection import corrected_on_all_rows
 from greedynet.network import ShallowNetwork
 from greedynet.search.base import Candidate
 from greedynet.sketch import Sketch
+from greedynet.stages import tell
 from greedynet.stopping import neuron_cost
 
 Float64 = NDArray[np.float64]
@@ -115,12 +116,14 @@ class Finisher:
             Whether to keep so many, whatever the score says.
         """
         state = VariableProjection(self.rows, self._affine, points, activation=self.activation)
+        tell(f"correcting {len(points)} neurons")
         state.settle(self._times * _CORRECTION_STEPS)
         if state.n_neurons > most:
             state = state.without(most).settle(self._steps)
         best, worse = state, 0
         while state.n_neurons > 0 and worse < 2 and not exact:
             state = state.without(int(state.n_neurons * _PRUNED_TO))
+            tell(f"pruning: {state.n_neurons} neurons")
             state.settle(self._steps)
             if self.score([state]) < self.score([best]):
                 best, worse = state, 0
@@ -134,6 +137,7 @@ class Finisher:
         size = n * self.rows.X.shape[1]
         affordable = len(self.rows) * size * min(size, MAX_BLOCK) < _MAX_CYCLE_COST
         for cycle in range(N_CYCLES if n and affordable else 0):
+            tell(f"exchanging some of {n} neurons, {cycle + 1} of at most {N_CYCLES} times")
             more = grow_more(state.points, max(1, int((OVERGROWTH - 1) * n)), cycle)
             if len(more) == n:
                 break
@@ -165,6 +169,7 @@ class Finisher:
         """Correct on, as far as it goes, where the rows are all but reproduced."""
         if self.error([state]) > _ALL_BUT_REPRODUCED:
             return state
+        tell(f"correcting {state.n_neurons} neurons to the end")
         further = state.at(state.points)
         further.settle(_STEPS_TO_CONVERGE)
         return further if self.score([further]) < self.score([state]) else state

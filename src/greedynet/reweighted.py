@@ -36,6 +36,7 @@ from greedynet.search import Candidate
 from greedynet.searches import input_scaling
 from greedynet.site import NOTHING_TO_FINISH, OnStep
 from greedynet.sketch import Sketch, sample_size
+from greedynet.stages import tell
 from greedynet.stopping import Limits, neuron_cost
 from greedynet.threads import Pool
 
@@ -101,6 +102,7 @@ def construct_reweighted(
         network = construct(rows, squared, validation, pool=pool).kept
     else:
         for _ in range(N_CONSTRUCTIONS):
+            tell("growing a network for rows weighted by their misses")
             near = rows.take(np.flatnonzero(weighing.near(rows, network)))
             reweighted = weighing.apply(near, network)
             judged = None if validation is None else weighing.apply(validation, network)
@@ -254,6 +256,7 @@ class Bench:
     def correct(self, weights: Float64) -> bool:
         """Correct a little for some weights; False, and no change, if no noise is left to see."""
         # Worth as many rows as they are: then `sum v r^2 / (n - gamma)` is the noise of the loss.
+        tell(f"correcting {len(self.W)} neurons for the loss")
         self._now = Rows(self.rows.X, self.rows.Y, weights)
         columns = self.frame.affine_columns(self._now)
         sigma = self._plan.activation

@@ -17,6 +17,7 @@ from greedynet.network import ShallowNetwork
 from greedynet.plan import Plan
 from greedynet.searches import dependent, input_scaling, make_search
 from greedynet.sketch import Sketch, sample_size
+from greedynet.stages import tell
 from greedynet.stopping import GCV, Judge, Limits, StopReason, Validation, neuron_cost
 from greedynet.threads import Pool
 
@@ -95,6 +96,8 @@ class Site:
 
     def start(self, judge: Judge | None, turn: int = 0) -> Growth:
         """Begin a growth, with the affine term; every turn has a pool of directions of its own."""
+        if turn > 0:
+            tell("growing another network, to average")
         rows = self.rows_of(turn)
         search = make_search(rows, self.plan, turn, pool=self.pool)
         factor = self.frame.factor(rows, dependent(self.plan), self.plan.loss)

@@ -37,6 +37,7 @@ def fit_table(
     separator: str | None = None,
     decimal: str = ".",
     progress: Callable[[int, float], None] | None = None,
+    on_stage: Callable[[str], None] | None = None,
     **parameters: Any,
 ) -> TableModel:
     """Fit a network to a table.
@@ -69,6 +70,9 @@ def fit_table(
         the model: a file to predict has its own.
     progress : callable or None, default=None
         Called after each neuron with the number of nodes and the error.
+    on_stage : callable or None, default=None
+        Called with what begins between neurons and after the last, "pruning: 31 neurons" for
+        example; it may be called from several threads.
     **parameters
         Parameters of the estimator.
 
@@ -103,7 +107,11 @@ def fit_table(
         if not held.n_left:
             raise TableError(f"{other.label} has no rows without empty cells.")
     estimator = _estimator(labels is not None, target, parameters)
-    _fit(estimator, data, held, columns.features, progress)
+    estimator._progress, estimator._on_stage = progress, on_stage
+    try:
+        _fit(estimator, data, held, columns.features)
+    finally:
+        del estimator._progress, estimator._on_stage
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "source": table.label,
@@ -293,15 +301,10 @@ def _fit(
     data: _Data,
     held: _Data | None,
     names: tuple[str, ...],
-    progress: Callable[[int, float], None] | None,
 ) -> None:
     """Fit, and name the features in the networks."""
     validation = {} if held is None else {"X_val": held.X, "y_val": held.y}
-    estimator._progress = progress
-    try:
-        estimator.fit(data.X, data.y, **validation)
-    finally:
-        del estimator._progress
+    estimator.fit(data.X, data.y, **validation)
     estimator.path_ = estimator.path_.with_feature_names(names)
     estimator.network_ = replace(estimator.network_, feature_names=names)
 

@@ -15,6 +15,8 @@ from typing import TypeVar
 import joblib
 from threadpoolctl import threadpool_limits
 
+from greedynet.stages import listen, listener
+
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -40,7 +42,12 @@ class Pool:
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
-        self._executor = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._executor = None
+        if n_threads > 1:
+            # What is told in the threads is told to whoever listens here.
+            self._executor = ThreadPoolExecutor(
+                n_threads, initializer=listen, initargs=(listener(),)
+            )
 
     def map(self, function: Callable[[S], T], blocks: Iterable[S]) -> list[T]:
         """Return `[function(b) for b in blocks]`."""

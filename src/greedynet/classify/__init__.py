@@ -21,6 +21,7 @@ from greedynet.path import SelectionPath
 from greedynet.plan import Plan
 from greedynet.site import OnStep
 from greedynet.sketch import Sketch, sample_size
+from greedynet.stages import tell
 from greedynet.stopping import StopReason
 from greedynet.threads import Pool
 
@@ -69,9 +70,11 @@ def construct_classifier(
     trials = Trials(folds, plan)
     ridge = plan.alpha if plan.alpha is not None else trials.best_ridge(start)
     most = frame.apply(_at_most(all_rows, MAX_FINAL_ROWS, plan.random_state))
+    tell(f"correcting {len(start.W)} neurons")
     final = trials.descend(most, start, ridge, FINAL_STEPS)
     if not plan.limits.exact:
         final = trials.narrowed(final, ridge)
+        tell(f"correcting {len(final.W)} neurons")
         final = trials.descend(most, final, ridge, FINAL_STEPS)
     return replace(
         path,

@@ -12,6 +12,7 @@ from greedynet.data import Rows
 from greedynet.descent import Weights, descend
 from greedynet.logistic import log_loss
 from greedynet.plan import Plan
+from greedynet.stages import tell
 
 Float64 = NDArray[np.float64]
 
@@ -75,6 +76,7 @@ class Trials:
         """
         networks, scores = [start] * len(self.folds), []
         for i, ridge in enumerate(RIDGES):
+            tell(f"choosing the ridge: {ridge:.1e} on {len(self.folds)} folds")
             networks = self.corrected(networks, ridge, FOLD_STEPS * (2 if i == 0 else 1))
             scores.append(self.score(networks))
             if i - int(np.argmin(scores)) >= 2:
@@ -91,6 +93,7 @@ class Trials:
         chosen = network
         while len(network.W):
             n = int(len(network.W) * _PRUNED_TO)
+            tell(f"pruning: {n} neurons on {len(self.folds)} folds")
             network = network.take(np.sort(np.argsort(-network.sizes, kind="stable")[:n]))
             score = self.held_out_loss(network, ridge)
             if score > _AS_GOOD * best:

@@ -34,7 +34,9 @@ def run(folder: Path) -> str:
     )
     seen, unseen = _split(data)
     with reporter() as report:
-        model = fit_table(seen, "hours", max_nodes=MOST_NODES, progress=report)
+        model = fit_table(
+            seen, "hours", max_nodes=MOST_NODES, progress=report, on_stage=report.show
+        )
     model.save(model_file)
     write_report(model, page, seen, held_out=unseen, model_file=model_file.name)
     found = evaluate(model, unseen)

@@ -57,8 +57,9 @@ def run(data: Path, target: str, out: Path, report: Path | None = None, **option
     parameters = {name: value for name, value in given.items() if value is not None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with reporter() as progress:
-            model = fit_table(data, target, progress=progress, **options, **parameters)
+        with reporter() as shown:
+            options |= {"progress": shown, "on_stage": shown.show}
+            model = fit_table(data, target, **options, **parameters)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {message}", err=True)
     model.save(out)

@@ -5,15 +5,31 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-Report = Callable[[int, float], None]
+from dataclasses import dataclass
 
 FIRST_LINE, NEXT_LINES = 2.0, 5.0  # seconds
 
 
+@dataclass(frozen=True)
+class Report:
+    """Shows how a fit goes.
+
+    Attributes
+    ----------
+    show : callable
+        Takes what the fit is doing now, such as "pruning: 31 neurons".
+    """
+
+    show: Callable[[str], None]
+
+    def __call__(self, n_nodes: int, error: float) -> None:
+        """Show the number of nodes and the error."""
+        self.show(f"{n_nodes} nodes, error {error:.3g}")
+
+
 @contextmanager
 def reporter() -> Iterator[Report]:
-    """Lend a function to be called with the number of nodes and the error."""
+    """Lend a report, to be called with the number of nodes and the error."""
     with _bar() if sys.stderr.isatty() else _lines() as report:
         yield report
 
@@ -32,7 +48,7 @@ def _bar() -> Iterator[Report]:
     # How many nodes there will be is what the fit finds out: the bar only moves.
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, state="reading")
-        yield lambda n_nodes, error: bar.update(task, state=_state(n_nodes, error))
+        yield Report(lambda state: bar.update(task, state=state))
 
 
 @contextmanager
@@ -47,17 +63,13 @@ def _lines() -> Iterator[Report]:
             print(f"greedynet: {state[0]}, {seconds:.0f} s", file=sys.stderr, flush=True)
             pause = NEXT_LINES
 
-    def report(n_nodes: int, error: float) -> None:
-        state[0] = _state(n_nodes, error)
+    def show(now: str) -> None:
+        state[0] = now
 
     thread = threading.Thread(target=talk, daemon=True)
     thread.start()
     try:
-        yield report
+        yield Report(show)
     finally:
         done.set()
         thread.join()
-
-
-def _state(n_nodes: int, error: float) -> str:
-    return f"{n_nodes} nodes, error {error:.3g}"

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeGuard
 
@@ -24,6 +25,7 @@ from greedynet.saving import SaveMixin
 from greedynet.site import OnStep
 from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
+from greedynet.stages import heard_by
 from greedynet.stopping import Limits
 
 Float64 = NDArray[np.float64]
@@ -62,6 +64,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     _error_name: str
     # Called after each neuron with the number of nodes and the error; no parameter, never saved.
     _progress: Callable[[int, float], None] | None = None
+    # Called with what begins between neurons and after the last, such as a correction.
+    _on_stage: Callable[[str], None] | None = None
 
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the network's values for rows that scikit-learn has checked."""
@@ -105,6 +109,17 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             return task is not None and task(lambda: self._attributes(network()))
 
         return on_step
+
+    def _told(self) -> AbstractContextManager[None]:
+        """Hear what the fit is doing, and pass it on."""
+
+        def on_stage(stage: str) -> None:
+            if self.verbose:
+                print(f"[greedynet] {stage}", file=sys.stderr)
+            if self._on_stage is not None:
+                self._on_stage(stage)
+
+        return heard_by(on_stage)
 
     def _store(self, path: SelectionPath) -> None:
         names = getattr(self, "feature_names_in_", None)

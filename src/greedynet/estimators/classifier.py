@@ -186,7 +186,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         self : GreedyNetClassifier
         """
         self._validate_params()
-        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+        with all_or_nothing(self), self._told(), deterministic_threads(self.n_jobs) as pool:
             data, self.classes_ = class_rows(self, X, y, sample_weight, self.class_weight, pool)
             validation = class_validation_rows(
                 self, X_val, y_val, sample_weight_val, data, self.classes_

@@ -264,7 +264,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         self : GreedyNetRegressor
         """
         self._validate_params()
-        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+        with all_or_nothing(self), self._told(), deterministic_threads(self.n_jobs) as pool:
             data, one_output = training_rows(self, X, y, sample_weight, pool)
             validation = validation_rows(self, X_val, y_val, sample_weight_val, data)
             seed = self._seed()
