@@ -1,0 +1,14 @@
+"""Fits on a dask cluster: the rows stay on the workers, the greedy loop runs on the client."""
+
+from greedynet.extras import require
+
+require("distributed", "dask", "greedynet.dask")
+
+from greedynet.dask.cluster import ClusterError  # noqa: E402
+from greedynet.dask.estimators import (  # noqa: E402
+    DaskGreedyNetClassifier,
+    DaskGreedyNetRegressor,
+)
+from greedynet.dask.source import DaskSource  # noqa: E402
+
+__all__ = ["ClusterError", "DaskGreedyNetClassifier", "DaskGreedyNetRegressor", "DaskSource"]

@@ -1,0 +1,326 @@
+"""`Shards`: partitions on the workers of a cluster, and what happens when workers come and go.
+
+    partitions -> computed where dask computes them -> spread evenly -> one `Shard` a worker
+
+A shard is an actor: it lives and dies with its worker. When one is lost, its partitions are
+computed again from the graph of the collection, placed on the workers that are there, and asked
+again; the answers of the others stand. A worker that has joined gets a share as soon as a pass
+begins.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import dask
+from dask.delayed import Delayed
+from dask.utils import parse_timedelta
+from distributed import Client, Future, wait
+
+from greedynet.blocks.prepare import Raw
+from greedynet.dask.shard import Contents, Shard
+from greedynet.dask.spread import largest_load, spread
+
+log = logging.getLogger("greedynet.dask")
+
+# How often to look whether a worker that does not answer is still there.
+_LOOK_EVERY = 1.0
+# Losses in one pass after which something other than a worker must be wrong.
+_MOST_LOSSES = 20
+_TOO_MANY_LOSSES = (
+    f"Workers were lost {_MOST_LOSSES} times in one pass over the rows: see their logs; they may "
+    "not have the memory for their partitions."
+)
+# Partitions are moved to a worker that has joined if that takes so much off the longest shard.
+_WORTH_MOVING = 0.2
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot go on with a fit."""
+
+
+class _LostError(Exception):
+    """A shard is not there any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """A shard on its worker."""
+
+    worker: str
+    numbers: tuple[int, ...]
+    future: Future[Any]
+    actor: Any = field(repr=False)
+
+
+# What a shard is to do: its actor and its partitions -> a future of the answer.
+Ask = Callable[[Any, tuple[int, ...]], Any]
+
+
+class Shards:
+    """Partitions in the memory of the workers.
+
+    Parameters
+    ----------
+    client : Client
+    partitions : list of Delayed
+        Each computes the arrays of a partition.
+    """
+
+    def __init__(self, client: Client, partitions: list[Delayed]) -> None:
+        self._client = client
+        self._partitions = partitions
+        self._name = f"greedynet-shard-{uuid4().hex[:12]}"
+        self._count = count()
+        self._placed: list[_Placed] = []
+        self._known: dict[int, Contents] = {}
+        self._workers: frozenset[str] = frozenset()
+
+    def close(self) -> None:
+        """Let go of all shards; the workers free their memory."""
+        self._placed = []
+
+    def ask(self, what: Ask) -> list[Any]:
+        """Return the answers of shards that hold all partitions, in their order.
+
+        Parameters
+        ----------
+        what : callable
+            Gets the actor of a shard and its partitions, and returns the future of an answer.
+        """
+        answers: dict[tuple[int, ...], Any] = {}
+        self._look_for_workers()
+        for _ in range(_MOST_LOSSES):
+            self._place()
+            asked = [(s, self._called(s, what)) for s in self._placed if s.numbers not in answers]
+            for shard, future in asked:
+                try:
+                    answers[shard.numbers] = self._answer(shard, future)
+                except _LostError:
+                    self._lose(shard)
+            if sum(map(len, answers)) >= len(self._partitions):
+                return [answers[numbers] for numbers in sorted(answers)]
+        raise ClusterError(_TOO_MANY_LOSSES)
+
+    # Workers
+
+    def _look_for_workers(self) -> None:
+        """Note who has left, and give partitions to who has joined."""
+        now = self._present()
+        for shard in [shard for shard in self._placed if shard.worker not in now]:
+            self._lose(shard)
+        joined, self._workers = now - self._workers, now
+        if joined and self._placed and not self._unplaced():
+            self._move()
+
+    def _present(self) -> frozenset[str]:
+        """Return the addresses of the workers; wait for one if there is none."""
+        limit = parse_timedelta(dask.config.get("greedynet.worker-timeout", "60 s"))
+        until = time.monotonic() + limit
+        told = False
+        while not (workers := self._client.nthreads()):
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"The cluster of `client` has had no worker for {limit:g} seconds: start "
+                    "workers, or set `greedynet.worker-timeout` in the configuration of dask to "
+                    "wait longer."
+                )
+            if not told:
+                log.warning("No workers: waiting up to %g seconds for one.", limit)
+                told = True
+            time.sleep(0.1)
+        return frozenset(workers)
+
+    # Answers
+
+    def _called(self, shard: _Placed, what: Ask) -> Any:
+        """Return the future of an answer; None where the shard is known to be lost."""
+        try:
+            return what(shard.actor, shard.numbers)
+        except RuntimeError:
+            if shard.future.status == "finished":
+                raise
+            return None
+
+    def _answer(self, shard: _Placed, future: Any) -> Any:
+        """Wait for an answer as long as the worker is there."""
+        if future is None:
+            raise _LostError
+        while True:
+            try:
+                return future.result(timeout=_LOOK_EVERY)
+            except OSError as error:  # among them TimeoutError
+                waiting = isinstance(error, TimeoutError) and not future.done()
+                if not waiting or not self._is_there(shard):
+                    raise _LostError from error
+            except Exception as error:
+                # A worker that was started anew at the same address knows nothing of the shard.
+                if shard.future.status == "finished" and not isinstance(error, KeyError):
+                    raise
+                raise _LostError from error
+
+    def _is_there(self, shard: _Placed) -> bool:
+        return shard.future.status == "finished" and shard.worker in self._client.nthreads()
+
+    def _lose(self, shard: _Placed) -> None:
+        lost = list(shard.numbers)
+        log.warning("Worker %s is gone: partitions %s are placed again.", shard.worker, lost)
+        self._placed.remove(shard)
+
+    # Places
+
+    def _unplaced(self) -> list[int]:
+        there = {n for shard in self._placed for n in shard.numbers}
+        return [n for n in range(len(self._partitions)) if n not in there]
+
+    def _place(self) -> None:
+        """Give every partition a worker."""
+        for _ in range(_MOST_LOSSES):
+            numbers = self._unplaced()
+            if not numbers:
+                return
+            self._placed += self._made(numbers)
+        raise ClusterError(_TOO_MANY_LOSSES)
+
+    def _move(self) -> None:
+        """Even out the partitions among all workers, if that makes a pass much shorter."""
+        holder = {n: shard.worker for shard in self._placed for n in shard.numbers}
+        numbers = sorted(holder)
+        rows = [self._known[n].n_rows for n in numbers]
+        holders = [holder[n] for n in numbers]
+        targets = spread(rows, holders, sorted(self._workers))
+        if largest_load(rows, targets) > (1 - _WORTH_MOVING) * largest_load(rows, holders):
+            return
+        moving = {n: to for n, to in zip(numbers, targets, strict=True) if to != holder[n]}
+        try:
+            made = self._made(list(moving), moving)
+        except ClusterError as error:
+            log.warning("Partitions stay where they are: %s", error)
+            return
+        moved = {n for shard in made for n in shard.numbers}
+        log.info("Workers have joined: %d partitions are moved to them.", len(moved))
+        self._placed = [left for shard in self._placed if (left := self._without(shard, moved))]
+        self._placed += made
+
+    def _without(self, shard: _Placed, moved: set[int]) -> _Placed | None:
+        """Return a shard without partitions that are elsewhere now; None if none are left."""
+        gone = [n for n in shard.numbers if n in moved]
+        left = tuple(n for n in shard.numbers if n not in moved)
+        if not gone or not left:
+            return None if gone else shard
+        try:
+            self._answer(shard, self._called(shard, lambda actor, _: actor.drop(gone)))
+        except _LostError:
+            return None
+        return replace(shard, numbers=left)
+
+    def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[_Placed]:
+        """Compute partitions and put them into shards; without those that are lost on the way."""
+        futures = self._client.compute([self._partitions[n] for n in numbers])
+        for number, future in zip(numbers, futures, strict=True):
+            self._check_computed(number, future)
+        if targets is None:
+            targets = self._targets(numbers, futures)
+        by_worker: dict[str, list[int]] = {}
+        for at, number in enumerate(numbers):
+            by_worker.setdefault(targets[number], []).append(at)
+        started = [
+            (worker, tuple(numbers[i] for i in ats), self._start(worker, ats, numbers, futures))
+            for worker, ats in by_worker.items()
+        ]
+        made = [self._checked(worker, held, future) for worker, held, future in started]
+        return [shard for shard in made if shard is not None]
+
+    def _targets(self, numbers: list[int], futures: list[Future[Any]]) -> dict[int, str]:
+        """Choose a worker for each partition: where it is, unless that is uneven."""
+        counts = self._client.map(_n_rows, futures, key="greedynet-count", pure=False)
+        rows = [int(self._result(future)) for future in counts]
+        where = self._client.who_has(futures)
+        holders = [next(iter(where.get(future.key, ())), None) for future in futures]
+        loads: dict[str, int] = {}
+        for shard in self._placed:
+            held = sum(self._known[n].n_rows for n in shard.numbers)
+            loads[shard.worker] = loads.get(shard.worker, 0) + held
+        targets = spread(rows, holders, sorted(self._present()), loads)
+        return dict(zip(numbers, targets, strict=True))
+
+    def _start(
+        self, worker: str, ats: list[int], numbers: list[int], futures: list[Future[Any]]
+    ) -> Future[Any]:
+        return self._client.submit(
+            Shard,
+            [numbers[i] for i in ats],
+            [futures[i] for i in ats],
+            key=f"{self._name}-{next(self._count)}",
+            actor=True,
+            pure=False,
+            workers=[worker],
+            allow_other_workers=False,
+        )
+
+    def _checked(
+        self, worker: str, numbers: tuple[int, ...], future: Future[Any]
+    ) -> _Placed | None:
+        """Wait for a shard and compare its partitions with what they were; None if it is lost."""
+        while not future.done():
+            # A task that may run on one worker only waits for ever if that one is gone.
+            if worker not in self._client.nthreads():
+                return None
+            with suppress(TimeoutError):
+                wait(future, timeout=_LOOK_EVERY)
+        if future.status != "finished":
+            if worker not in self._client.nthreads():
+                return None
+            raise future.exception() or ClusterError(f"A shard could not be made on {worker}.")
+        shard = _Placed(worker, numbers, future, future.result())
+        try:
+            found = self._answer(shard, self._called(shard, lambda actor, _: actor.contents()))
+        except _LostError:
+            return None
+        for number, contents in found.items():
+            if self._known.setdefault(number, contents) != contents:
+                raise ClusterError(
+                    f"Partition {number} of `X` and `y` was computed again and came out "
+                    f"different, {self._known[number].n_rows:,} rows before and "
+                    f"{contents.n_rows:,} now: a collection must give the same rows every time; "
+                    "seed what is random in it."
+                )
+        return shard
+
+    # Futures
+
+    def _check_computed(self, number: int, future: Future[Any]) -> None:
+        """Wait for a partition, and say which one it is that fails."""
+        while not future.done():
+            with suppress(TimeoutError, CancelledError):
+                wait(future, timeout=_LOOK_EVERY)
+            self._present()
+        if future.status == "finished":
+            return
+        error = future.exception() if future.status == "error" else None
+        if error is None or isinstance(error, CancelledError):
+            raise ClusterError(
+                f"Partition {number} of `X` and `y` was lost with its worker and cannot be "
+                "computed again, as its data were scattered or computed by a client that is gone: "
+                "build the collection from files or functions, or scatter with `broadcast=True`."
+            ) from error
+        error.add_note(f"This happened while partition {number} of `X` and `y` was computed.")
+        raise error
+
+    def _result(self, future: Future[Any]) -> Any:
+        """Return a result, as long as there are workers to compute it."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK_EVERY)
+            except TimeoutError:
+                self._present()
+
+
+def _n_rows(raw: Raw) -> int:
+    return len(raw[0])

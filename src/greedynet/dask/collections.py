@@ -1,0 +1,173 @@
+"""dask Arrays and DataFrames -> partitions, checked as far as nothing has to be computed."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from dask.delayed import Delayed, delayed
+
+from greedynet.blocks.prepare import Raw
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Inputs, outputs and weights, cut into the same rows.
+
+    Attributes
+    ----------
+    raws : list of Delayed
+        Each computes a tuple of arrays `(X, y, weights or None)`.
+    n_features : int
+    output_shape : tuple of int
+        Of one row.
+    feature_names : tuple of str or None
+    """
+
+    raws: list[Delayed]
+    n_features: int
+    output_shape: tuple[int, ...]
+    feature_names: tuple[str, ...] | None
+
+    @staticmethod
+    def of(X: Any, y: Any, sample_weight: Any, owner: str) -> "Partitions":
+        """Take collections apart.
+
+        Parameters
+        ----------
+        X, y : dask Array, DataFrame or Series
+        sample_weight : dask Array, Series or None
+        owner : str
+            Name of the estimator, for errors.
+        """
+        check_inputs(X, owner)
+        if y is None:
+            raise ValueError(f"`y` must be given to {owner}, got None.")
+        parts = {"X": _pieces(X)}
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            if values is not None:
+                parts[name] = _aligned(values, name, X, parts["X"], owner)
+        token = uuid4().hex[:12]
+        name = f"greedynet-partition-{token}"
+        columns = zip(*parts.values(), strict=True)
+        raws = [_arrays(*p, dask_key_name=f"{name}-{i}") for i, p in enumerate(columns)]
+        return Partitions(raws, n_columns(X), tuple(map(int, y.shape[1:])), column_names(X))
+
+
+@delayed(pure=False)
+def _arrays(X: Any, y: Any, weights: Any = None) -> Raw:
+    """Return a partition as arrays; this runs where the partition is."""
+    return np.asarray(X), np.asarray(y), None if weights is None else np.asarray(weights)
+
+
+def check_collection(values: Any, name: str, owner: str) -> None:
+    """Refuse what is no Array, DataFrame or Series of dask."""
+    if not is_dask_collection(values) or not hasattr(values, "to_delayed"):
+        kind = type(values)
+        local = owner.removeprefix("Dask")
+        raise TypeError(
+            f"`{name}` must be a dask Array or DataFrame for {owner}, got "
+            f"{kind.__module__}.{kind.__qualname__}: write `dask.array.from_array({name}, chunks)` "
+            f"or `dask.dataframe.from_pandas({name}, npartitions)`, or use {local}."
+        )
+    if not isinstance(values, da.Array) and not hasattr(values, "dtypes"):
+        raise TypeError(
+            f"`{name}` must be a dask Array or DataFrame for {owner}, got a dask "
+            f"{type(values).__name__}: write `.to_dataframe()`, or "
+            "`dask.dataframe.from_delayed`."
+        )
+
+
+def check_inputs(X: Any, owner: str) -> None:
+    """Refuse inputs that are no matrix of numbers, cut by rows."""
+    check_collection(X, "X", owner)
+    if X.ndim != 2:
+        raise ValueError(
+            f"`X` must have rows and columns, got {X.ndim} dimensions: write `X[:, None]` or "
+            "`X.to_frame()` for one input."
+        )
+    if not isinstance(X, da.Array):
+        others = [
+            str(n) for n, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"
+        ]
+        if others:
+            raise ValueError(
+                f"`X` must hold numbers, got others in the columns {others}: leave them out or "
+                "encode them."
+            )
+        return
+    if X.dtype.kind not in "biufO":
+        raise ValueError(f"`X` must hold numbers, got {X.dtype}.")
+    if np.isnan(X.shape[1]):
+        raise ValueError(
+            "`X` must have a known number of columns, got an unknown one: write "
+            "`X.compute_chunk_sizes()` first."
+        )
+    if X.numblocks[1] > 1:
+        raise ValueError(
+            f"`X` must be cut by rows only, got {X.numblocks[1]} chunks of columns: write "
+            "`X.rechunk({1: -1})`."
+        )
+
+
+def n_columns(X: Any) -> int:
+    """Return the number of inputs."""
+    return int(X.shape[1]) if isinstance(X, da.Array) else len(X.columns)
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the inputs, if all are text."""
+    names = None if isinstance(X, da.Array) else tuple(X.columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def row_chunks(values: Any) -> tuple[int, ...] | None:
+    """Return the rows of the partitions; None where they are not known without computing."""
+    if not isinstance(values, da.Array) or np.isnan(values.chunks[0]).any():
+        return None
+    return values.chunks[0]
+
+
+def _pieces(values: Any) -> list[Delayed]:
+    pieces = values.to_delayed()
+    return list(pieces.ravel()) if isinstance(pieces, np.ndarray) else list(pieces)
+
+
+def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) -> list[Delayed]:
+    """Return the partitions of outputs or weights, which must be those of the inputs."""
+    check_collection(values, name, owner)
+    dimensions = (1, 2) if name == "y" else (1,)
+    if values.ndim not in dimensions:
+        raise ValueError(
+            f"`{name}` must have {' or '.join(map(str, dimensions))} dimensions, got {values.ndim}."
+        )
+    if isinstance(values, da.Array) and values.ndim == 2 and values.numblocks[1] > 1:
+        raise ValueError(
+            f"`{name}` must be cut by rows only, got {values.numblocks[1]} chunks of columns: "
+            f"write `{name}.rechunk({{1: -1}})`."
+        )
+    mine, theirs = row_chunks(values), row_chunks(X)
+    if mine and theirs and sum(mine) != sum(theirs):
+        raise ValueError(
+            f"`X` and `{name}` must have the same number of rows, got {sum(theirs):,} and "
+            f"{sum(mine):,}."
+        )
+    if mine and theirs and mine != theirs:
+        raise ValueError(
+            f"`{name}` must be cut into the same partitions as `X`, rows {_told(theirs)}, got "
+            f"{_told(mine)}: write `{name}.rechunk({{0: X.chunks[0]}})`."
+        )
+    pieces = _pieces(values)
+    if len(pieces) != len(inputs):
+        raise ValueError(
+            f"`{name}` must have as many partitions as `X`, {len(inputs)}, got {len(pieces)}: cut "
+            "both in the same way, or take them from one DataFrame."
+        )
+    return pieces
+
+
+def _told(chunks: tuple[int, ...]) -> str:
+    few = ", ".join(map(str, chunks[:4]))
+    return f"({few}, ...)" if len(chunks) > 4 else f"({few})"

@@ -1,0 +1,314 @@
+"""`DaskGreedyNetRegressor` and `DaskGreedyNetClassifier`."""
+
+import os
+from typing import Any, ClassVar, Self
+
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from distributed import Client, get_client
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from greedynet.dask.collections import Partitions, check_inputs
+from greedynet.dask.lazy import accuracy, lazily, r2_score
+from greedynet.dask.source import DaskSource
+from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators.base import BaseGreedyNet
+
+
+class _OnDask(BaseGreedyNet):
+    """What both estimators share: the client, the way to the local estimator, lazy results."""
+
+    _local: ClassVar[type[BaseGreedyNet]]
+    # No parameter: a clone and a pickle find a client of their own.
+    _client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        """The client of the cluster: the one that was set, else the current one."""
+        if self._client is not None:
+            return self._client
+        try:
+            return get_client()
+        except ValueError:
+            raise ValueError(
+                f"`{type(self).__name__}` needs a client of a dask cluster, and there is none: "
+                "write `client = distributed.Client()` first, or set `model.client`."
+            ) from None
+
+    @client.setter
+    def client(self, client: Client | None) -> None:
+        if client is not None and not isinstance(client, Client):
+            raise TypeError(
+                f"`client` must be a distributed.Client or None, got {type(client).__name__}."
+            )
+        self._client = client
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_client", None)
+        return state
+
+    def to_local(self) -> Any:
+        """Return the same estimator for arrays in memory, fitted if this one is."""
+        local: Any = self._local(**self.get_params(deep=False))
+        fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and k[0] != "_"}
+        vars(local).update(fitted)
+        return local
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the local estimator to a file, from which `greedynet.load` gives it back.
+
+        Parameters
+        ----------
+        path : str or path
+            A name such as "model.safetensors". Loading it needs no dask.
+        """
+        self.to_local().save(path)
+
+    def _fit_on_cluster(
+        self, fit: Any, X: Any, y: Any, sample_weight: Any, validation: dict[str, Any]
+    ) -> Self:
+        partitions = Partitions.of(X, y, sample_weight, type(self).__name__)
+        client = self._synchronous_client()
+        held_out = {name: _brought(values, client) for name, values in validation.items()}
+        with DaskSource(partitions, client) as source:
+            fit(source, None, **held_out)
+        return self
+
+    def _synchronous_client(self) -> Client:
+        if self.client.asynchronous:
+            raise TypeError(
+                "`client` must be a synchronous client, got an asynchronous one: fit in a thread, "
+                "with `Client(address)` there."
+            )
+        return self.client
+
+    def _lazily(self, method: str, X: Any, width: int | None, dtype: Any) -> Any:
+        check_is_fitted(self)
+        check_inputs(X, type(self).__name__)
+        named = X if isinstance(X, da.Array) else X._meta
+        validate_data(self, named, reset=False, skip_check_array=True)
+        return lazily(self._without_names(), method, X, width, dtype)
+
+    def _without_names(self) -> Any:
+        """Return the local estimator for blocks, which have no names."""
+        local = self.to_local()
+        vars(local).pop("feature_names_in_", None)
+        return local
+
+
+def _brought(values: Any, client: Client) -> Any:
+    """Return validation data in memory."""
+    return client.gather(client.compute(values)) if is_dask_collection(values) else values
+
+
+class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
+    """`GreedyNetRegressor` on a dask cluster: dask Arrays and DataFrames in, lazy Arrays out.
+
+    The network is the one that `GreedyNetRegressor` finds on the same rows. Very many rows stay on
+    their workers: neurons are searched for on a sample, and each pass over all rows sends the
+    network and gathers sums, whose size does not depend on the number of rows. Few rows are brought
+    to the client.
+
+    A worker that is lost during a fit costs time, not rows: its partitions are computed again on
+    the others. A worker that joins gets a share of the rows before the next pass.
+
+    Parameters are those of `GreedyNetRegressor`. The client is no parameter: set `model.client`, or
+    leave it to the current one.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from greedynet.dask import DaskGreedyNetRegressor
+    >>> client = Client(processes=False, dashboard_address=None)
+    >>> X = da.random.default_rng(0).uniform(-1, 1, (2000, 2), chunks=(500, 2))
+    >>> model = DaskGreedyNetRegressor(max_nodes=8).fit(X, abs(X[:, 0]) - X[:, 1])
+    >>> bool(model.score(X, abs(X[:, 0]) - X[:, 1]) > 0.999)
+    True
+    >>> model.predict(X).chunks
+    ((500, 500, 500, 500),)
+    >>> client.close()
+    """
+
+    _local = GreedyNetRegressor
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows. Chunks may be of any and of unknown sizes.
+        y : dask Array of shape (n_samples,) or (n_samples, n_outputs), Series or DataFrame
+            Outputs, cut into the same partitions.
+        sample_weight : dask Array of shape (n_samples,), Series or None, default=None
+            Weights of the rows, cut into the same partitions.
+        X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
+            Validation data to choose the width by; they are brought to the client.
+
+        Returns
+        -------
+        self : DaskGreedyNetRegressor
+        """
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        return self._fit_on_cluster(super().fit, X, y, sample_weight, validation)
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the network, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows.
+
+        Returns
+        -------
+        y : dask Array of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        check_is_fitted(self)
+        width = None if self.network_.single_output else self.network_.n_outputs
+        return self._lazily("predict", X, width, np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination, computed on the cluster.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        r2 : float
+        """
+        self.predict(X)
+        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws
+        return r2_score(self._without_names(), raws, self._synchronous_client())
+
+
+class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
+    """`GreedyNetClassifier` on a dask cluster: dask Arrays and DataFrames in, lazy Arrays out.
+
+    See `DaskGreedyNetRegressor`. Parameters are those of `GreedyNetClassifier`.
+    """
+
+    _local = GreedyNetClassifier
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows. Chunks may be of any and of unknown sizes.
+        y : dask Array of shape (n_samples,) or Series
+            Classes: numbers or text, cut into the same partitions.
+        sample_weight : dask Array of shape (n_samples,), Series or None, default=None
+            Weights of the rows, cut into the same partitions.
+        X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
+            Validation data to choose ridge and width by; they are brought to the client.
+
+        Returns
+        -------
+        self : DaskGreedyNetClassifier
+        """
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        return self._fit_on_cluster(super().fit, X, y, sample_weight, validation)
+
+    def predict(self, X: Any) -> Any:
+        """Return the class with the largest probability, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows.
+
+        Returns
+        -------
+        y : dask Array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._lazily("predict", X, None, self.classes_.dtype)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the logits, lazily: of the second class for two classes, else one for each.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows.
+
+        Returns
+        -------
+        logits : dask Array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        width = None if len(self.classes_) == 2 else len(self.classes_)
+        return self._lazily("decision_function", X, width, np.float64)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of every class, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows.
+
+        Returns
+        -------
+        p : dask Array of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        check_is_fitted(self)
+        return self._lazily("predict_proba", X, len(self.classes_), np.float64)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of the probability of every class, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows.
+
+        Returns
+        -------
+        log_p : dask Array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self._lazily("predict_log_proba", X, len(self.classes_), np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right classes, computed on the cluster.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        self.predict(X)
+        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws
+        return accuracy(self._without_names(), raws, self._synchronous_client())

@@ -1,0 +1,127 @@
+"""Predictions that are computed when they are asked for, and scores as sums over partitions."""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+
+from greedynet.blocks.prepare import Raw
+
+Float64 = NDArray[np.float64]
+
+
+def lazily(model: Any, method: str, X: Any, width: int | None, dtype: Any) -> da.Array:
+    """Return what a method of a local estimator gives, block by block.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; it is one node of the graph, which every block depends on.
+    method : str
+    X : dask Array or DataFrame
+        Inputs, cut by rows.
+    width : int or None
+        Columns of the result; None for one dimension.
+    dtype : dtype
+    """
+    inputs = X if isinstance(X, da.Array) else X.to_dask_array()
+    shape: dict[str, Any] = {"drop_axis": 1}
+    if width is not None:
+        shape = {"chunks": (inputs.chunks[0], (width,))}
+    return da.map_blocks(
+        _on_block,
+        inputs,
+        model=delayed(model, name=f"greedynet-network-{tokenize(model)}", pure=True),
+        method=method,
+        name=f"greedynet-{method.replace('_', '-')}-{tokenize(model, inputs, method)}",
+        dtype=dtype,
+        meta=np.empty((0,) if width is None else (0, width), dtype=dtype),
+        **shape,
+    )
+
+
+def _on_block(X: Any, model: Any, method: str) -> NDArray[Any]:
+    X = np.asarray(X)
+    if len(X):
+        return np.asarray(getattr(model, method)(X))
+    # scikit-learn refuses no rows at all; one row tells the shape.
+    return np.asarray(getattr(model, method)(np.zeros((1, X.shape[1])))[:0])
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Weight, mean and squared deviations of outputs, and the squares that a model leaves."""
+
+    weight: float
+    mean: Float64
+    deviations: Float64
+    left: Float64
+
+    def join(self, other: "Spread") -> "Spread":
+        """Return those of both; differences of large sums would lose digits."""
+        weight = self.weight + other.weight
+        if weight == 0:
+            return self
+        gap = other.mean - self.mean
+        share = other.weight / weight
+        return Spread(
+            weight,
+            self.mean + share * gap,
+            self.deviations + other.deviations + self.weight * share * gap**2,
+            self.left + other.left,
+        )
+
+    def r2(self) -> float:
+        """Return the coefficient of determination, averaged over the outputs."""
+        of_constants = np.where(self.left == 0, 1.0, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r2 = np.where(self.deviations == 0, of_constants, 1 - self.left / self.deviations)
+        return float(r2.mean())
+
+
+def r2_score(model: Any, raws: list[Delayed], client: Any) -> float:
+    """Return the coefficient of determination over partitions."""
+    parts = _gathered(_spread_of, model, raws, client)
+    return reduce(Spread.join, parts).r2()
+
+
+def accuracy(model: Any, raws: list[Delayed], client: Any) -> float:
+    """Return the share of right classes over partitions."""
+    right, weight = np.sum(_gathered(_right_of, model, raws, client), axis=0)
+    return float(right / weight)
+
+
+def _gathered(function: Any, model: Any, raws: list[Delayed], client: Any) -> list[Any]:
+    shared = delayed(model, pure=False)
+    score = delayed(function, pure=False)
+    name = f"greedynet-score-{tokenize(model, raws)}"
+    parts = [score(shared, raw, dask_key_name=f"{name}-{i}") for i, raw in enumerate(raws)]
+    return list(client.gather(client.compute(parts)))
+
+
+def _weights(raw: Raw) -> Float64:
+    return np.ones(len(raw[0])) if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
+
+
+def _spread_of(model: Any, raw: Raw) -> Spread:
+    X, y, w = raw[0], np.asarray(raw[1], dtype=np.float64), _weights(raw)
+    n_outputs = model.network_.n_outputs
+    Y = y.reshape(len(y), -1) if len(y) else np.empty((0, n_outputs))
+    weight = float(w.sum())
+    if weight == 0:
+        return Spread(0.0, *np.zeros((3, n_outputs)))
+    left = Y - model.predict(X).reshape(Y.shape)
+    mean = w @ Y / weight
+    return Spread(weight, mean, w @ (Y - mean) ** 2, w @ left**2)
+
+
+def _right_of(model: Any, raw: Raw) -> tuple[float, float]:
+    w = _weights(raw)
+    if len(w) == 0:
+        return 0.0, 0.0
+    return float(w @ (model.predict(raw[0]) == raw[1])), float(w.sum())

@@ -1,0 +1,133 @@
+"""`Shard`: partitions in the memory of one worker; it is told what to sum, and returns the sums."""
+
+import pickle
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.blocks import Labels, Preparation, Work, summed
+from greedynet.blocks.prepare import Raw
+from greedynet.data import Rows
+from greedynet.threads import deterministic_threads
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a partition is known by: its rows and a checksum of its bytes."""
+
+    n_rows: int
+    checksum: int
+
+    @staticmethod
+    def of(raw: Raw) -> "Contents":
+        """Look at a partition."""
+        checksum = 0
+        for part in raw:
+            if part is not None:
+                checksum = zlib.crc32(_bytes(part), checksum)
+        return Contents(len(raw[0]), checksum)
+
+
+def _bytes(array: NDArray[Any]) -> Any:
+    if array.dtype.hasobject:
+        return pickle.dumps(array.tolist())
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """The answer of a shard to a pass.
+
+    Attributes
+    ----------
+    counts : dict of int to int
+        Rows of every partition that were summed.
+    found : Any
+        The sum; None if there were no rows.
+    seconds : float
+        Time of the worker's own work.
+    """
+
+    counts: dict[int, int]
+    found: Any
+    seconds: float
+
+
+class Shard:
+    """Partitions that one worker holds.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Which partitions they are.
+    raws : sequence of (X, y, weights or None)
+        Their arrays.
+    """
+
+    def __init__(self, numbers: Sequence[int], raws: Sequence[Raw]) -> None:
+        self._raws = dict(zip(numbers, raws, strict=True))
+        self._prepared: tuple[bytes, dict[int, Rows]] = b"", {}
+        self._n_threads = _threads_here()
+
+    def contents(self) -> dict[int, Contents]:
+        """Return what the partitions are known by."""
+        return {number: Contents.of(raw) for number, raw in self._raws.items()}
+
+    def labels(self) -> list[Labels]:
+        """Return the classes that the outputs name, partition by partition."""
+        return [Labels.of(raw) for raw in self._raws.values() if len(raw[0])]
+
+    def total(self, preparation: bytes, work: bytes) -> Sum:
+        """Sum over all rows, partition by partition."""
+        start = perf_counter()
+        task: Work[Any] = pickle.loads(work)
+        rows = self._rows(preparation)
+        found = None
+        with deterministic_threads(self._n_threads) as pool:
+            for part in rows.values():
+                if len(part):
+                    here = summed(task, part, pool)
+                    found = here if found is None else task.join(found, here)
+        counts = {number: len(part) for number, part in rows.items()}
+        return Sum(counts, found, perf_counter() - start)
+
+    def take(self, preparation: bytes, positions: dict[int, NDArray[np.intp]]) -> dict[int, Rows]:
+        """Return rows by their positions in the partitions."""
+        rows = self._rows(preparation)
+        return {number: rows[number].take(chosen) for number, chosen in positions.items()}
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Let go of partitions that are elsewhere now."""
+        for number in numbers:
+            del self._raws[number]
+        self._prepared = b"", {}
+
+    def _rows(self, preparation: bytes) -> dict[int, Rows]:
+        """Return the partitions as rows; they are kept for the next pass."""
+        if self._prepared[0] != preparation:
+            how: Preparation = pickle.loads(preparation)
+            rows = {i: _prepared(how, i, raw) for i, raw in self._raws.items()}
+            self._prepared = preparation, rows
+        return self._prepared[1]
+
+
+def _prepared(how: Preparation, number: int, raw: Raw) -> Rows:
+    if any(len(part) for part in raw if part is not None):
+        return how.rows(raw, f"partition {number}")
+    # An empty partition may have any type.
+    return Rows(np.empty((0, how.n_features)), np.empty((0, how.n_outputs)))
+
+
+def _threads_here() -> int:
+    """Number of threads that the worker has for its tasks."""
+    from distributed import get_worker
+
+    try:
+        return int(get_worker().state.nthreads)
+    except ValueError:  # not on a worker
+        return 1

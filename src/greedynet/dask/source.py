@@ -1,0 +1,118 @@
+"""`DaskSource`: the rows of dask collections, summed where they are."""
+
+import pickle
+import threading
+import time
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from distributed import Client
+from distributed.protocol.pickle import dumps
+from numpy.typing import NDArray
+
+from greedynet.blocks import Labels, Preparation, Work, joined
+from greedynet.dask.cluster import Shards, log
+from greedynet.dask.collections import Partitions
+from greedynet.dask.shard import Sum
+from greedynet.data import Rows
+
+T = TypeVar("T")
+
+
+class DaskSource:
+    """Rows in the memory of the workers; each pass sends a few numbers and gathers sums.
+
+    To be used in a `with` block, at whose end the workers let go of the rows.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        Of inputs, outputs and weights.
+    client : Client
+    """
+
+    def __init__(self, partitions: Partitions, client: Client) -> None:
+        self.n_features = partitions.n_features
+        self.output_shape = partitions.output_shape
+        self.feature_names = partitions.feature_names
+        self._n_partitions = len(partitions.raws)
+        self._shards = Shards(client, partitions.raws)
+        self._counts: dict[int, int] = {}
+        # A fit may ask from several threads; what is known of the workers is one.
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "DaskSource":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._shards.close()
+
+    def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
+        """Return the number of rows and the sum over them, one pass."""
+        # As dask pickles: an activation may be a class of the user's own script.
+        sent = pickle.dumps(preparation), dumps(work)
+        start = time.perf_counter()
+        with self._lock:
+            answers: list[Sum] = self._shards.ask(lambda actor, _: actor.total(*sent))
+            self._check_counts(answers)
+        slowest = max(answer.seconds for answer in answers)
+        whole = time.perf_counter() - start
+        log.debug("Pass of %.4f seconds, %.4f of them in the slowest shard.", whole, slowest)
+        found = [answer.found for answer in answers if answer.found is not None]
+        if not found:
+            raise ValueError("`X` must have rows of positive weight, got none.")
+        whole_sum = found[0]
+        for part in found[1:]:
+            whole_sum = work.join(whole_sum, part)
+        return sum(self._counts.values()), whole_sum
+
+    def take(self, preparation: Preparation, positions: NDArray[np.intp]) -> Rows:
+        """Return the rows at some positions, which ascend; partitions stand in their order."""
+        by_partition = self._by_partition(positions)
+        sent = pickle.dumps(preparation)
+
+        def ask(actor: Any, numbers: tuple[int, ...]) -> Any:
+            return actor.take(sent, {n: by_partition[n] for n in numbers if n in by_partition})
+
+        with self._lock:
+            answers: list[dict[int, Rows]] = self._shards.ask(ask)
+        parts = {n: rows for answer in answers for n, rows in answer.items()}
+        return joined([parts[n] for n in sorted(parts)])
+
+    def labels(self) -> Labels:
+        """Return the classes that the outputs name."""
+        with self._lock:
+            answers: list[list[Labels]] = self._shards.ask(lambda actor, _: actor.labels())
+        found = [labels for answer in answers for labels in answer]
+        if not found:
+            raise ValueError("`X` must have rows, got none.")
+        return Labels.joined(found)
+
+    def _by_partition(self, positions: NDArray[np.intp]) -> dict[int, NDArray[np.intp]]:
+        """Cut positions among all rows into positions within the partitions."""
+        starts = np.cumsum([0, *(self._counts[n] for n in range(self._n_partitions))])
+        cuts = np.searchsorted(positions, starts)
+        return {
+            n: positions[low:high] - starts[n]
+            for n, (low, high) in enumerate(pairwise(cuts))
+            if high > low
+        }
+
+    def _check_counts(self, answers: list[Sum]) -> None:
+        """Remember how many rows every partition has, and see that it stays so."""
+        counted = sorted(pair for answer in answers for pair in answer.counts.items())
+        known = sorted(self._counts.items())
+        if [n for n, _ in counted] != list(range(self._n_partitions)):
+            raise RuntimeError(
+                f"Every one of the {self._n_partitions} partitions must be summed once, got "
+                f"{[n for n, _ in counted]}."
+            )
+        changed = [(n, a, b) for (n, a), (_, b) in zip(known, counted, strict=False) if a != b]
+        if changed:
+            n, before, now = changed[0]
+            raise ValueError(
+                f"`X` must have the same rows in every pass, {before:,} in partition {n} the first "
+                f"time, got {now:,} now."
+            )
+        self._counts = dict(counted)
