@@ -206,7 +206,7 @@ def described(value: Any) -> str:
 
 def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> str:
     """Return data as text: how many they are, and a digest."""
-    if data is None:
+    if data is None or len(data) == 0:
         return "none"
     if isinstance(data, Sequence):
         digests = "".join(part.digest for fold in data for part in fold)

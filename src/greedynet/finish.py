@@ -23,6 +23,7 @@ from greedynet.checks import safe_norm
 from greedynet.correct import MAX_BLOCK, VariableProjection
 from greedynet.data import Rows
 from greedynet.frame import Frame, Solved
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.lastcorrection import corrected_on_all_rows
 from greedynet.network import ShallowNetwork
 from greedynet.search.base import Candidate
@@ -81,6 +82,8 @@ class Finisher:
         Ridge on the outer weights of the normalised neurons; None for the one of the correction.
     sketch : Sketch or None
         All rows, where the others are a sample: the outer weights are solved on these.
+    journal : Journal
+        What corrections came to in an earlier run.
     """
 
     frame: Frame
@@ -90,6 +93,7 @@ class Finisher:
     single_output: bool
     alpha: float | None = None
     sketch: Sketch | None = None
+    journal: Journal = NO_JOURNAL
 
     @cached_property
     def _affine(self) -> Float64:
@@ -103,7 +107,9 @@ class Finisher:
     def _steps(self) -> int:
         return self._times * _STEPS_AFTER_PRUNING
 
-    def prune(self, points: Float64, most: int, *, exact: bool) -> VariableProjection:
+    def prune(
+        self, points: Float64, most: int, *, exact: bool, turn: int = 0
+    ) -> VariableProjection:
         """Correct neurons and leave out those that do not pay.
 
         Parameters
@@ -114,8 +120,16 @@ class Finisher:
             Neurons to keep at most.
         exact : bool
             Whether to keep so many, whatever the score says.
+        turn : int
+            Which of some networks that are pruned at once.
         """
-        state = VariableProjection(self.rows, self._affine, points, activation=self.activation)
+        state = VariableProjection(
+            self.rows,
+            self._affine,
+            points,
+            activation=self.activation,
+            journal=self.journal.branch(f"network {turn}"),
+        )
         tell(f"correcting {len(points)} neurons")
         state.settle(self._times * _CORRECTION_STEPS)
         if state.n_neurons > most:

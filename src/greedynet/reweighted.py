@@ -27,6 +27,7 @@ from greedynet.data import Rows
 from greedynet.finish import Finisher
 from greedynet.frame import Frame
 from greedynet.gram import Triangle
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.losses import Absolute, Chebyshev, Huber, Loss, Power, Quantile, Squared
 from greedynet.lossfactor import LossFactor
 from greedynet.network import ShallowNetwork
@@ -69,6 +70,7 @@ def construct_reweighted(
     scores: Float64 | None = None,
     pool: Pool | None = None,
     on_step: OnStep | None = None,
+    journal: Journal = NO_JOURNAL,
 ) -> SelectionPath:
     """Construct a network for a loss other than the squared one, and finish it.
 
@@ -76,7 +78,7 @@ def construct_reweighted(
 
     Parameters
     ----------
-    rows, plan, validation, scores, pool, on_step
+    rows, plan, validation, scores, pool, on_step, journal
         As in `construct`.
 
     Returns
@@ -84,13 +86,14 @@ def construct_reweighted(
     path : SelectionPath
         The growth in the norm of the loss, with the finished network.
     """
-    rows, validation = _sampled(rows, plan, validation)
+    rows, validation = _sampled(rows, plan, validation, journal.branch("sample"))
     if scores is not None:
         plan = replace(plan, limits=Limits(int(np.argmin(scores)), exact=True))
     # Weights are for rows, and each of several outputs would have its own.
     finishing = rows.Y.shape[1] == 1
     as_grown = _short(plan) if finishing else replace(plan, correct=False)
-    grown = construct(rows, as_grown, validation, pool=pool, on_step=on_step)
+    growth = journal.branch("growth")
+    grown = construct(rows, as_grown, validation, pool=pool, on_step=on_step, journal=growth)
     grown = grown if scores is None else _scored(grown, scores)
     if not finishing or grown.kept.n_neurons == 0 or grown.stop_reason in NOTHING_TO_FINISH:
         return grown
@@ -99,15 +102,17 @@ def construct_reweighted(
     squared = replace(plan, loss=Squared())
     if _solved_anew(plan.loss):
         # Weights that grow with the misses would leave few rows to choose neurons by.
-        network = construct(rows, squared, validation, pool=pool).kept
+        first = journal.branch("squares")
+        network = construct(rows, squared, validation, pool=pool, journal=first).kept
     else:
-        for _ in range(N_CONSTRUCTIONS):
+        for i in range(N_CONSTRUCTIONS):
             tell("growing a network for rows weighted by their misses")
             near = rows.take(np.flatnonzero(weighing.near(rows, network)))
             reweighted = weighing.apply(near, network)
             judged = None if validation is None else weighing.apply(validation, network)
-            network = construct(reweighted, squared, judged, pool=pool).kept
-    network = _corrected(network, rows, plan, weighing)
+            again = journal.branch(f"squares {i}")
+            network = construct(reweighted, squared, judged, pool=pool, journal=again).kept
+    network = _corrected(network, rows, plan, weighing, journal.branch("rounds"))
     size = plan.loss.size(rows.Y - _center(rows, plan), rows.weights) or 1.0
     return replace(
         grown,
@@ -199,13 +204,16 @@ def _weighted(rows: Rows, weights: Float64) -> Rows:
     return Rows(rows.X, rows.Y, weights, float(np.sum(weights) ** 2 / np.sum(weights**2)))
 
 
-def _sampled(rows: Rows | Blocks, plan: Plan, validation: Rows | None) -> tuple[Rows, Rows | None]:
+def _sampled(
+    rows: Rows | Blocks, plan: Plan, validation: Rows | None, journal: Journal
+) -> tuple[Rows, Rows | None]:
     """Of very many rows a sample, and rows to judge by."""
     size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
     if size is None:
         return in_memory(rows), validation
     hold_out = plan.gcv and validation is None
-    sketch = Sketch(as_blocks(rows), size, hold_out=hold_out, seed=plan.random_state)
+    blocks, seed = as_blocks(rows), plan.random_state
+    sketch = Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal)
     return sketch.sample(0), validation or sketch.held_out()
 
 
@@ -239,10 +247,17 @@ class Bench:
     plan : Plan
     near : ndarray of shape (n_rows,)
         Rows that say something of the noise.
+    journal : Journal
+        What the corrections of an earlier run came to.
     """
 
     def __init__(
-        self, network: ShallowNetwork, rows: Rows, plan: Plan, near: NDArray[np.bool_]
+        self,
+        network: ShallowNetwork,
+        rows: Rows,
+        plan: Plan,
+        near: NDArray[np.bool_],
+        journal: Journal = NO_JOURNAL,
     ) -> None:
         self.frame = Frame.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
         self.rows = self.frame.apply(rows)
@@ -250,7 +265,7 @@ class Bench:
         weights = np.column_stack([network.inner_weights, network.biases])
         self.W = self.frame.inputs.unfold(weights)
         self._ridge: float | None = None
-        self._plan, self._near = plan, near
+        self._plan, self._near, self._journal = plan, near, journal
         self._affine = self.frame.affine.evaluate(self.rows.X)
 
     def correct(self, weights: Float64) -> bool:
@@ -260,7 +275,9 @@ class Bench:
         self._now = Rows(self.rows.X, self.rows.Y, weights)
         columns = self.frame.affine_columns(self._now)
         sigma = self._plan.activation
-        state = VariableProjection(self._now, columns, self.W, self._ridge, sigma, self._near)
+        state = VariableProjection(
+            self._now, columns, self.W, self._ridge, sigma, self._near, self._journal
+        )
         state.settle(_STEPS_A_ROUND)
         if state.dof > _MAX_SHARE * len(weights):
             return False
@@ -276,19 +293,19 @@ class Bench:
 
 
 def _corrected(
-    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
+    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing, journal: Journal
 ) -> ShallowNetwork:
     """Correct all neurons of a network for the loss."""
     if _solved_anew(plan.loss):
-        return _by_the_loss(network, rows, plan, weighing)
-    return _shifted(_followed(network, rows, plan, weighing), rows, plan.loss)
+        return _by_the_loss(network, rows, plan, weighing, journal)
+    return _shifted(_followed(network, rows, plan, weighing, journal), rows, plan.loss)
 
 
 def _followed(
-    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
+    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing, journal: Journal
 ) -> ShallowNetwork:
     """Correct all neurons while the weights of the rows follow the misses."""
-    bench = Bench(network, rows, plan, weighing.near(rows, network))
+    bench = Bench(network, rows, plan, weighing.near(rows, network), journal)
     for _ in range(N_ROUNDS):
         if not bench.correct(weighing.weights(bench.misses, bench.rows)):
             return network
@@ -299,10 +316,10 @@ def _followed(
 
 
 def _by_the_loss(
-    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing
+    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing, journal: Journal
 ) -> ShallowNetwork:
     """Correct where errors are large, and solve for the outer weights by the loss itself."""
-    bench = Bench(network, rows, plan, np.ones(len(rows), dtype=bool))
+    bench = Bench(network, rows, plan, np.ones(len(rows), dtype=bool), journal)
     first, best = bench.W, (np.inf, bench.W)
     lawson = np.ones(len(rows))
     for _ in range(N_ROUNDS):

@@ -12,9 +12,11 @@ from greedynet.data import Rows
 from greedynet.finish import Finisher, approximation_error_left
 from greedynet.frame import Frame
 from greedynet.greedy import Growth, grow
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.lossfactor import information
 from greedynet.network import ShallowNetwork
 from greedynet.plan import Plan
+from greedynet.search import RecordedSearch
 from greedynet.searches import dependent, input_scaling, make_search
 from greedynet.sketch import Sketch, sample_size
 from greedynet.stages import tell
@@ -41,10 +43,17 @@ class Site:
     """
 
     def __init__(
-        self, rows: Rows | Blocks, plan: Plan, validation: Rows | None, pool: Pool | None
+        self,
+        rows: Rows | Blocks,
+        plan: Plan,
+        validation: Rows | None,
+        pool: Pool | None,
+        journal: Journal = NO_JOURNAL,
     ) -> None:
-        self.plan, self.pool = plan, pool
-        self.sketch = _sketch(rows, plan, pool, judged=validation is not None)
+        self.plan, self.pool, self.journal = plan, pool, journal
+        self._more = journal.branch("more")
+        passes = journal.branch("passes")
+        self.sketch = _sketch(rows, plan, pool, passes, judged=validation is not None)
         if self.sketch is not None:
             rows = self.sketch.sample(0)
             validation = validation or self.sketch.held_out()
@@ -71,6 +80,7 @@ class Site:
             self.plan.single_output,
             self.plan.alpha,
             self.sketch,
+            self.journal.branch("finish"),
         )
 
     def judge(self) -> Judge | None:
@@ -99,8 +109,11 @@ class Site:
         if turn > 0:
             tell("growing another network, to average")
         rows = self.rows_of(turn)
-        search = make_search(rows, self.plan, turn, pool=self.pool)
-        factor = self.frame.factor(rows, dependent(self.plan), self.plan.loss)
+        journal = self.journal.branch(f"growth {turn}")
+        found = make_search(rows, self.plan, turn, pool=self.pool)
+        search = RecordedSearch(found, journal.record())
+        fits = journal.branch("fits")
+        factor = self.frame.factor(rows, dependent(self.plan), self.plan.loss, fits)
         return Growth(factor, self.n_affine, search, judge)
 
     def grow(
@@ -146,11 +159,20 @@ class Site:
 
     def grow_more(self, points: Float64, n_more: int, cycle: int) -> Float64:
         """Return the neurons with `n_more` others that go with them."""
+
+        def grow_more(journal: Journal) -> tuple[Float64]:
+            return (self._grown_more(points, n_more, cycle, journal),)
+
+        (grown,) = self._more.once(grow_more)
+        return np.asarray(grown)
+
+    def _grown_more(self, points: Float64, n_more: int, cycle: int, journal: Journal) -> Float64:
         rows = self.rows_of(2)
         factor = self.frame.factor(rows, dependent(self.plan))
         for column in self.frame.neuron_columns(rows, points, self.plan.activation).T:
             factor.append(column)
-        search = make_search(rows, self.plan, 2 + cycle, learned=points[:, :-1], pool=self.pool)
+        found = make_search(rows, self.plan, 2 + cycle, learned=points[:, :-1], pool=self.pool)
+        search = RecordedSearch(found, journal.record())
         growth = grow(Growth(factor, factor.size, search), Limits(n_more))
         return np.concatenate([points, growth.points]) if growth.candidates else points
 
@@ -172,7 +194,9 @@ class Site:
         return approximation_error_left(growth.errors, n, self.n_affine, self.n_features)
 
 
-def _sketch(rows: Rows | Blocks, plan: Plan, pool: Pool | None, *, judged: bool) -> Sketch | None:
+def _sketch(
+    rows: Rows | Blocks, plan: Plan, pool: Pool | None, journal: Journal, *, judged: bool
+) -> Sketch | None:
     """Samples of the rows where these are very many."""
     if plan.search != "continuous":
         return None
@@ -180,4 +204,5 @@ def _sketch(rows: Rows | Blocks, plan: Plan, pool: Pool | None, *, judged: bool)
     if size is None:
         return None
     hold_out = plan.gcv and not judged
-    return Sketch(as_blocks(rows, pool), size, hold_out=hold_out, seed=plan.random_state)
+    blocks, seed = as_blocks(rows, pool), plan.random_state
+    return Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal)

@@ -124,7 +124,7 @@ class Sketch:
     def total(self, work: Work[Float64]) -> Float64:
         """Return a sum over all rows."""
         (found,) = self._journal.once(lambda _: (self.blocks.total(work),))
-        return np.asarray(found)
+        return np.ascontiguousarray(found)
 
     def _products(self, work: Products) -> Gram:
         def products(_: Journal) -> tuple[Float64, Float64, float]:

@@ -15,6 +15,7 @@ from greedynet.classify.trials import Trials, stratified_folds
 from greedynet.data import Rows
 from greedynet.descent import Weights
 from greedynet.frame import Frame
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.logistic import log_loss
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
@@ -37,6 +38,7 @@ def construct_classifier(
     *,
     pool: Pool | None = None,
     on_step: OnStep | None = None,
+    journal: Journal = NO_JOURNAL,
 ) -> SelectionPath:
     """Construct a network whose outputs are logits.
 
@@ -48,7 +50,7 @@ def construct_classifier(
         How to do it.
     validation : Rows or None
         Data to choose ridge and width by; without them they are chosen by folds.
-    pool, on_step
+    pool, on_step, journal
         As in `construct`.
 
     Returns
@@ -56,20 +58,21 @@ def construct_classifier(
     path : SelectionPath
         Its errors are mean log-losses.
     """
-    all_rows, rows = rows, _sampled(rows, plan)
+    all_rows, rows = rows, _sampled(rows, plan, journal.branch("sample"))
     frame = class_frame(rows, plan)
     scaled = frame.apply(rows)
     held = None if validation is None else frame.apply(validation)
-    growth = grown(scaled, held, frame, plan, pool, on_step)
+    growth = grown(scaled, held, frame, plan, pool, on_step, journal.branch("growth"))
     path = grown_path(growth, frame, plan, validated=held is not None)
     if not plan.correct or not growth.factor.size or growth.reason is StopReason.CALLBACK:
         return path
 
     start = grown_weights(growth, frame, scaled, plan.activation)
     folds = stratified_folds(scaled, plan.random_state) if held is None else [(scaled, held)]
-    trials = Trials(folds, plan)
+    trials = Trials(folds, plan, journal.branch("descents"))
     ridge = plan.alpha if plan.alpha is not None else trials.best_ridge(start)
-    most = frame.apply(_at_most(all_rows, MAX_FINAL_ROWS, plan.random_state))
+    seed, most_rows = plan.random_state, journal.branch("most rows")
+    most = frame.apply(_at_most(all_rows, MAX_FINAL_ROWS, seed, most_rows))
     tell(f"correcting {len(start.W)} neurons")
     final = trials.descend(most, start, ridge, FINAL_STEPS)
     if not plan.limits.exact:
@@ -86,16 +89,17 @@ def construct_classifier(
     )
 
 
-def _sampled(rows: Rows | Blocks, plan: Plan) -> Rows:
+def _sampled(rows: Rows | Blocks, plan: Plan, journal: Journal) -> Rows:
     """Of very many rows a sample to grow on."""
     size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
-    return in_memory(rows) if size is None else _at_most(rows, size, plan.random_state)
+    return in_memory(rows) if size is None else _at_most(rows, size, plan.random_state, journal)
 
 
-def _at_most(rows: Rows | Blocks, n: int, seed: int) -> Rows:
+def _at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal) -> Rows:
     if len(rows) <= n:
         return in_memory(rows)
-    return Sketch(as_blocks(rows), n, hold_out=False, seed=seed, turns=1).sample(0)
+    sketch = Sketch(as_blocks(rows), n, hold_out=False, seed=seed, turns=1, journal=journal)
+    return sketch.sample(0)
 
 
 def _network(weights: Weights, frame: Frame, plan: Plan) -> ShallowNetwork:

@@ -10,6 +10,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from greedynet.data import Rows
 from greedynet.descent import Weights, descend
+from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.logistic import log_loss
 from greedynet.plan import Plan
 from greedynet.stages import tell
@@ -37,15 +38,25 @@ class Trials:
     folds : sequence of pairs of Rows
         Training and held-out rows, scaled.
     plan : Plan
+    journal : Journal
+        What descents came to in an earlier run.
     """
 
     folds: Sequence[tuple[Rows, Rows]]
     plan: Plan
+    journal: Journal = NO_JOURNAL
 
     def descend(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:
         """Correct all weights together."""
-        sigma = self.plan.activation
-        return descend(rows, start, ridge, n_steps, sigma, linear_term=self.plan.linear_term)
+        return descend(
+            rows,
+            start,
+            ridge,
+            n_steps,
+            self.plan.activation,
+            linear_term=self.plan.linear_term,
+            journal=self.journal,
+        )
 
     def corrected(self, starts: Sequence[Weights], ridge: float, n_steps: int) -> list[Weights]:
         """Correct on every fold, from a start for each."""

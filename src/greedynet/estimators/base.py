@@ -1,8 +1,9 @@
 """What the estimators share: limits, progress, and how a path is stored."""
 
+import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeGuard
@@ -16,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.blocks import Blocks, gives_blocks, input_blocks
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask
+from greedynet.checkpoint import checkpointed, data_described, described
 from greedynet.checks import check_matrix, named
 from greedynet.data import Rows
 from greedynet.errors import FewerNodesWarning
+from greedynet.journal import Journal
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.saving import SaveMixin
@@ -30,6 +33,9 @@ from greedynet.stopping import Limits
 
 Float64 = NDArray[np.float64]
 
+# Parameters that do not change what a fit comes to, and those that its seed and folds stand for.
+_NOT_OF_THE_FIT = frozenset({"checkpoint", "n_jobs", "verbose", "random_state", "cv"})
+
 
 class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     """A network that chooses its own width; regression and classification derive from it."""
@@ -40,6 +46,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     points: ArrayLike | None
     linear_term: bool
     random_state: RandomState
+    checkpoint: str | os.PathLike[str] | None
     verbose: int
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -57,6 +64,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         "activation": [object],
         "memory_budget": [Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "checkpoint": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -98,6 +106,24 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _checkpointed(
+        self, seed: int, **data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None
+    ) -> AbstractContextManager[Journal]:
+        """Lend the journal of a fit, which knows what the same fit came to before."""
+
+        def fingerprint() -> dict[str, str]:
+            parameters = self.get_params(deep=False)
+            of_data = {name: data_described(rows) for name, rows in data.items()}
+            asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_OF_THE_FIT}
+            return {"estimator": type(self).__name__, **asked, "seed": str(seed), **of_data}
+
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "`checkpoint` needs a fit that can be begun again, got random_state=None, which is "
+                "another fit every time: write random_state=0, or any other number."
+            )
+        return checkpointed(self.checkpoint, fingerprint)
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
         def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:

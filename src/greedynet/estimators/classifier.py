@@ -1,5 +1,6 @@
 """`GreedyNetClassifier`."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -71,6 +72,11 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         Bytes the dictionary may take.
     random_state : int, RandomState or None, default=0
         Seed of the directions and of the folds. The default makes every fit repeatable.
+    checkpoint : str, path or None, default=None
+        File in which the fit notes every few seconds how far it is. Begun again with the same data
+        and parameters after it was interrupted, it goes on from there and comes to the same
+        network; other data or parameters are refused. The file is removed when the fit is done.
+        Fits at the same time, as in a grid search, need a file each.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
@@ -130,6 +136,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -148,6 +155,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         self.class_weight = class_weight
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -194,9 +202,19 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             seed = self._seed()
             rows, validation = self._divided(data, validation, seed)
             plan = self._plan(rows, seed)
-            with neuron_tasks(self, X, y, plan.limits.max_neurons) as task:
-                step = self._on_step(task)
-                self._store(construct_classifier(rows, plan, validation, pool=pool, on_step=step))
+            with (
+                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
+                self._checkpointed(seed, training=rows, validation=validation) as journal,
+            ):
+                path = construct_classifier(
+                    rows,
+                    plan,
+                    validation,
+                    pool=pool,
+                    on_step=self._on_step(task),
+                    journal=journal,
+                )
+                self._store(path)
         return self
 
     def _divided(

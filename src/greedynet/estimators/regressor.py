@@ -1,5 +1,6 @@
 """`GreedyNetRegressor`."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -123,6 +124,11 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         Bytes the dictionary may take; what does not fit is computed anew in every step.
     random_state : int, RandomState or None, default=0
         Seed of the sampled points and of the held-out rows. The default makes every fit repeatable.
+    checkpoint : str, path or None, default=None
+        File in which the fit notes every few seconds how far it is. Begun again with the same data
+        and parameters after it was interrupted, it goes on from there and comes to the same
+        network; other data or parameters are refused. The file is removed when the fit is done.
+        Fits at the same time, as in a grid search, need a file each.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
@@ -199,6 +205,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         quantile: float | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -225,6 +232,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         self.quantile = quantile
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -270,11 +278,22 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             seed = self._seed()
             rows, validation, folds = self._divided(data, validation, seed)
             plan = self._plan(rows, seed, one_output)
-            with neuron_tasks(self, X, y, plan.limits.max_neurons) as task:
-                scores = cross_validate(folds, plan, pool=pool) if folds else None
-                step = self._on_step(task)
+            with (
+                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
+                self._checkpointed(seed, training=rows, validation=validation, cv=folds) as journal,
+            ):
+                of_folds = journal.branch("folds")
+                scores = cross_validate(folds, plan, pool=pool, journal=of_folds) if folds else None
                 build = construct_reweighted if plan.reweighted else construct
-                path = build(rows, plan, validation, scores=scores, pool=pool, on_step=step)
+                path = build(
+                    rows,
+                    plan,
+                    validation,
+                    scores=scores,
+                    pool=pool,
+                    on_step=self._on_step(task),
+                    journal=journal.branch("network"),
+                )
                 self._store(path)
                 # Of an earlier fit that was refined; `_refine` sets it anew.
                 self.__dict__.pop("training_", None)
