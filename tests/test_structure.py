@@ -21,7 +21,18 @@ TESTS = ROOT / "tests"
 
 # A module may import modules of strictly lower layers, and its own folder.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "checks", "callbacks", "extras", "files", "journal", "outer", "phrases", "datasets", "stages"),
+    (
+        "errors",
+        "checks",
+        "callbacks",
+        "extras",
+        "files",
+        "journal",
+        "outer",
+        "phrases",
+        "datasets",
+        "stages",
+    ),
     (
         "activations",
         "sphere",
