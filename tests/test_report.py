@@ -430,6 +430,26 @@ def test_fit_with_report_then_report(folder):
     assert "held-out rows" in (folder / "h.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("missing", ["drop", "mean"])
+def test_report_of_the_same_rows_as_the_fit(folder, missing):
+    rows = "\n".join(
+        f"{x % 5};{x / 10};{'ab'[x % 2]};{'hi' if x > 20 else 'lo'}" for x in range(40)
+    )
+    text = f"id;x;kind;class\n{rows}\n3;;a;hi\n4;1.5;;lo\n".replace(".", ",")
+    (folder / "semicolons.csv").write_text(text)
+    how = ["--separator", ";", "--decimal", ",", "--missing", missing]
+    fit = ["fit", "semicolons.csv", "--target", "class", "--text", "id", "--ignore", "kind"]
+    run(*fit, "--nodes", 4, "--out", "m.safetensors", "--report", "r.html", *how)
+    data = contents(folder / "r.html")
+    assert data["rows"]["all"] == {"drop": 41, "mean": 42}[missing]
+    assert data["classes"] == ["hi", "lo"]
+    run("report", "m.safetensors", "semicolons.csv", "--separator", ";", "--decimal", ",")
+    assert contents(folder / "m.html") == data
+    model = greedynet.load("m.safetensors")
+    write_report(model, "p.html", "semicolons.csv", separator=";", decimal=",")
+    assert contents(folder / "p.html") == data
+
+
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [

@@ -63,12 +63,12 @@ def run(data: Path, target: str, out: Path, report: Path | None = None, **option
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {message}", err=True)
     model.save(out)
-    lines = [summary(model, data, out, chose_nodes="n_nodes" not in parameters)]
+    # Before the report: the model is there, whatever becomes of the page.
+    click.echo(summary(model, data, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
         table = open_table(data, options["separator"], options["decimal"])
         write_report(model, report, table, model_file=out.name)
-        lines.append(wrote(report))
-    click.echo("\n".join(lines))
+        click.echo(wrote(report))
 
 
 def summary(model: TableModel, data: Path, out: Path, *, chose_nodes: bool = True) -> str:

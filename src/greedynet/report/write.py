@@ -41,6 +41,7 @@ def write_report(
     missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
+    decimal: str = ".",
     output: int | None = None,
     model_file: str = "model.safetensors",
 ) -> None:
@@ -70,6 +71,8 @@ def write_report(
         What to do with levels of a category that the training data did not have.
     separator : str or None, default=None
         What stands between the cells of a text file; None to find out.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers that are text.
     output : int or None, default=None
         Which output to show, where the model has several.
     model_file : str, default="model.safetensors"
@@ -95,7 +98,7 @@ def write_report(
     def read(source: Any, targets: Any, label: str) -> Rows:
         if targets is not None:
             return array_rows(table, source, targets, which, label)
-        opened = open_table(source, separator)
+        opened = open_table(source, separator, decimal)
         known = table if isinstance(model, TableModel) else as_table_model(model, opened, target)
         return table_rows(known, opened, target, missing=missing, unknown=unknown)
 
