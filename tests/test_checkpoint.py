@@ -1,0 +1,643 @@
+"""A fit that was interrupted goes on, and comes to the network it would have come to.
+
+A killed process leaves the file of its last write. So to begin again from every file that a fit
+writes is to be killed at every moment; a few processes are killed in earnest.
+"""
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import greedynet
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, checkpoint, descent, load, sketch
+from greedynet.blocks import SourceBlocks
+from greedynet.checkpoint import checkpointed
+from greedynet.correct import VariableProjection
+from greedynet.factor import Factor
+from greedynet.journal import NO_JOURNAL
+from greedynet.losses import Absolute
+from greedynet.search import ContinuousSearch, DictionarySearch, RecordedSearch
+
+rng = np.random.default_rng(0)
+X = rng.uniform(-1, 1, size=(300, 3))
+CLEAN = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2]
+NOISY = CLEAN + 0.3 * rng.normal(size=300)
+CLASSES = np.digitize(CLEAN, [-0.5, 0.5])
+WEIGHTS = rng.uniform(0.5, 2.0, 300)
+MANY = rng.uniform(-1, 1, size=(2_200, 3))
+OF_MANY = np.sin(3 * MANY[:, 0]) + 0.3 * rng.normal(size=2_200)
+
+
+class Blocks:
+    """Rows in three blocks, in an order."""
+
+    def __init__(self, order=(0, 1, 2)):
+        self.order = order
+
+    def __iter__(self):
+        for i in self.order:
+            yield MANY[i::3], OF_MANY[i::3]
+
+
+def regression(X=X, y=NOISY, sample_weight=None, validation=None, **parameters):
+    def fit(**more):
+        model = GreedyNetRegressor(**{"max_nodes": 12, **parameters, **more})
+        X_val, y_val = validation or (None, None)
+        return model.fit(X, y, sample_weight, X_val=X_val, y_val=y_val)
+
+    return fit
+
+
+def classification(X=X, y=CLASSES, sample_weight=None, **parameters):
+    def fit(**more):
+        model = GreedyNetClassifier(**{"max_nodes": 6, **parameters, **more})
+        return model.fit(X, y, sample_weight)
+
+    return fit
+
+
+FITS: dict[str, Callable] = {
+    "grown": regression(correct=False),
+    "corrected": regression(y=CLEAN),
+    "averaged": regression(max_nodes=30),
+    "averaged in threads": regression(MANY, OF_MANY, max_nodes=24, n_jobs=2),
+    "exact": regression(n_nodes=9, sample_weight=WEIGHTS, max_nodes=None),
+    "folds": regression(cv=3),
+    "validated": regression(validation=(X[:50], CLEAN[:50])),
+    "held out": regression(validation_fraction=0.2),
+    "dictionary": regression(search="dictionary", n_points=500),
+    "weak": regression(search="dictionary", n_points=3_000, weakness=0.7),
+    "tanh": regression(activation="tanh", max_nodes=6),
+    "relu2": regression(activation="relu2", max_nodes=6, linear_term=False),
+    "several outputs": regression(y=np.column_stack([CLEAN, NOISY])),
+    "one input": regression(X[:, :1], CLEAN),
+    "absolute": regression(loss="absolute", max_nodes=8),
+    "chebyshev": regression(loss="chebyshev", max_nodes=6),
+    "absolute as grown": regression(loss="absolute", correct=False, max_nodes=8),
+    "sampled": regression(MANY, OF_MANY),
+    "sampled as grown": regression(MANY, OF_MANY, correct=False),
+    "sampled, absolute": regression(MANY, OF_MANY, loss="absolute", max_nodes=6),
+    "blocks": regression(Blocks(), None),
+    "classes": classification(validation_fraction=0.3),
+    "two classes": classification(X[:90], CLEAN[:90] > 0, WEIGHTS[:90], max_nodes=4),
+    "classes as grown": classification(correct=False),
+    "sampled classes": classification(MANY, OF_MANY > 0, max_nodes=4),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_samples(request, monkeypatch):
+    """Make a few hundred rows very many for the fits that see samples."""
+    if "sampled" in request.node.name or "blocks" in request.node.name:
+        monkeypatch.setattr(sketch, "MIN_SAMPLE", 250)
+        monkeypatch.setattr(sketch, "MAX_SAMPLE", 250)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+class Clock:
+    """A clock that goes on by a step whenever it is looked at."""
+
+    def __init__(self, step: float):
+        self.step, self.now = step, 0.0
+
+    def monotonic(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def bits(model) -> str:
+    """A digest of all numbers of a fitted model that do not depend on the time."""
+    found = hashlib.sha256()
+    path, network = model.path_, model.network_
+    for array in (
+        network.inner_weights,
+        network.biases,
+        network.outer_weights,
+        network.linear_weights,
+        network.intercept,
+        path.network.outer_weights,
+        path.training_errors,
+        path.scores,
+        np.array([path.finished_error, path.finished_score], dtype=float),
+    ):
+        found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return found.hexdigest() + path.stop_reason.name
+
+
+class Moments:
+    """All files that fits write, at every n-th note."""
+
+    def __init__(self, monkeypatch, file: Path):
+        self.file, self.contents = file, []
+        self._patch = monkeypatch
+        self._write = checkpoint.write_tree
+
+    def of(self, fit: Callable, n_notes: int = 1):
+        """Fit and keep every file that is written."""
+
+        def write(path, kind, tree):
+            self._write(path, kind, tree)
+            self.contents.append(self.file.read_bytes())
+
+        with self._patch.context() as patch:
+            patch.setattr(checkpoint, "time", Clock(checkpoint.SECONDS / n_notes))
+            patch.setattr(checkpoint, "_PAUSE", 0.0)
+            patch.setattr(checkpoint, "write_tree", write)
+            return fit(checkpoint=self.file)
+
+    def again(self, fit: Callable, i: int):
+        """Begin again where a kill after the i-th write would have left the fit."""
+        self.file.write_bytes(self.contents[i])
+        return fit(checkpoint=self.file)
+
+
+@pytest.fixture
+def moments(monkeypatch, tmp_path) -> Moments:
+    return Moments(monkeypatch, tmp_path / "fit.checkpoint")
+
+
+# The same network
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_that_was_killed_at_any_moment_ends_with_the_same_network(name, moments):
+    fit = FITS[name]
+    wanted = bits(fit())
+    descents = name in ("classes", "two classes", "sampled classes")
+    # A checkpoint alone changes nothing, and is gone when the fit is done.
+    assert bits(moments.of(fit, n_notes=29 if descents else 1)) == wanted
+    assert not moments.file.exists()
+    last = len(moments.contents) - 1
+    assert last > 3
+    for i in {0, last, *random.Random(name).sample(range(last), 3)}:
+        assert bits(moments.again(fit, i)) == wanted
+        assert not moments.file.exists()
+
+
+def test_a_fit_may_be_killed_again_and_again(moments):
+    fit = FITS["averaged"]
+    wanted, n_kills = bits(fit()), 0
+
+    def killed_at_once(path, kind, tree):
+        moments._write(path, kind, tree)
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "time", Clock(checkpoint.SECONDS / 3))
+        patch.setattr(checkpoint, "write_tree", killed_at_once)
+        patch.setattr(checkpoint._Book, "write", last_write(checkpoint._Book.write))
+        while True:
+            try:
+                model = fit(checkpoint=moments.file)
+                break
+            except Killed:
+                n_kills += 1
+    assert n_kills > 5
+    assert bits(model) == wanted
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def last_write(write: Callable) -> Callable:
+    """Write nothing more once the process is gone."""
+
+    def unless_killed(book):
+        if not isinstance(sys.exc_info()[1], Killed):
+            write(book)
+
+    return unless_killed
+
+
+@pytest.mark.parametrize("activation", ["relu", "relu2", "tanh", "leaky_relu"])
+@pytest.mark.parametrize("n_recalled", [1, 4, 7])
+def test_a_search_goes_on_from_neurons_that_it_is_told(activation, n_recalled):
+    from greedynet.activations import get_activation
+    from greedynet.data import Rows
+    from greedynet.directions import directions
+
+    def search():
+        sigma = get_activation(activation)
+        return ContinuousSearch(Rows(X, NOISY[:, None]), directions(X, 0), 3, activation=sigma)
+
+    def factor():
+        found = Factor(NOISY[:, None])
+        for column in np.column_stack([np.ones(300), X]).T:
+            found.append(column)
+        return found
+
+    whole, wanted, known = search(), [], []
+    target = factor()
+    for _ in range(9):
+        wanted.append(whole.propose(target))
+        known.append(whole.memory()[0])
+        assert target.append(wanted[-1].column)
+        whole.accept(target)
+
+    again, target = search(), factor()
+    for i, candidate in enumerate(wanted):
+        found = again.recall(target, known[i]) if i < n_recalled else again.propose(target)
+        for name in ("point", "norm", "column"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(candidate, name))
+        target.append(found.column)
+        again.accept(target)
+    np.testing.assert_array_equal(again.directions, whole.directions)
+
+
+# Work is not done again
+
+
+def counted(monkeypatch, owner, name) -> list[int]:
+    calls, function = [], getattr(owner, name)
+
+    def counting(*arguments, **settings):
+        calls.append(1)
+        return function(*arguments, **settings)
+
+    monkeypatch.setattr(owner, name, counting)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "work"),
+    [
+        ("averaged", ContinuousSearch, "propose"),
+        ("averaged", VariableProjection, "_step"),
+        ("corrected", ContinuousSearch, "_add"),
+        ("corrected", VariableProjection, "_step"),
+        ("folds", ContinuousSearch, "propose"),
+        ("dictionary", DictionarySearch, "_update"),
+        ("absolute", Absolute, "fit"),
+        ("absolute", VariableProjection, "_step"),
+        ("classes", ContinuousSearch, "propose"),
+        ("classes", descent, "losses_and_residual"),
+    ],
+)
+def test_what_is_known_is_not_found_again(name, owner, work, moments, monkeypatch):
+    fit = FITS[name]
+    calls = counted(monkeypatch, owner, work)
+    moments.of(fit, n_notes=1 if name != "classes" else 29)
+    n_fresh = len(calls)
+    counts = []
+    last = len(moments.contents) - 1
+    for i in (0, last // 2, last):
+        calls.clear()
+        moments.again(fit, i)
+        counts.append(len(calls))
+    assert n_fresh >= counts[0] >= counts[1] >= counts[2]
+    assert counts[2] <= max(1, 0.1 * n_fresh)
+
+
+def test_sums_over_all_rows_are_not_made_again(moments, monkeypatch):
+    monkeypatch.setattr(sketch, "MIN_SAMPLE", 250)
+    monkeypatch.setattr(sketch, "MAX_SAMPLE", 250)
+    sums = counted(monkeypatch, SourceBlocks, "total")
+    moments.of(FITS["blocks"])
+    assert sums
+    sums.clear()
+    moments.again(FITS["blocks"], -1)
+    assert not sums
+
+
+def test_what_was_found_on_the_way_is_dropped_with_the_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "time", Clock(10.0))
+    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
+    sizes = []
+
+    def compute(inner):
+        for i in range(20):
+            inner.once(lambda _, i=i: (np.full(1_000, float(i)),))
+            sizes.append(file.stat().st_size)
+        return (1.0,)
+
+    file = tmp_path / "c"
+    with pytest.raises(Killed, match=r"^$"), checkpointed(file, dict) as journal:  # noqa: PT012
+        journal.once(compute)
+        raise Killed
+    assert sizes[0] < sizes[-1]
+    assert file.stat().st_size < sizes[0]
+
+
+# Interrupted
+
+
+def test_an_interrupted_fit_has_lost_nothing(moments, monkeypatch):
+    n_neurons = []
+
+    def interrupt(n_nodes, error):
+        n_neurons.append(n_nodes)
+        if len(n_neurons) == 6:
+            raise KeyboardInterrupt
+
+    def fit(**more):
+        model = GreedyNetRegressor(max_nodes=30, correct=False, **more)
+        model._progress = progress
+        return model.fit(X, NOISY)
+
+    progress = None
+    wanted = bits(fit())
+    progress = interrupt
+    # No time has passed, so that nothing was written before.
+    monkeypatch.setattr(checkpoint, "time", Clock(0.0))
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        fit(checkpoint=moments.file)
+    progress = None
+    calls = counted(monkeypatch, ContinuousSearch, "propose")
+    model = fit(checkpoint=moments.file)
+    assert bits(model) == wanted
+    assert len(calls) == model.path_.network.n_neurons - 6
+
+
+def test_a_fit_that_fails_at_once_leaves_no_file(tmp_path):
+    file = tmp_path / "c"
+    with pytest.raises(Killed, match=r"^$"), checkpointed(file, dict):
+        raise Killed
+    assert not file.exists()
+
+
+# Writing
+
+
+def test_a_write_that_fails_leaves_the_file_before_it(moments, monkeypatch):
+    moments.of(FITS["grown"])
+    before = moments.contents[3]
+    moments.file.write_bytes(before)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "time", Clock(10.0))
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        FITS["grown"](checkpoint=moments.file)
+    assert moments.file.read_bytes() == before
+    assert [file.name for file in moments.file.parent.iterdir()] == [moments.file.name]
+
+
+def test_what_a_kill_left_of_a_write_is_cleared_away(tmp_path):
+    file = tmp_path / "fit[1].checkpoint"
+    (tmp_path / f".{file.name}.0123456789abcdef.tmp").write_bytes(b"half")
+    (tmp_path / ".fit1.checkpoint.0123456789abcdef.tmp").write_bytes(b"of another file")
+    FITS["grown"](checkpoint=file)
+    assert [found.name for found in tmp_path.iterdir()] == [".fit1.checkpoint.0123456789abcdef.tmp"]
+
+
+def test_files_are_written_seconds_apart_and_slow_ones_more_rarely(tmp_path, monkeypatch):
+    now, written = 0.0, []
+
+    class Time:
+        @staticmethod
+        def monotonic():
+            return now
+
+    def write(*_):
+        nonlocal now
+        written.append(now)
+        now += duration
+
+    monkeypatch.setattr(checkpoint, "time", Time)
+    monkeypatch.setattr(checkpoint, "write_tree", write)
+    for duration, most_apart in [(0.0, 3.5), (1.0, 22.0)]:
+        now = 0.0
+        written.clear()
+        with checkpointed(tmp_path / "c", dict) as journal:
+            while now < 200:
+                journal.once(lambda _: (1.0,))
+                now += 0.25
+        apart = np.diff(written)
+        assert written[0] >= checkpoint.SECONDS
+        assert apart.min() >= checkpoint.SECONDS
+        assert apart.max() <= most_apart
+        assert duration * len(written) < 0.06 * now
+
+
+def test_notes_from_threads_are_all_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "time", Clock(10.0))
+    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
+
+    def note(journal, name):
+        branch = journal.branch(name)
+        for i in range(50):
+            branch.once(lambda _, i=i: (name, i))
+
+    file = tmp_path / "c"
+    with pytest.raises(Killed, match=r"^$"), checkpointed(file, dict) as journal:  # noqa: PT012
+        threads = [threading.Thread(target=note, args=(journal, n)) for n in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        raise Killed
+    with checkpointed(file, dict) as journal:
+        for name in "abcd":
+            branch = journal.branch(name)
+            for i in range(50):
+                assert list(branch.once(never)) == [name, i]
+
+
+def never(_):
+    raise AssertionError("this was known")
+
+
+def test_no_checkpoint_is_no_journal():
+    with checkpointed(None, never) as journal:
+        assert journal is NO_JOURNAL
+    assert NO_JOURNAL.branch("a") is NO_JOURNAL
+    assert NO_JOURNAL.record().known is None
+    search = RecordedSearch(None, NO_JOURNAL.record())
+    assert search._known == []
+
+
+# Refusals
+
+
+@pytest.fixture
+def interrupted(moments) -> Path:
+    """A checkpoint of a fit half done."""
+    moments.of(regression(correct=False))
+    moments.file.write_bytes(moments.contents[4])
+    return moments.file
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (regression(max_nodes=13, correct=False), "max_nodes=12, not 13"),
+        (regression(), "correct=False, not True"),
+        (regression(correct=False, activation="tanh"), "activation='relu', not 'tanh'"),
+        (regression(correct=False, random_state=1), "seed="),
+        (regression(correct=False, y=CLEAN), "training=300 rows [0-9a-f]+, not 300 rows"),
+        (regression(correct=False, sample_weight=WEIGHTS), "training=300 rows"),
+        (regression(X[:299], NOISY[:299], correct=False), "not 299 rows"),
+        (regression(correct=False, cv=3), "cv=none, not 3 folds"),
+        (regression(correct=False, validation=(X, NOISY)), "validation=none, not 300 rows"),
+        (classification(), "estimator=GreedyNetRegressor, not GreedyNetClassifier"),
+    ],
+)
+def test_another_fit_is_refused(other, message, interrupted):
+    before = interrupted.read_bytes()
+    with pytest.raises(ValueError, match=f"`checkpoint` must name the checkpoint.*{message}"):
+        other(checkpoint=interrupted)
+    assert interrupted.read_bytes() == before
+
+
+def test_points_are_compared_by_their_numbers(moments):
+    points = rng.normal(size=(40, 4))
+
+    def fit(points):
+        return regression(search="dictionary", points=points)
+
+    moments.of(fit(points))
+    wanted = bits(fit(points)())
+    assert bits(moments.again(fit(points.tolist()), 2)) == wanted
+    points[3, 2] += 1e-9
+    with pytest.raises(ValueError, match=r"points=\(40, 4\) [0-9a-f]+, not \(40, 4\)"):
+        moments.again(fit(points), 2)
+
+
+def test_another_version_is_refused(interrupted, monkeypatch):
+    monkeypatch.setattr(greedynet, "__version__", "0.0.1")
+    with pytest.raises(ValueError, match=r"greedynet=.*, not 0\.0\.1"):
+        regression(correct=False)(checkpoint=interrupted)
+
+
+def test_blocks_in_another_order_are_refused(moments):
+    moments.of(FITS["blocks"])
+    with pytest.raises(ValueError, match="in the order they had when the fit was begun"):
+        moments.again(regression(Blocks((2, 1, 0)), None), 5)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: b"", "cut short"),
+        (lambda data: b"my notes\n" * 20, "cut short"),
+        (lambda data: data[: len(data) // 2], "cut short|damaged"),
+        (lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], "damaged"),
+    ],
+)
+def test_a_file_that_is_no_checkpoint_is_refused_and_left_alone(damage, message, interrupted):
+    damaged = damage(interrupted.read_bytes())
+    interrupted.write_bytes(damaged)
+    with pytest.raises(ValueError, match=f"`checkpoint` must name.*({message}).*delete the file"):
+        regression(correct=False)(checkpoint=interrupted)
+    assert interrupted.read_bytes() == damaged
+
+
+def test_a_model_is_no_checkpoint(tmp_path):
+    file = tmp_path / "model"
+    FITS["grown"]().save(file)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="holds a 'GreedyNetRegressor'"):
+        FITS["grown"](checkpoint=file)
+    assert file.read_bytes() == before
+
+
+def test_the_place_of_a_file_is_checked_before_the_work(tmp_path):
+    with pytest.raises(FileNotFoundError, match="`checkpoint` must lie in a folder that exists"):
+        FITS["grown"](checkpoint=tmp_path / "nowhere" / "c")
+    with pytest.raises(IsADirectoryError, match="`checkpoint` must name a file"):
+        FITS["grown"](checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="'checkpoint' parameter"):
+        FITS["grown"](checkpoint=3)
+
+
+def test_a_fit_that_cannot_be_begun_again_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="`checkpoint` needs a fit that can be begun again"):
+        FITS["grown"](checkpoint=tmp_path / "c", random_state=None)
+
+
+# The parameter
+
+
+def test_threads_and_words_may_change(interrupted, capsys):
+    wanted = bits(regression(correct=False)())
+    assert bits(regression(correct=False, n_jobs=2, verbose=2)(checkpoint=interrupted)) == wanted
+    assert "12 nodes" in capsys.readouterr().err
+
+
+def test_an_activation_of_the_users_own_is_the_same_in_another_process():
+    class Mine:
+        pass
+
+    assert checkpoint.described(Mine()) == checkpoint.described(Mine())
+    assert checkpoint.described(np.float64(0.5)) == checkpoint.described(0.5)
+
+
+def test_a_model_with_a_checkpoint_is_cloned_and_saved(tmp_path):
+    model = FITS["grown"](checkpoint=tmp_path / "c")
+    assert clone(model).checkpoint == tmp_path / "c"
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").checkpoint == str(tmp_path / "c")
+
+
+# Processes
+
+
+PROCESS = """
+import sys
+sys.path.insert(0, {tests!r})
+from greedynet import checkpoint
+checkpoint.SECONDS = 0.02
+from test_checkpoint import FITS, bits
+print("ready", flush=True)
+print(bits(FITS[{name!r}](checkpoint={file!r})), flush=True)
+"""
+
+
+def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
+    """Kill a process each delay after it has a file, then let it end; return bits and kills."""
+    code = PROCESS.format(tests=str(Path(__file__).parent), name=name, file=str(file))
+    for n_kills, delay in enumerate([*delays, None]):
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        with process:
+            assert process.stdout.readline() == "ready\n"
+            if delay is not None:
+                while not file.exists() and process.poll() is None:
+                    time.sleep(0.001)
+                time.sleep(delay)
+                process.send_signal(signal.SIGKILL)
+            found = process.stdout.read().strip()
+        if found:
+            return found, n_kills
+    raise AssertionError(f"the last process ended with {process.returncode}")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
+@pytest.mark.parametrize("name", ["averaged", "classes"])
+def test_a_process_that_is_killed(name, tmp_path):
+    found, n_kills = run_until_done(name, tmp_path / "c", [0.0, 0.1])
+    assert n_kills > 0
+    assert found == bits(FITS[name]())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
+@pytest.mark.parametrize("name", ["averaged in threads", "absolute", "two classes"])
+def test_processes_that_are_killed_at_random(name, tmp_path):
+    moment, wanted = random.Random(name), bits(FITS[name]())
+    n_kills = 0
+    while n_kills < 20:
+        delays = [moment.uniform(0.0, 0.3) for _ in range(20 - n_kills)]
+        found, killed = run_until_done(name, tmp_path / "c", delays)
+        assert found == wanted
+        assert list(tmp_path.iterdir()) == []
+        n_kills += killed
