@@ -201,6 +201,13 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     metavar="FILE",
     help="Write a page that shows the network, such as report.html.",
 )
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Note every few seconds how far the fit is; the same command, given again after it was "
+    "interrupted, goes on from there.",
+)
 def fit(data: Path, target: str, out: Path, **options: Any) -> None:
     """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ.
 

@@ -23,6 +23,7 @@ _PARAMETERS = {
     "loss": "loss",
     "quantile": "quantile",
     "seed": "random_state",
+    "checkpoint": "checkpoint",
 }
 
 # What to try, in the words of the command line.
