@@ -249,9 +249,6 @@ class Finisher:
         def solve(chosen: NDArray[np.intp], ridge: float) -> ShallowNetwork:
             if gram is not None:
                 solved: Solved = gram.triangle(np.append(np.arange(n_affine), n_affine + chosen))
-                ridge *= (
-                    len(self.sketch.blocks) / len(self.rows) if self.sketch is not None else 1.0
-                )
             else:
                 solved = factor = self.frame.factor(self.rows, _DEPENDENT)
                 columns = self._columns(points[chosen]) / norms[chosen]

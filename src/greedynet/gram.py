@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.linalg.blas import dsyrk
 
 from greedynet.activations import Activation
 from greedynet.data import Rows
@@ -26,7 +25,7 @@ class Triangle:
 
 @dataclass(frozen=True, eq=False)
 class Gram:
-    """Products `F'F` (upper triangle), `F'Y`, and the squared size of `Y`."""
+    """Products `F'F`, `F'Y`, and the squared size of `Y`."""
 
     G: Float64
     b: Float64
@@ -46,8 +45,7 @@ class Gram:
 
     def square_left(self, weights: Float64) -> float:
         """Return `|| Y - F c ||^2`, by differences: not for what is next to nothing of `Y`."""
-        G = self.G + np.triu(self.G, 1).T
-        return float(self.square + np.sum(weights * (G @ weights - 2.0 * self.b)))
+        return float(self.square + np.sum(weights * (self.G @ weights - 2.0 * self.b)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,21 +67,25 @@ class Products:
     def of(self, rows: Rows) -> Gram:
         """Return the products over some rows."""
         rows = self.frame.apply(rows)
-        F = rows.weighted(columns(rows, self.frame, self.points, self.activation)[0])
+        F = before_activation(rows, self.frame, self.points)
+        F[self.frame.n_affine :] = self.activation.value(F[self.frame.n_affine :])
         Y = rows.weighted(rows.Y)
-        return Gram(dsyrk(1.0, F.T, lower=0), F.T @ Y, float(np.sum(Y**2)))
+        if rows.weights is not None:
+            F *= np.sqrt(rows.weights)
+        return Gram(F @ F.T, F @ Y, float(np.sum(Y**2)))
 
     def join(self, one: Gram, other: Gram) -> Gram:
         """Return the products over both."""
         return Gram(one.G + other.G, one.b + other.b, one.square + other.square)
 
 
-def columns(
-    rows: Rows, frame: Frame, points: Float64, activation: Activation
-) -> tuple[Float64, Float64]:
-    """Return affine columns and neurons on scaled rows, without weights, and the neurons' `z`."""
-    Z = np.asarray(rows.X @ points[:, :-1].T + points[:, -1], dtype=np.float64)
-    F = np.empty((len(rows), frame.n_affine + len(points)))
-    F[:, : frame.n_affine] = frame.affine.evaluate(rows.X)
-    F[:, frame.n_affine :] = activation.value(Z)
-    return F, Z
+def before_activation(rows: Rows, frame: Frame, points: Float64) -> Float64:
+    """Return the affine columns and the neurons' `z` on scaled rows, one in each row.
+
+    The other way round than elsewhere: so a neuron's values lie next to each other, and a block of
+    rows is gone through at twice the speed.
+    """
+    A = np.concatenate([frame.affine.to_weights.T, points])
+    F = np.asarray(A[:, :-1] @ rows.X.T, dtype=np.float64)
+    F += A[:, -1:]
+    return F

@@ -33,7 +33,7 @@ from greedynet.checks import (
     check_weights,
     named,
 )
-from greedynet.data import Rows, unit_vectors
+from greedynet.data import Rows, rounded, unit_vectors
 from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
@@ -145,7 +145,7 @@ def _class_weights(
             sample_weight=None if weights is None else weights[seen],
         )
     of_row = np.zeros(len(labels))
-    of_row[seen] = by_class[np.searchsorted(present, labels[seen])]
+    of_row[seen] = rounded(by_class)[np.searchsorted(present, labels[seen])]
     return of_row
 
 

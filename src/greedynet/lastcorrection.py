@@ -20,7 +20,7 @@ from greedynet.activations import Activation
 from greedynet.correct import EDGE, VariableProjection, damped_step
 from greedynet.data import Rows
 from greedynet.frame import Frame
-from greedynet.gram import Gram, columns
+from greedynet.gram import Gram, before_activation
 from greedynet.sketch import Sketch
 
 Float64 = NDArray[np.float64]
@@ -58,13 +58,15 @@ class Pulls:
 
     def of(self, rows: Rows) -> Float64:
         """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
-        rows = self.frame.apply(rows)
-        F, Z = columns(rows, self.frame, self.points, self.activation)
-        residual = rows.Y - F @ self.weights
+        rows, r = self.frame.apply(rows), self.frame.n_affine
+        F = before_activation(rows, self.frame, self.points)
+        slope = self.activation.slope(F[r:] - EDGE)
+        F[r:] = self.activation.value(F[r:])
+        residual = rows.Y.T - self.weights.T @ F
         if rows.weights is not None:
-            residual *= rows.weights[:, None]
-        pull = self.activation.slope(Z - EDGE) * (residual @ self.weights[self.frame.n_affine :].T)
-        return np.column_stack([pull.T @ rows.X, pull.sum(axis=0)])
+            residual *= rows.weights
+        pull = slope * (self.weights[r:] @ residual)
+        return np.column_stack([pull @ rows.X, pull.sum(axis=1)])
 
     def join(self, one: Float64, other: Float64) -> Float64:
         """Return the gradient over both."""
@@ -88,24 +90,26 @@ def corrected_on_all_rows(
     """
     times = len(sketch.blocks) / state.n_rows
     state.damping = _FIRST_DAMPING
-    now = _Point.at(state.points, sketch, frame, activation, times * state.ridge)
+    # The noise asks for the same ridge however many rows there are.
+    ridge = state.ridge
+    now = _Point.at(state.points, sketch, frame, activation, ridge)
     gradient: Float64 | None = None
     for _ in range(N_TRIES if state.n_neurons else 0):
         if now.error < _NEXT_TO_NOTHING:
             break
         if gradient is None:
             pulls = Pulls(frame.without_rows(), now.points, activation, now.weights)
-            gradient = sketch.blocks.total(pulls) / times - state.ridge * now.points
-        step = _step(state, gradient)
-        tried = _Point.at(now.points + step, sketch, frame, activation, times * state.ridge)
+            gradient = sketch.total(pulls) - ridge * now.points
+        step = _step(state, gradient / times)
+        tried = _Point.at(now.points + step, sketch, frame, activation, ridge)
         fall = now.objective - tried.objective
         moved = state.moved(tried.points)
         # A neuron that no row of the sample sees any more has no place in the next matrix.
-        if fall <= 0 or not moved.alive.all():
+        if fall <= 0 or (state.alive & ~moved.alive).any():
             state.damping *= _MORE_DAMPING
             continue
         # On the quadratic model the objective falls by `step . gradient` at least.
-        as_expected = fall > _AS_EXPECTED * times * float(np.sum(step * gradient))
+        as_expected = fall > _AS_EXPECTED * float(np.sum(step * gradient))
         moved.damping = state.damping / (_LESS_DAMPING if as_expected else 1.0)
         worth = fall > _WORTH_A_STEP * now.objective
         state, now, gradient = moved, tried, None
@@ -137,7 +141,7 @@ class _Point:
     ) -> "_Point":
         gram: Gram = sketch.gram(frame, points, activation)
         r = frame.n_affine
-        M = np.triu(gram.G)
+        M = gram.G.copy()
         diagonal = np.einsum("ii->i", M)
         diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
         diagonal[r:] += ridge

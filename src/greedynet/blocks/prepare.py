@@ -26,8 +26,8 @@ class Preparation:
         What the outputs are to be, in their order; None for numbers.
     by_class : ndarray or None
         Weight of each class.
-    weight_scale : float
-        Factor that gives the weights the mean 1.
+    mean_weight : float
+        What the weights are divided by, so that their mean is 1.
     checked : bool
         Whether the blocks have been seen before, and found in order.
     """
@@ -36,7 +36,7 @@ class Preparation:
     n_outputs: int
     classes: NDArray[Any] | None = None
     by_class: Float64 | None = None
-    weight_scale: float = 1.0
+    mean_weight: float = 1.0
     checked: bool = False
 
     def rows(self, raw: Raw, name: str) -> Rows:
@@ -90,7 +90,7 @@ class Preparation:
             at = Y[:, 0].astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
             of_class = self.by_class[at]
             weights = of_class if weights is None else weights * of_class
-        return weights if weights is None else weights * self.weight_scale
+        return weights if weights is None else weights / self.mean_weight
 
 
 def _with_weights(X: NDArray[np.floating], Y: Float64, weights: Float64 | None) -> Rows:

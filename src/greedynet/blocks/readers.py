@@ -198,7 +198,7 @@ def input_blocks(X: Any, features: tuple[str, ...] | None) -> Iterator[Any]:
         missing = sorted(set(features) - set(parquet_dataset(Path(X)).schema.names))
         if missing:
             raise ValueError(
-                f"`X`: {os.fspath(X)} has no columns {missing}, which the model takes."
+                f"`X`: {os.fspath(X)} lacks the columns {missing}."
             )
         # The last one twice: as inputs, and as outputs that nobody looks at.
         blocks: Iterable[Any] = ParquetReader(Path(X), features, features[-1:])
@@ -207,4 +207,6 @@ def input_blocks(X: Any, features: tuple[str, ...] | None) -> Iterator[Any]:
     else:
         blocks = X
     for block in blocks:
-        yield block[0] if isinstance(block, tuple) else block
+        inputs = block[0] if isinstance(block, tuple) else block
+        if len(inputs):
+            yield inputs

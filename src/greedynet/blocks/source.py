@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from greedynet.blocks.base import Survey, Surveyed, Work
 from greedynet.blocks.prepare import Labels, Preparation
-from greedynet.data import Rows
+from greedynet.data import Rows, rounded
 
 T = TypeVar("T")
 
@@ -68,8 +68,8 @@ class SourceBlocks:
         n_rows, known = source.total(preparation, Surveyed())
         if known.weight == 0:
             raise ValueError("`sample_weight` must have a positive weight, got zeros only.")
-        scale = preparation.weight_scale * n_rows / known.weight
-        return SourceBlocks(source, replace(preparation, checked=True, weight_scale=scale), known)
+        mean = float(rounded(known.weight / n_rows))
+        return SourceBlocks(source, replace(preparation, checked=True, mean_weight=mean), known)
 
     @property
     def n_features(self) -> int:

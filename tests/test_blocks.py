@@ -1,0 +1,419 @@
+"""Rows in blocks: sums over them, fits from files and iterables, and what may go wrong there."""
+
+import gc
+import weakref
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, data, sketch
+from greedynet.activations import ReLU, get_activation
+from greedynet.blocks import MemoryBlocks, Surveyed, base, readers
+from greedynet.correct import VariableProjection
+from greedynet.data import InputScaling, Rows
+from greedynet.frame import Frame
+from greedynet.gram import Products
+from greedynet.lastcorrection import N_TRIES, Pulls, corrected_on_all_rows
+from greedynet.sketch import Sketch
+from greedynet.threads import Pool
+
+N_ROWS = 3_000
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    monkeypatch.setattr(sketch, "MIN_SAMPLE", 500)
+    monkeypatch.setattr(sketch, "MAX_SAMPLE", 500)
+    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
+    monkeypatch.setattr(readers, "_BLOCK_BYTES", 2**14)
+    # Data that are sampled keep their order: they are more than are sorted.
+    monkeypatch.setattr(data, "CANONICAL_ROWS", 1_000)
+
+
+def problem(n=N_ROWS, seed=0, noise=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 3))
+    return X, np.sin(3 * X[:, 0]) + np.abs(X[:, 1]) + noise * rng.standard_normal(n)
+
+
+def cut(*arrays, sizes=(700, 1, 1_299, 0, 1_000)):
+    """Uneven blocks, one of them empty."""
+    ends = np.cumsum(sizes)
+    parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    return [tuple(a[part] for a in arrays) for part in parts]
+
+
+class Again:
+    """Gives blocks anew, and counts how often, and how many of them are held at once."""
+
+    def __init__(self, blocks):
+        self.blocks, self.passes, self.most, self._alive = blocks, 0, 0, weakref.WeakSet()
+
+    def __iter__(self):
+        self.passes += 1
+        for X, *rest in self.blocks:
+            held = np.array(X).view(Watched)
+            self._alive.add(held)
+            self.most = max(self.most, len(self._alive))
+            yield (held, *rest)
+            del held
+
+
+class Watched(np.ndarray):
+    """An array with a weak reference and an identity."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        return self is other
+
+
+def same_network(one, other, rtol=1e-8):
+    assert one.n_nodes_ == other.n_nodes_
+    for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
+        a, b = getattr(one.network_, name), getattr(other.network_, name)
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+# Sums
+
+
+def framed(rows):
+    return Frame.of(rows, InputScaling.standard(rows), linear_term=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_survey_is_the_same_however_the_rows_are_cut(weighted):
+    X, y = problem()
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(X)) if weighted else None
+    rows = Rows(X, y[:, None], weights)
+    whole = Surveyed().of(rows)
+    parts = [Surveyed().of(rows.take(np.arange(i, len(X), 7))) for i in range(7)]
+    found = parts[0]
+    for part in parts[1:]:
+        found = Surveyed().join(found, part)
+    assert found.n_rows == len(X)
+    np.testing.assert_array_equal(found.input_range, [X.min(axis=0), X.max(axis=0)])
+    np.testing.assert_array_equal(found.checksum, whole.checksum)
+    np.testing.assert_allclose(found.weight, len(X) if weights is None else weights.sum())
+
+
+def test_checksum_sees_one_bit():
+    X, y = problem(50)
+    before = Surveyed().of(Rows(X, y[:, None])).checksum
+    X[17, 1] = np.nextafter(X[17, 1], 2)
+    after = Surveyed().of(Rows(X, y[:, None])).checksum
+    assert (before != after).tolist() == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "relu2"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pulls_are_the_gradient(activation, weighted):
+    """Of half the squared error, the outer weights held, by differences."""
+    X, y = problem(400)
+    rng = np.random.default_rng(2)
+    weights = rng.uniform(0.5, 2, len(X)) if weighted else None
+    rows = Rows(X, np.column_stack([y, y**2]), weights)
+    frame, sigma = framed(rows), get_activation(activation)
+    points, outer = rng.standard_normal((5, 4)), rng.standard_normal((frame.n_affine + 5, 2))
+    scaled = frame.apply(rows)
+
+    def half_error(W):
+        hidden = sigma.value(scaled.X @ W[:, :-1].T + W[:, -1])
+        F = np.hstack([frame.affine.evaluate(scaled.X), hidden])
+        return 0.5 * np.sum(scaled.weighted(scaled.Y - F @ outer) ** 2)
+
+    step = 1e-6
+    wanted = np.zeros_like(points)
+    for i in np.ndindex(points.shape):
+        up, down = points.copy(), points.copy()
+        up[i] += step
+        down[i] -= step
+        wanted[i] = (half_error(down) - half_error(up)) / (2 * step)
+    found = MemoryBlocks(rows).total(Pulls(frame.without_rows(), points, sigma, outer))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())
+
+
+def test_squared_error_by_products():
+    X, y = problem(500)
+    rows = Rows(X, y[:, None])
+    frame = framed(rows)
+    points = np.random.default_rng(3).standard_normal((6, 4))
+    gram = MemoryBlocks(rows).total(Products(frame.without_rows(), points, ReLU()))
+    outer = np.random.default_rng(4).standard_normal((len(gram.b), 1))
+    scaled = frame.apply(rows)
+    hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
+    F = np.hstack([frame.affine.evaluate(scaled.X), hidden])
+    np.testing.assert_allclose(gram.square_left(outer), np.sum((scaled.Y - F @ outer) ** 2))
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_last_correction_lowers_the_objective_of_all_rows(small_samples, activation):
+    X, y = problem(6_000, noise=1.0)
+    rows, sigma = Rows(X, y[:, None]), get_activation(activation)
+    taken = Sketch(MemoryBlocks(rows), 500, hold_out=False, seed=0)
+    frame = framed(taken.sample(0))
+    sample, everything = frame.apply(taken.sample(0)), frame.apply(rows)
+    points = np.random.default_rng(5).standard_normal((8, 4))
+    columns = frame.affine_columns(sample)
+    state = VariableProjection(sample, columns, points, activation=sigma).settle(20)
+
+    def objective(at):
+        """All rows, with a ridge that grows with their number."""
+        ridge = state.ridge * len(rows) / len(sample)
+        exact = VariableProjection(
+            everything, frame.affine_columns(everything), at.points, ridge, sigma
+        )
+        exact = exact.moved(at.points)
+        size = np.sum(at.points**2) + np.sum(exact.weights[frame.n_affine :] ** 2)
+        return exact.error + ridge * size
+
+    corrected = corrected_on_all_rows(state, taken, frame, sigma)
+    assert corrected.n_neurons == state.n_neurons
+    assert objective(corrected) < 0.995 * objective(state)
+
+
+@pytest.mark.parametrize("parameters", [{"n_nodes": 20}, {"max_nodes": 20}])
+def test_all_rows_are_better_than_the_sample(small_samples, monkeypatch, parameters):
+    """Half of the error that a sample leaves is gone, and more."""
+    X, y = problem(20_000)
+    T, truth = problem(5_000, seed=1, noise=0.0)
+    corrected = GreedyNetRegressor(**parameters).fit(X, y)
+    monkeypatch.setattr("greedynet.lastcorrection.N_TRIES", 0)
+    sampled = GreedyNetRegressor(**parameters).fit(X, y)
+    error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, sampled))
+    assert corrected.n_nodes_ == sampled.n_nodes_
+    assert error < 0.5 * before
+
+
+# Fits from blocks
+
+
+def sources(folder, X, y):
+    names = ["a", "b", "c"]
+    frame = pd.DataFrame(X, columns=names).assign(t=y)
+    frame.to_parquet(folder / "all.parquet", row_group_size=400)
+    (folder / "parts").mkdir()
+    for i, (part,) in enumerate(cut(frame)):
+        part.to_parquet(folder / "parts" / f"{i}.parquet")
+    for name, values in (("X", X), ("y", y)):
+        np.save(folder / f"{name}.npy", values)
+    return {
+        "list": (cut(X, y),),
+        "iterable": (Again(cut(X, y)),),
+        "memmap": (np.load(folder / "X.npy", mmap_mode="r"), np.load(folder / "y.npy", "r")),
+        "memmap and array": (np.load(folder / "X.npy", mmap_mode="r"), y),
+        "parquet": (folder / "all.parquet", "t"),
+        "folder": (str(folder / "parts"), "t"),
+    }
+
+
+KINDS = ["list", "iterable", "memmap", "memmap and array", "parquet", "folder"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_from_blocks_is_that_of_arrays(small_samples, tmp_path, kind):
+    X, y = problem()
+    wanted = GreedyNetRegressor(max_nodes=15).fit(X, y)
+    assert wanted.n_nodes_ > 5
+    source = sources(tmp_path, X, y)[kind]
+    found = GreedyNetRegressor(max_nodes=15).fit(*source)
+    same_network(found, wanted)
+    np.testing.assert_allclose(found.network_.predict(X), wanted.predict(X), rtol=1e-8)
+    np.testing.assert_allclose(found.predict(source[0]), wanted.predict(X), rtol=1e-8)
+    assert found.n_features_in_ == 3
+    if kind in ("parquet", "folder"):
+        assert list(found.feature_names_in_) == ["a", "b", "c"]
+        assert found.network_.feature_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_rows_are_taken_into_memory(tmp_path, kind):
+    X, y = problem()
+    wanted = GreedyNetRegressor(max_nodes=10).fit(X, y)
+    found = GreedyNetRegressor(max_nodes=10).fit(*sources(tmp_path, X, y)[kind])
+    same_network(found, wanted, rtol=0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_threads_do_not_change_a_bit(small_samples, n_jobs):
+    X, y = problem()
+    one = GreedyNetRegressor(max_nodes=15, n_jobs=2).fit(cut(X, y))
+    other = GreedyNetRegressor(max_nodes=15, n_jobs=n_jobs).fit(cut(X, y))
+    same_network(one, other, rtol=0)
+
+
+def test_weights_and_several_outputs(small_samples):
+    X, y = problem()
+    Y = np.column_stack([y, y**2])
+    weights = np.random.default_rng(1).uniform(0, 5, len(X))
+    weights[::5] = 0
+    wanted = GreedyNetRegressor(n_nodes=12).fit(X, Y, weights)
+    found = GreedyNetRegressor(n_nodes=12).fit(cut(X, Y, weights))
+    same_network(found, wanted)
+
+
+def test_single_precision(small_samples):
+    X, y = problem()
+    X = X.astype(np.float32)
+    wanted = GreedyNetRegressor(n_nodes=10).fit(X, y)
+    same_network(GreedyNetRegressor(n_nodes=10).fit(cut(X, y)), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"loss": "absolute"}, {"correct": False}, {"activation": "tanh"}, {"alpha": 0.1}]
+)
+def test_other_fits_from_blocks(small_samples, parameters):
+    X, y = problem()
+    model = GreedyNetRegressor(n_nodes=8, **parameters)
+    same_network(clone(model).fit(cut(X, y)), clone(model).fit(X, y))
+
+
+def test_validation_data(small_samples):
+    X, y = problem()
+    T, t = problem(300, seed=1)
+    wanted = GreedyNetRegressor(max_nodes=20).fit(X, y, X_val=T, y_val=t)
+    found = GreedyNetRegressor(max_nodes=20).fit(cut(X, y), X_val=T, y_val=t)
+    same_network(found, wanted)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"low": 3.0}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes(small_samples, n_classes, class_weight):
+    X, y = problem()
+    names = np.array(["high", "low", "middle"][:n_classes])
+    labels = names[np.searchsorted([0.2, 1.0][: n_classes - 1], y)]
+    weights = np.random.default_rng(1).uniform(0, 2, len(X))
+    model = GreedyNetClassifier(max_nodes=6, class_weight=class_weight)
+    wanted = clone(model).fit(X, labels, weights)
+    found = clone(model).fit(cut(X, labels, weights))
+    assert list(found.classes_) == list(names)
+    same_network(found, wanted, rtol=1e-6)
+    np.testing.assert_array_equal(found.predict(cut(X, labels)), wanted.predict(X))
+    assert found.predict_proba(X).shape == (len(X), n_classes)
+
+
+def test_passes_are_few_and_blocks_are_let_go(small_samples):
+    X, y = problem()
+    source = Again(cut(X, y))
+    GreedyNetRegressor(n_nodes=20).fit(source)
+    # The first block for its shape, a survey, the samples, and two a step.
+    assert 5 <= source.passes <= 4 + 2 * N_TRIES
+    gc.collect()
+    # One at work, one fetched ahead, and the one that the iterable itself is about to hand over.
+    assert source.most <= 3
+
+
+def test_mapped_pages_are_given_back(small_samples, tmp_path, monkeypatch):
+    X, _ = problem()
+    np.save(tmp_path / "X.npy", X)
+    let_go = []
+    monkeypatch.setattr(readers, "_let_go", lambda array: let_go.append(type(array)))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X))))
+    np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
+    assert let_go.count(np.memmap) == len(blocks) > 3
+    assert not any(isinstance(b[0], np.memmap) for b in blocks)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_letting_go_changes_nothing(tmp_path, mode):
+    X, _ = problem(100)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode=mode)
+    wanted = X.copy()
+    if mode != "r":
+        mapped[5] = wanted[5] = 7.0
+    readers._let_go(mapped)
+    np.testing.assert_array_equal(mapped, wanted)
+
+
+# What may go wrong
+
+
+class Changing:
+    """Fewer rows every time."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+
+    def __iter__(self):
+        blocks = self.blocks
+        self.blocks = blocks[:-1]
+        return iter(blocks)
+
+
+def with_nan(X):
+    X = X.copy()
+    X[1_500, 1] = np.nan
+    return X
+
+
+X_, Y_ = problem()
+WRONG = [
+    ((block for block in cut(X_, Y_)), TypeError, "spent after one.*a list"),
+    (Changing(cut(X_, Y_)), ValueError, "same rows every time.*3,000|must not change"),
+    (cut(with_nan(X_), Y_), ValueError, "`X` must hold finite.*row 799 of block 2"),
+    ([*cut(X_, Y_), (X_[:5, :2], Y_[:5])], ValueError, "3 columns in every block.*2 in block 5"),
+    ([*cut(X_, Y_), (X_[:5], Y_[:4])], ValueError, "5 of `X`, 4 of `y` in block 5"),
+    ([*cut(X_, Y_), (X_[:5],)], TypeError, r"blocks `\(X, y\)`.*block 5"),
+    (cut(X_, np.where(Y_ > 0, "a", "b")), ValueError, "GreedyNetClassifier"),
+    (cut(X_, Y_, -np.ones(N_ROWS)), ValueError, "`sample_weight` must be non-negative"),
+    (cut(X_, Y_, np.zeros(N_ROWS)), ValueError, "positive weight"),
+    (Again([]), ValueError, "at least one block"),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "message"), WRONG)
+def test_wrong_blocks(small_samples, source, kind, message):
+    with pytest.raises(kind, match=message):
+        GreedyNetRegressor(n_nodes=5).fit(source)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"cv": 3}, {"validation_fraction": 0.2}, {"search": "dictionary"}]
+)
+def test_what_needs_all_rows_is_refused(small_samples, parameters):
+    with pytest.raises(ValueError, match="needs all rows in memory, got 3,000 rows in blocks"):
+        GreedyNetRegressor(max_nodes=8, **parameters).fit(cut(X_, Y_))
+
+
+def test_one_class_in_blocks(small_samples):
+    with pytest.raises(ValueError, match="at least two classes"):
+        GreedyNetClassifier().fit(cut(X_, np.zeros(N_ROWS)))
+
+
+def test_wrong_files(tmp_path):
+    pd.DataFrame(X_, columns=["a", "b", "c"]).assign(t=Y_).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").write_text("no Parquet")
+    model = GreedyNetRegressor(n_nodes=3)
+    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
+        model.fit(tmp_path / "missing.parquet", "t")
+    with pytest.raises(ValueError, match="holds no Parquet"):
+        model.fit(tmp_path / "b.parquet", "t")
+    with pytest.raises(ValueError, match=r"must name the column to learn.*'a', 'b', 'c', 't'"):
+        model.fit(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="got \\['price'\\]"):
+        model.fit(tmp_path / "a.parquet", "price")
+    model.fit(tmp_path / "a.parquet", "t")
+    pd.DataFrame(X_[:, :2], columns=["a", "b"]).to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(ValueError, match="lacks the columns \\['c'\\]"):
+        model.predict(tmp_path / "c.parquet")
+
+
+def test_a_failing_fit_leaves_the_model_alone(small_samples):
+    model = GreedyNetRegressor(n_nodes=5).fit(X_, Y_)
+    before = model.predict(X_[:10])
+    with pytest.raises(ValueError, match="finite"):
+        model.fit(cut(with_nan(X_), Y_))
+    np.testing.assert_array_equal(model.predict(X_[:10]), before)
+
+
+def test_pool_is_used_for_sums():
+    X, y = problem(1_000)
+    rows = Rows(X, y[:, None])
+    one, three = (MemoryBlocks(rows, Pool(n)).survey() for n in (1, 3))
+    np.testing.assert_array_equal(one.checksum, three.checksum)
+    assert one.weight == three.weight
