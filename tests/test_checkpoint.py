@@ -17,12 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sklearn.base import clone
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, checkpoint, descent, load, sketch
 from greedynet.blocks import SourceBlocks
 from greedynet.checkpoint import checkpointed
+from greedynet.cli import main
 from greedynet.correct import VariableProjection
 from greedynet.factor import Factor
 from greedynet.journal import NO_JOURNAL
@@ -585,6 +587,27 @@ def test_a_model_with_a_checkpoint_is_cloned_and_saved(tmp_path):
     assert clone(model).checkpoint == tmp_path / "c"
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").checkpoint == str(tmp_path / "c")
+
+
+def test_the_command_goes_on(moments, tmp_path):
+    np.savez(tmp_path / "a.npz", X=X, y=NOISY)
+    out = tmp_path / "model"
+
+    def command(checkpoint, *more):
+        arguments = ["fit", tmp_path / "a.npz", "--target", "y", "--out", out, "--max-nodes", "9"]
+        arguments += [*more, "--checkpoint", checkpoint]
+        return CliRunner().invoke(main, list(map(str, arguments)))
+
+    assert moments.of(command).exit_code == 0
+    wanted = bits(load(out).estimator)
+    result = moments.again(command, 5)
+    assert result.exit_code == 0, result.output
+    assert bits(load(out).estimator) == wanted
+    assert not moments.file.exists()
+    result = moments.again(lambda checkpoint: command(checkpoint, "--seed", 3), 5)
+    assert result.exit_code == 2
+    assert "`checkpoint` must name the checkpoint of this fit" in result.stderr
+    assert "seed=" in result.stderr
 
 
 # Processes
