@@ -56,8 +56,8 @@ def test_scikit_learn(estimator, check):
 @pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
 @parametrize_with_checks(
     [
-        small(max_nodes=4, search="dictionary", n_points=100, alpha=1e-2),
-        small(max_nodes=4, linear_term=False, class_weight="balanced", alpha=1e-2),
+        small(max_nodes=4, search="dictionary", n_points=100, alpha=1e-2, linear_term=False),
+        small(max_nodes=4, class_weight="balanced", alpha=1e-2),
     ]
 )
 def test_scikit_learn_with_other_settings(estimator, check):

@@ -151,11 +151,10 @@ def test_loaded_estimator_is_a_full_one(tmp_path: Path, search: str):
     assert_same(refitted.network_, model.network_)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: str):
+def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     need("jax")
     need("optax")
-    model = fitted(search, refine="adam", refine_epochs=3)
+    model = fitted(refine="adam", refine_epochs=3)
     again = loaded_again(model, tmp_path)
     assert_same(again.training_, model.training_)
     assert_same(again.network_, model.network_)

@@ -20,15 +20,13 @@ from problems import SEARCHES, noisy, planted, regressor, relative_error
 SETTINGS = {
     "continuous": [
         {},
-        {"correct": False},
+        {"correct": False, "validation_fraction": 0.2},
         {"linear_term": False, "n_nodes": 5},
         {"cv": 3, "max_nodes": 10},
-        {"validation_fraction": 0.2, "max_nodes": 20},
-        {"loss": "absolute", "max_nodes": 8},
-        {"loss": "quantile", "quantile": 0.4, "max_nodes": 8},
+        {"loss": "absolute", "max_nodes": 6},
+        {"loss": "quantile", "quantile": 0.4, "max_nodes": 6, "validation_fraction": 0.2},
     ],
     "dictionary": [
-        {},
         {"rule": "oga", "linear_term": False, "max_nodes": 20, "cv": 3},
         {"validation_fraction": 0.2, "alpha": 1e-3, "memory_budget": 2_000_000},
         {"weakness": 0.5, "n_points": 400, "n_nodes": 5},

@@ -100,8 +100,7 @@ def test_drift_does_not_show(rule):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("weakness", [1.0, 0.8, 0.5, 0.2])
-@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize(("weakness", "n_outputs"), [(1.0, 2), (0.8, 1), (0.5, 2), (0.2, 1)])
 def test_weak_choice_is_within_its_factor_of_the_best(rule, weakness, n_outputs):
     X, y = noisy(n_rows=2500, n_features=2)
     Y = np.column_stack([y, np.sin(5 * X[:, 0])])[:, :n_outputs]
