@@ -376,6 +376,19 @@ def test_rows_that_do_not_fit(tmp_path, arguments, error, match):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_models_without_names_take_those_of_a_table(tmp_path):
+    known, page = case("two"), tmp_path / "report.html"
+    table = {"north": known.X[:, 0], "east": known.X[:, 1], "height": known.y}
+    write_report(known.model, page, table, target="height", held_out=table)
+    data = contents(page)
+    assert data["picture"]["names"] == ["north", "east"]
+    assert data["misses"]["found"] == pytest.approx(known.model.predict(known.X), rel=1e-3)
+    assert "held-out rows" in page.read_text(encoding="utf-8")
+    for wrong in ({"X": known.X}, {"held_out": known.X}):
+        with pytest.raises(ValueError, match="`y` must be given beside an array"):
+            write_report(known.model, page, **wrong)
+
+
 def test_models_and_classes_that_do_not_fit(tmp_path):
     with pytest.raises(TypeError, match="`model` must be a TableModel"):
         write_report(object(), tmp_path / "report.html")

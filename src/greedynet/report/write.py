@@ -1,6 +1,7 @@
 """`write_report`: a model and its rows into one HTML file."""
 
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,11 @@ from greedynet.report.subject import (
 )
 from greedynet.report.tables import misses_section, neurons_section
 from greedynet.report.words import paragraphs, score_table, suggestions, title
-from greedynet.tablemodel import Missing, TableModel, Unknown, as_table_model
-from greedynet.tables import open_table
+from greedynet.tablemodel import Missing, Unknown, as_table_model
+from greedynet.tables import Table, open_table
 from greedynet.threads import deterministic_threads
+
+_GIVEN = "the rows given"
 
 
 def write_report(
@@ -95,23 +98,42 @@ def write_report(
     table = as_columns(model)
     which = check_output(table.network, table.classes, output)
 
-    def read(source: Any, targets: Any, label: str) -> Rows:
-        if targets is not None:
-            return array_rows(table, source, targets, which, label)
-        opened = open_table(source, separator, decimal)
-        known = table if isinstance(model, TableModel) else as_table_model(model, opened, target)
-        return table_rows(known, opened, target, missing=missing, unknown=unknown)
+    def opened(source: Any) -> Table:
+        return open_table(_check_table(source), separator, decimal)
 
-    rows = None if X is None else read(X, y, "the rows given")
-    held = None
-    if held_out is not None:
-        pair = held_out if isinstance(held_out, tuple | list) else (held_out, None)
-        held = read(pair[0], pair[1], "the held-out rows")
+    def read(source: Table) -> Rows:
+        return table_rows(table, source, target, missing=missing, unknown=unknown)
+
+    rows = held = None
+    if y is not None:
+        rows = array_rows(table, X, y, which, _GIVEN)
+    elif X is not None:
+        source = opened(X)
+        table = as_table_model(model, source, target)  # without names of its own, the table's
+        rows = read(source)
+    if isinstance(held_out, tuple | list):
+        held_X, held_y = held_out
+        held = array_rows(table, held_X, held_y, which, "the held-out rows")
+    elif held_out is not None:
+        held = read(opened(held_out))
     name = target or table.target or ("y" if table.classes is None else "the class")
     subject = Subject(table, name, rows, held, which)
     with deterministic_threads(1):  # many small products, which threads only slow down
         text = report_page(subject, model_file)
     write_atomically(path, text.encode("utf-8"))
+
+
+def _check_table(source: Any) -> Any:
+    """Return a table, or say that an array has no targets."""
+    if isinstance(source, str | os.PathLike | Mapping) or hasattr(source, "columns"):
+        return source
+    if not hasattr(source, "blocks"):
+        raise ValueError(
+            "`y` must be given beside an array, which has no column to predict, got None: write "
+            "`write_report(model, path, X, y)`, or give a file or a data frame; for rows held out, "
+            "`held_out=(X, y)`."
+        )
+    return source
 
 
 def report_page(subject: Subject, model_file: str) -> str:
@@ -145,7 +167,7 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
 
 
 def _rows_of(rows: Rows) -> str:
-    return "rows given" if rows.label == "the rows given" else f"rows of {rows.label}"
+    return "rows given" if rows.label == _GIVEN else f"rows of {rows.label}"
 
 
 def sections(subject: Subject) -> dict[str, Any]:
