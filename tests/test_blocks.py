@@ -334,15 +334,14 @@ def test_letting_go_changes_nothing(tmp_path, mode):
 
 
 class Changing:
-    """Fewer rows every time."""
+    """Fewer rows after some passes."""
 
-    def __init__(self, blocks):
-        self.blocks = blocks
+    def __init__(self, blocks, passes):
+        self.blocks, self.passes = blocks, passes
 
     def __iter__(self):
-        blocks = self.blocks
-        self.blocks = blocks[:-1]
-        return iter(blocks)
+        self.passes -= 1
+        return iter(self.blocks if self.passes >= 0 else self.blocks[:-1])
 
 
 def with_nan(X):
@@ -354,7 +353,8 @@ def with_nan(X):
 X_, Y_ = problem()
 WRONG = [
     ((block for block in cut(X_, Y_)), TypeError, "spent after one.*a list"),
-    (Changing(cut(X_, Y_)), ValueError, "same rows every time.*3,000|must not change"),
+    (Changing(cut(X_, Y_), 2), ValueError, "same rows every time, 3,000.*rows asked for"),
+    (Changing(cut(X_, Y_), 4), ValueError, "same rows every time, 3,000.*got 2,000 rows now"),
     (cut(with_nan(X_), Y_), ValueError, "`X` must hold finite.*row 799 of block 2"),
     ([*cut(X_, Y_), (X_[:5, :2], Y_[:5])], ValueError, "3 columns in every block.*2 in block 5"),
     ([*cut(X_, Y_), (X_[:5], Y_[:4])], ValueError, "5 of `X`, 4 of `y` in block 5"),
