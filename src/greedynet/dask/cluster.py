@@ -84,7 +84,14 @@ class Shards:
 
     def close(self) -> None:
         """Let go of all shards; the workers free their memory."""
+        self._release(self._placed)
         self._placed = []
+
+    def _release(self, shards: list[_Placed]) -> None:
+        # Futures of actors are parts of cycles: to wait for their end is to wait for Python's
+        # collector of garbage.
+        if shards and self._client.status == "running":
+            self._client.cancel([shard.future for shard in shards])
 
     def ask(self, what: Ask) -> list[Any]:
         """Return the answers of shards that hold all partitions, in their order.
@@ -94,6 +101,11 @@ class Shards:
         what : callable
             Gets the actor of a shard and its partitions, and returns the future of an answer.
         """
+        # Actors look for the current client, which need not be ours.
+        with self._client.as_current():
+            return self._asked(what)
+
+    def _asked(self, what: Ask) -> list[Any]:
         answers: dict[tuple[int, ...], Any] = {}
         self._look_for_workers()
         for _ in range(_MOST_LOSSES):
@@ -172,6 +184,7 @@ class Shards:
         lost = list(shard.numbers)
         log.warning("Worker %s is gone: partitions %s are placed again.", shard.worker, lost)
         self._placed.remove(shard)
+        self._release([shard])
 
     # Places
 
@@ -212,8 +225,11 @@ class Shards:
         """Return a shard without partitions that are elsewhere now; None if none are left."""
         gone = [n for n in shard.numbers if n in moved]
         left = tuple(n for n in shard.numbers if n not in moved)
-        if not gone or not left:
-            return None if gone else shard
+        if not gone:
+            return shard
+        if not left:
+            self._release([shard])
+            return None
         try:
             self._answer(shard, self._called(shard, lambda actor, _: actor.drop(gone)))
         except _LostError:

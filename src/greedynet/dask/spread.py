@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-# A worker with more than this times its fair share of the rows gives partitions away.
-_SLACK = 1.25
-
 
 def spread(
     rows: Sequence[int],
@@ -14,8 +11,9 @@ def spread(
 ) -> list[str]:
     """Return a worker for each partition.
 
-    A partition stays where it is, unless that worker would have a quarter more than its fair share
-    of the rows; what has to move goes to the worker with the fewest rows, large partitions first.
+    A partition stays where it is, unless that worker would then have more than its fair share of
+    the rows by half of the largest partition; what has to move goes to the worker with the fewest
+    rows, large partitions first.
 
     Parameters
     ----------
@@ -29,7 +27,7 @@ def spread(
         Rows that workers hold besides these.
     """
     load = {worker: (loads or {}).get(worker, 0) for worker in workers}
-    most = _SLACK * (sum(rows) + sum(load.values())) / len(load)
+    most = (sum(rows) + sum(load.values())) / len(load) + max(rows, default=0) / 2
     by_size = sorted(range(len(rows)), key=lambda i: (-rows[i], i))
     targets: dict[int, str] = {}
     for i in by_size:

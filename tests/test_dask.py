@@ -1,0 +1,766 @@
+"""Fits on a dask cluster: the network of a fit in memory, whatever happens to the workers."""
+
+import logging
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import greedynet
+from extras import need
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, data, sketch
+from greedynet.blocks import Preparation, Surveyed, base
+
+dask = need("dask")
+need("distributed")
+
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
+
+from greedynet.dask import (  # noqa: E402
+    ClusterError,
+    DaskGreedyNetClassifier,
+    DaskGreedyNetRegressor,
+    DaskSource,
+)
+from greedynet.dask.cluster import Shards  # noqa: E402
+from greedynet.dask.collections import Partitions  # noqa: E402
+from greedynet.dask.shard import Shard  # noqa: E402
+from greedynet.dask.spread import largest_load, spread  # noqa: E402
+
+# The one way that a mistake in waiting shows.
+TIME_LIMIT = 120
+
+
+@pytest.fixture(autouse=True)
+def time_limit():
+    def over(*_):
+        raise AssertionError(f"still waiting after {TIME_LIMIT} seconds")
+
+    signal.signal(signal.SIGALRM, over)
+    signal.alarm(TIME_LIMIT)
+    yield
+    signal.alarm(0)
+
+
+@contextmanager
+def cluster_of(n_workers, *, processes=False, threads=1):
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=threads,
+            processes=processes,
+            protocol="tcp://",
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster_of(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def process_client():
+    with cluster_of(3, processes=True) as client:
+        yield client
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    sample_few(monkeypatch)
+
+
+def sample_few(monkeypatch):
+    """Make samples small, and leave more rows than these in their order."""
+    monkeypatch.setattr(sketch, "MIN_SAMPLE", 400)
+    monkeypatch.setattr(sketch, "MAX_SAMPLE", 400)
+    monkeypatch.setattr(data, "CANONICAL_ROWS", 400)
+    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
+
+
+N = 2_000
+UNEVEN = (0, 1, 1_199, 0, 300, 500, 0)
+
+
+def problem(n=N, seed=0):
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(-1, 1, (n, 3))
+    return X, np.sin(3 * X[:, 0]) + np.abs(X[:, 1]) + 0.1 * rng.randn(n)
+
+
+def on_dask(values, chunks):
+    rows = chunks if isinstance(chunks, tuple) else (chunks,) * (len(values) // chunks)
+    return da.from_array(values, chunks=(rows, *((n,) for n in values.shape[1:])))
+
+
+def fit(client, model, *arrays, chunks=500, **validation):
+    model.client = client
+    return model.fit(*(on_dask(values, chunks) for values in arrays), **validation)
+
+
+def assert_same_network(one, other, atol=1e-8):
+    a, b = one.network_, other.network_
+    assert (a.n_nodes, a.n_neurons) == (b.n_nodes, b.n_neurons)
+    assert one.stop_reason_ is other.stop_reason_
+    for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=atol, rtol=0)
+    np.testing.assert_array_equal(a.input_range, b.input_range)
+
+
+# The same network
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_few_rows_give_the_very_network_of_memory(n_workers):
+    X, y = problem(600)
+    wanted = GreedyNetRegressor(max_nodes=8).fit(X, y)
+    with cluster_of(n_workers) as client:
+        got = fit(client, DaskGreedyNetRegressor(max_nodes=8), X, y, chunks=(0, 1, 399, 0, 200))
+    assert_same_network(got, wanted, atol=0)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+@pytest.mark.parametrize("parameters", [{"n_nodes": 8}, {"max_nodes": 8}, {"correct": False}])
+def test_many_rows_give_the_network_of_memory(small_samples, n_workers, parameters):
+    X, y = problem()
+    wanted = GreedyNetRegressor(**parameters).fit(X, y)
+    with cluster_of(n_workers) as client:
+        for chunks in (250, UNEVEN):
+            got = fit(client, DaskGreedyNetRegressor(**parameters), X, y, chunks=chunks)
+            assert_same_network(got, wanted)
+            np.testing.assert_allclose(got.to_local().predict(X), wanted.predict(X), atol=1e-8)
+
+
+def test_rows_as_many_as_are_sampled_in_earnest(client):
+    X, y = problem(40_000)
+    wanted = GreedyNetRegressor(n_nodes=5).fit(X, y)
+    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=5), X, y, chunks=8_000), wanted)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_weights_and_several_outputs(client, sampled, request):
+    if sampled:
+        request.getfixturevalue("small_samples")
+    X, y = problem()
+    Y = np.column_stack([y, X[:, 2] ** 2])
+    weights = np.random.RandomState(3).choice([0.0, 1.0, 2.5], N)
+    wanted = GreedyNetRegressor(n_nodes=7).fit(X, Y, weights)
+    got = fit(client, DaskGreedyNetRegressor(n_nodes=7), X, Y, weights, chunks=UNEVEN)
+    assert_same_network(got, wanted)
+    assert got.predict(on_dask(X, 500)).shape == (N, 2)
+    score = got.score(*(on_dask(values, UNEVEN) for values in (X, Y, weights)))
+    assert score == pytest.approx(wanted.score(X, Y, weights), abs=1e-9)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_text_classes_and_class_weights(client, sampled, n_classes, request):
+    if sampled:
+        request.getfixturevalue("small_samples")
+    X, y = problem()
+    labels = np.array(["low", "middle", "top"])[np.digitize(y, [0.2, 1.0][: n_classes - 1])]
+    weights = np.random.RandomState(3).choice([0.0, 1.0, 2.0], N)
+    parameters = {"n_nodes": 6, "class_weight": "balanced"}
+    wanted = GreedyNetClassifier(**parameters).fit(X, labels, weights)
+    model = DaskGreedyNetClassifier(**parameters)
+    got = fit(client, model, X, labels, weights, chunks=UNEVEN)
+    assert got.classes_.tolist() == wanted.classes_.tolist()
+    assert_same_network(got, wanted, atol=1e-6)
+    inputs = on_dask(X, UNEVEN)
+    for method in ("predict_proba", "predict_log_proba", "decision_function"):
+        here = getattr(wanted, method)(X)
+        there = getattr(got, method)(inputs)
+        assert there.shape == here.shape
+        np.testing.assert_allclose(there.compute(), here, atol=1e-5)
+    np.testing.assert_array_equal(got.predict(inputs).compute(), wanted.predict(X))
+    score = got.score(inputs, on_dask(labels, UNEVEN), on_dask(weights, UNEVEN))
+    assert score == pytest.approx(wanted.score(X, labels, weights))
+
+
+def test_data_frames_with_names_and_text(client):
+    X, y = problem(600)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["y"], frame["kind"] = y, np.where(y > 0.5, "up", "down")
+    table = dd.from_pandas(frame, npartitions=4)
+    inputs = table[["a", "b", "c"]]
+
+    model = DaskGreedyNetRegressor(n_nodes=6)
+    model.client = client
+    model.fit(inputs, table["y"])
+    wanted = GreedyNetRegressor(n_nodes=6).fit(frame[["a", "b", "c"]], y)
+    assert_same_network(model, wanted, atol=0)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(
+        model.predict(inputs).compute(), wanted.predict(frame[["a", "b", "c"]])
+    )
+    assert model.score(inputs, table["y"]) == pytest.approx(wanted.score(frame[["a", "b", "c"]], y))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table[["c", "b", "a"]])
+
+    classes = DaskGreedyNetClassifier(n_nodes=4)
+    classes.client = client
+    classes.fit(inputs, table["kind"])
+    assert classes.classes_.tolist() == ["down", "up"]
+    assert classes.score(inputs, table["kind"]) > 0.9
+    assert set(classes.predict(inputs).compute()) == {"down", "up"}
+
+
+def test_partitions_of_unknown_sizes(client):
+    X, y = problem(600)
+    keep = X[:, 2] < 0.3
+    wanted = GreedyNetRegressor(n_nodes=6).fit(X[keep], y[keep])
+    lazy, outputs = on_dask(X, 200), on_dask(y, 200)
+    chosen = lazy[:, 2] < 0.3
+    model = DaskGreedyNetRegressor(n_nodes=6)
+    model.client = client
+    model.fit(lazy[chosen], outputs[chosen])
+    assert_same_network(model, wanted, atol=0)
+    np.testing.assert_allclose(model.predict(lazy[chosen]).compute(), wanted.predict(X[keep]))
+
+
+@pytest.mark.parametrize("kind", ["numpy", "dask"])
+def test_validation_data_are_brought_to_the_client(client, small_samples, kind):
+    X, y = problem()
+    X_val, y_val = problem(300, seed=1)
+    wanted = GreedyNetRegressor(max_nodes=8).fit(X, y, X_val=X_val, y_val=y_val)
+    given = {"X_val": X_val, "y_val": y_val}
+    if kind == "dask":
+        given = {name: on_dask(values, 100) for name, values in given.items()}
+    got = fit(client, DaskGreedyNetRegressor(max_nodes=8), X, y, **given)
+    assert_same_network(got, wanted)
+
+
+def test_threads_of_a_worker_do_not_change_the_network(small_samples, client):
+    X, y = problem()
+    with cluster_of(1, threads=3) as wide:
+        one = fit(wide, DaskGreedyNetRegressor(n_nodes=6), X, y)
+    with cluster_of(1) as narrow:
+        assert_same_network(fit(narrow, DaskGreedyNetRegressor(n_nodes=6), X, y), one, atol=0)
+
+
+def test_float32_inputs_and_an_activation_of_the_users_own(client, small_samples):
+    X, y = problem()
+    X = X.astype(np.float32)
+    wanted = GreedyNetRegressor(n_nodes=6, activation="tanh").fit(X, y)
+    got = fit(client, DaskGreedyNetRegressor(n_nodes=6, activation="tanh"), X, y)
+    assert_same_network(got, wanted, atol=1e-5)
+
+
+def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
+    X, y = problem()
+    path = tmp_path / "fit.checkpoint"
+    whole = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y)
+
+    class PowerCutError(Exception):
+        pass
+
+    model = DaskGreedyNetRegressor(n_nodes=8, checkpoint=path)
+
+    def cut(n_nodes, error):
+        if n_nodes == 6:
+            raise PowerCutError("dark")
+
+    model._progress = cut
+    with pytest.raises(PowerCutError, match="dark"):
+        fit(client, model, X, y)
+    again = fit(client, DaskGreedyNetRegressor(n_nodes=8, checkpoint=path), X, y)
+    assert_same_network(again, whole, atol=1e-10)
+
+
+# What a cluster sees
+
+
+def test_task_names_and_nothing_left_behind(small_samples):
+    X, y = problem()
+    with cluster_of(2) as client:
+        fit(client, DaskGreedyNetRegressor(n_nodes=5), X, y)
+        scheduler = client.cluster.scheduler
+        names = set(scheduler.task_prefixes)
+        assert {"greedynet-partition", "greedynet-shard", "greedynet-count"} <= names
+        for _ in range(100):
+            left = [key for key in scheduler.tasks if "greedynet" in str(key)]
+            actors = [w.state.actors for w in client.cluster.workers.values()]
+            if not left and not any(actors):
+                break
+            time.sleep(0.05)
+        assert not left
+        assert not any(actors)
+
+
+def test_what_a_pass_returns_does_not_grow_with_the_rows(small_samples, monkeypatch):
+    sizes = []
+    real = Shard.total
+
+    def total(self, preparation, work):
+        answer = real(self, preparation, work)
+        # The seconds are a number of eight bytes whatever they are.
+        sizes.append((len(preparation), len(work), len(pickle.dumps(answer))))
+        return answer
+
+    monkeypatch.setattr(Shard, "total", total)
+    per_fit = []
+    for n in (1_000, 20_000):
+        sizes.clear()
+        X, y = problem(n)
+        with cluster_of(1) as client:
+            fit(client, DaskGreedyNetRegressor(n_nodes=6), X, y, chunks=n // 2)
+        per_fit.append(max(sizes))
+    few, many = np.array(per_fit)
+    assert (np.abs(many - few) < 64).all()
+
+
+def test_partitions_are_spread_and_stay_where_they_are():
+    stay = ["a", "a", "b", "b"]
+    assert spread([5, 5, 5, 5], stay, ["a", "b"]) == stay
+    assert spread([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
+    assert spread([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
+    # What is held besides counts.
+    assert spread([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_worker_has_much_more_than_its_share(seed):
+    rng = np.random.RandomState(seed)
+    workers = [f"w{i}" for i in range(rng.randint(1, 6))]
+    rows = rng.randint(0, 100, rng.randint(1, 40)).tolist()
+    holders = rng.choice([*workers, "gone"], len(rows)).tolist()
+    targets = spread(rows, holders, workers)
+    assert set(targets) <= set(workers)
+    # No list of partitions can be cut finer than its largest one.
+    assert largest_load(rows, targets) <= sum(rows) / len(workers) + max(rows)
+
+
+# Estimators
+
+
+@pytest.fixture(scope="module")
+def fitted(client):
+    return fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem(600), chunks=200)
+
+
+def test_to_local_has_the_same_attributes(fitted):
+    local = fitted.to_local()
+    assert type(local) is GreedyNetRegressor
+    assert local.get_params() == fitted.get_params()
+    assert local.network_ is fitted.network_
+    assert {k for k in vars(local) if k.endswith("_")} == {
+        k for k in vars(fitted) if k.endswith("_") and k[0] != "_"
+    }
+
+
+def test_clone_and_pickle_leave_the_client_behind(fitted, client):
+    assert fitted.client is client
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert_same_network(copy, fitted, atol=0)
+    for other in (copy, clone(fitted)):
+        assert other.get_params() == fitted.get_params()
+        with pytest.raises(ValueError, match=r"write `client = distributed.Client\(\)` first"):
+            other.client  # noqa: B018
+    assert "client" not in fitted.get_params()
+
+
+def test_the_current_client_is_taken():
+    X, y = problem(300)
+    with cluster_of(1) as client, client.as_current():
+        model = DaskGreedyNetRegressor(n_nodes=4).fit(on_dask(X, 100), on_dask(y, 100))
+        assert model.client is client
+    assert_same_network(model, GreedyNetRegressor(n_nodes=4).fit(X, y), atol=0)
+
+
+def test_saved_and_loaded_as_the_local_one(fitted, tmp_path):
+    fitted.save(tmp_path / "model.safetensors")
+    loaded = greedynet.load(tmp_path / "model.safetensors")
+    assert type(loaded) is GreedyNetRegressor
+    assert_same_network(loaded, fitted, atol=0)
+
+
+def test_predictions_are_lazy(fitted, monkeypatch):
+    X, _ = problem(600)
+    inputs = on_dask(X, (0, 100, 500))
+    monkeypatch.setattr(dask.config, "config", {**dask.config.config, "scheduler": refuse})
+    lazy = fitted.predict(inputs)
+    assert isinstance(lazy, da.Array)
+    assert (lazy.chunks, lazy.dtype, lazy.shape) == (((0, 100, 500),), np.float64, (600,))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(lazy.compute(), fitted.to_local().predict(X))
+    # The network is one node of the graph, whatever the number of blocks.
+    graph = dict(fitted.predict(on_dask(X, 10)).__dask_graph__())
+    assert sum(str(key).startswith("greedynet-network") for key in graph) == 1
+    blocks = [v for k, v in graph.items() if str(k).startswith("('greedynet-predict")]
+    assert len(blocks) == 60
+    assert max(len(pickle.dumps(block)) for block in blocks) < len(pickle.dumps(fitted))
+
+
+def refuse(*args, **kwargs):
+    raise AssertionError("computed")
+
+
+def test_plain_estimators_take_arrays_of_dask(fitted):
+    X, y = problem(600)
+    plain = GreedyNetRegressor(n_nodes=5).fit(on_dask(X, 200), on_dask(y, 200))
+    assert_same_network(plain, fitted, atol=0)
+
+
+# Mistakes
+
+
+X_, Y_ = problem(600)
+LAZY_X, LAZY_Y = da.from_array(X_, chunks=(200, 3)), da.from_array(Y_, chunks=200)
+TABLE = dd.from_pandas(pd.DataFrame({"a": Y_, "b": ["x", "y"] * 300}), npartitions=3)
+MISTAKES = {
+    "numpy X": (X_, LAZY_Y, None, TypeError, r"`X` must be a dask Array .* got numpy.ndarray: .*"),
+    "numpy y": (LAZY_X, Y_, None, TypeError, "`y` must be a dask Array or DataFrame"),
+    "numpy weights": (LAZY_X, LAZY_Y, Y_, TypeError, "`sample_weight` must be a dask Array"),
+    "pandas": (pd.DataFrame(X_), LAZY_Y, None, TypeError, "or use GreedyNetRegressor"),
+    "no y": (LAZY_X, None, None, ValueError, "`y` must be given"),
+    "bag": (need("dask.bag").from_sequence([1, 2]), LAZY_Y, None, TypeError, "got a dask Bag"),
+    "vector": (LAZY_Y, LAZY_Y, None, ValueError, "`X` must have rows and columns, got 1 dim"),
+    "column chunks": (
+        LAZY_X.rechunk({1: 2}),
+        LAZY_Y,
+        None,
+        ValueError,
+        r"`X` must be cut by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
+    ),
+    "unknown columns": (
+        LAZY_X[:, (LAZY_X[0] > 0)],
+        LAZY_Y,
+        None,
+        ValueError,
+        r"known number of columns, .*compute_chunk_sizes\(\)",
+    ),
+    "fewer rows": (LAZY_X, LAZY_Y[:500], None, ValueError, "got 600 and 500"),
+    "other partitions": (
+        LAZY_X,
+        LAZY_Y.rechunk(300),
+        None,
+        ValueError,
+        r"rows \(200, 200, 200\), got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
+    ),
+    "other partitions of a table": (
+        LAZY_X,
+        TABLE["a"].repartition(npartitions=2),
+        None,
+        ValueError,
+        "`y` must have as many partitions as `X`, 3, got 2",
+    ),
+    "other lengths": (
+        LAZY_X[LAZY_X[:, 0] > 0],
+        LAZY_Y,
+        None,
+        ValueError,
+        "Every block must have as many rows of each, got .* in partition 0",
+    ),
+    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"others in the columns \['b'\]"),
+    "text": (LAZY_X.astype(str), LAZY_Y, None, ValueError, "`X` must hold numbers, got <U"),
+    "text outputs": (
+        LAZY_X,
+        LAZY_Y.astype(str).map_blocks(lambda y: y + "!"),
+        None,
+        ValueError,
+        "`y` must hold numbers, got .* in partition 0: for classes",
+    ),
+    "three dimensions": (LAZY_X, LAZY_X[:, :, None], None, ValueError, "1 or 2 dimensions, got 3"),
+    "weights of two": (LAZY_X, LAZY_Y, LAZY_X, ValueError, "`sample_weight` must have 1 dim"),
+    "negative weights": (LAZY_X, LAZY_Y, LAZY_Y * 0 - 1, ValueError, "negative .* in partition 0"),
+    "no weight": (LAZY_X, LAZY_Y, LAZY_Y * 0, ValueError, "positive weight, got none"),
+    "nan": (
+        da.where(da.arange(600, chunks=200)[:, None] == 450, np.nan, LAZY_X),
+        LAZY_Y,
+        None,
+        ValueError,
+        "`X` must hold finite numbers only, got NaN or infinity in row 50 of partition 2",
+    ),
+    "no rows": (LAZY_X[:0], LAZY_Y[:0], None, ValueError, "must have rows"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_named(client, name):
+    X, y, weights, kind, message = MISTAKES[name]
+    model = DaskGreedyNetRegressor(n_nodes=4)
+    model.client = client
+    with pytest.raises(kind, match=message):
+        model.fit(X, y, weights)
+    assert not hasattr(model, "network_")
+
+
+def test_mistakes_of_a_classifier(client):
+    model = DaskGreedyNetClassifier(n_nodes=4)
+    model.client = client
+    with pytest.raises(ValueError, match="`y` must be one column of classes"):
+        model.fit(LAZY_X, LAZY_X)
+    with pytest.raises(ValueError, match="at least two classes"):
+        model.fit(LAZY_X, da.ones(600, chunks=200))
+    with pytest.raises(ValueError, match="must have rows, got none"):
+        model.fit(LAZY_X[:0], LAZY_Y[:0])
+
+
+def test_no_client_says_what_to_write():
+    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, and there is none"):
+        DaskGreedyNetRegressor().fit(LAZY_X, LAZY_Y)
+    with pytest.raises(TypeError, match=r"`client` must be a distributed.Client or None, got str"):
+        DaskGreedyNetRegressor().client = "tcp://127.0.0.1:8786"
+
+
+def test_predicting_arrays_in_memory_says_what_to_write(fitted):
+    with pytest.raises(TypeError, match="or use GreedyNetRegressor"):
+        fitted.predict(X_)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        fitted.predict(LAZY_X[:, :2])
+
+
+def test_an_error_in_the_collection_names_the_partition(client):
+    def broken(block, block_info=None):
+        if block_info[0]["chunk-location"][0] == 1:
+            raise ZeroDivisionError("no such luck")
+        return block
+
+    model = DaskGreedyNetRegressor(n_nodes=4)
+    model.client = client
+    with pytest.raises(ZeroDivisionError, match="no such luck") as caught:
+        model.fit(LAZY_X.map_blocks(broken, dtype=float), LAZY_Y)
+    assert "partition 1" in "".join(caught.value.__notes__)
+
+
+def test_dask_that_is_missing_says_what_to_install():
+    code = "import sys; sys.modules['distributed'] = None; import greedynet.dask"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert 'pip install "greedynet[dask]"' in run.stderr
+
+
+# Workers that come and go
+
+
+class Meddling:
+    """Does something in the middle of a chosen pass, after its questions have been sent."""
+
+    def __init__(self, monkeypatch, at, act):
+        self.passes, self.done = 0, False
+        real_ask, real_called = Shards.ask, Shards._called
+
+        def ask(shards, what):
+            self.passes += 1
+            return real_ask(shards, what)
+
+        def called(shards, shard, what):
+            future = real_called(shards, shard, what)
+            if not self.done and self.passes > at:
+                self.done = True
+                act(shard)
+            return future
+
+        monkeypatch.setattr(Shards, "ask", ask)
+        monkeypatch.setattr(Shards, "_called", called)
+
+
+@pytest.fixture(scope="module")
+def wanted_after_faults():
+    with pytest.MonkeyPatch.context() as patch:
+        sample_few(patch)
+        return GreedyNetRegressor(n_nodes=8).fit(*problem())
+
+
+def survive(client, monkeypatch, wanted, at, act):
+    """Fit while something happens to the workers, and compare."""
+    meddling = Meddling(monkeypatch, at, act)
+    got = fit(client, DaskGreedyNetRegressor(n_nodes=8), *problem(), chunks=200)
+    monkeypatch.undo()
+    assert meddling.done
+    assert_same_network(got, wanted)
+
+
+def killer(client):
+    """Return what ends the process of a shard's worker, the hard way."""
+    client.wait_for_workers(2, timeout=60)
+    pids = client.run(os.getpid)
+
+    def kill(shard):
+        os.kill(pids[shard.worker], signal.SIGKILL)
+
+    return kill
+
+
+@pytest.mark.parametrize("at", [0, 1, 4])
+def test_a_worker_is_killed(process_client, small_samples, monkeypatch, wanted_after_faults, at):
+    kill = killer(process_client)
+    survive(process_client, monkeypatch, wanted_after_faults, at, kill)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_worker_is_killed_at_any_pass(
+    process_client, small_samples, monkeypatch, wanted_after_faults, seed
+):
+    chance = random.Random(seed)
+    kill = killer(process_client)
+    survive(process_client, monkeypatch, wanted_after_faults, chance.randrange(7), kill)
+
+
+@pytest.mark.slow
+def test_all_workers_are_killed_at_once(
+    process_client, small_samples, monkeypatch, wanted_after_faults
+):
+    process_client.wait_for_workers(2, timeout=60)
+    pids = process_client.run(os.getpid).values()
+
+    def kill_all(_):
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+    survive(process_client, monkeypatch, wanted_after_faults, 2, kill_all)
+
+
+def test_a_worker_is_killed_while_partitions_are_placed(
+    process_client, small_samples, monkeypatch, wanted_after_faults
+):
+    process_client.wait_for_workers(2, timeout=60)
+    pids = process_client.run(os.getpid)
+    real = Shards._targets
+    killed = []
+
+    def targets(shards, numbers, futures):
+        found = real(shards, numbers, futures)
+        if not killed:
+            killed.append(found[numbers[0]])
+            os.kill(pids[killed[0]], signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(Shards, "_targets", targets)
+    got = fit(process_client, DaskGreedyNetRegressor(n_nodes=8), *problem(), chunks=200)
+    assert killed
+    assert_same_network(got, wanted_after_faults)
+
+
+def close(client, shard):
+    """End a worker without the goodbye in which it hands on what it has."""
+    workers = client.cluster.workers.values()
+    (worker,) = [worker for worker in workers if worker.address == shard.worker]
+    client.cluster.sync(worker.close, executor_wait=False, nanny=False)
+
+
+@pytest.mark.parametrize("at", [0, 3])
+def test_a_worker_leaves(small_samples, monkeypatch, wanted_after_faults, at):
+    with cluster_of(3) as client:
+        survive(client, monkeypatch, wanted_after_faults, at, lambda shard: close(client, shard))
+
+
+def test_a_worker_joins_and_gets_its_share(small_samples, monkeypatch, wanted_after_faults):
+    with cluster_of(1) as client:
+
+        def join(_):
+            client.cluster.scale(2)
+            client.wait_for_workers(2, timeout=30)
+
+        held = []
+        real = Shard.total
+
+        def total(self, preparation, work):
+            held.append(len(self._raws))
+            return real(self, preparation, work)
+
+        monkeypatch.setattr(Shard, "total", total)
+        meddling = Meddling(monkeypatch, 2, join)
+        got = fit(client, DaskGreedyNetRegressor(n_nodes=8), *problem(), chunks=200)
+        monkeypatch.undo()
+    assert meddling.done
+    assert_same_network(got, wanted_after_faults)
+    assert held[0] == 10
+    assert held[-2:] == [5, 5]
+
+
+def test_scattered_data_that_are_lost_say_so(small_samples, monkeypatch):
+    X, y = problem()
+    with cluster_of(2) as client:
+        pieces = client.scatter([X[:1_000], X[1_000:]], broadcast=False)
+        blocks = [da.from_delayed(dask.delayed(piece), (1_000, 3), float) for piece in pieces]
+        model = DaskGreedyNetRegressor(n_nodes=5)
+        model.client = client
+        where = {key: holders[0] for key, holders in client.who_has(pieces).items()}
+        assert len(set(where.values())) == 2
+
+        Meddling(monkeypatch, 2, lambda shard: close(client, shard))
+        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be computed again"):
+            model.fit(da.concatenate(blocks), on_dask(y, 1_000))
+
+
+def test_partitions_that_come_out_different_are_refused(small_samples, monkeypatch):
+    """A collection that draws anew whenever it is computed has no rows to fit."""
+    X, y = problem()
+
+    def noisy(block):
+        return block + np.random.default_rng().normal(size=block.shape)
+
+    with cluster_of(2) as client:
+        model = DaskGreedyNetRegressor(n_nodes=5)
+        model.client = client
+        Meddling(monkeypatch, 2, lambda shard: close(client, shard))
+        with pytest.raises(ClusterError, match="computed again and came out different"):
+            model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
+
+
+def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
+    real = Shard._rows
+    passes = []
+
+    def rows(self, preparation):
+        passes.append(1)
+        found = real(self, preparation)
+        if len(passes) > 6:
+            number = max(found)
+            found = {**found, number: found[number].take(np.arange(100))}
+        return found
+
+    monkeypatch.setattr(Shard, "_rows", rows)
+    with pytest.raises(ValueError, match=r"500 in partition \d the first time, got 100 now"):
+        fit(client, DaskGreedyNetRegressor(n_nodes=6), *problem())
+
+
+def test_a_partition_that_is_summed_twice_is_noticed(client, small_samples, monkeypatch):
+    real = Shards.ask
+    monkeypatch.setattr(Shards, "ask", lambda *given: real(*given) * 2)
+    with pytest.raises(RuntimeError, match="must be summed once"):
+        fit(client, DaskGreedyNetRegressor(n_nodes=6), *problem())
+
+
+def test_no_workers_at_all():
+    with (
+        cluster_of(0) as client,
+        dask.config.set({"greedynet.worker-timeout": "200 ms"}),
+        pytest.raises(ClusterError, match=r"no worker for 0.2 seconds: start workers"),
+    ):
+        fit(client, DaskGreedyNetRegressor(n_nodes=4), *problem(300), chunks=100)
+
+
+def test_the_source_alone(client):
+    """Sums and rows of a source are those of the arrays, in the order of the partitions."""
+    X, y = problem(600)
+    chunks = (0, 250, 1, 349)
+    with DaskSource(
+        Partitions.of(on_dask(X, chunks), on_dask(y, chunks), None, "Test"), client
+    ) as source:
+        preparation = Preparation(3, 1)
+        n_rows, survey = source.total(preparation, Surveyed())
+        assert n_rows == survey.n_rows == 600
+        np.testing.assert_array_equal(survey.input_range, [X.min(axis=0), X.max(axis=0)])
+        positions = np.array([0, 3, 249, 250, 251, 599])
+        rows = source.take(preparation, positions)
+        np.testing.assert_array_equal(rows.X, X[positions])
+        np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
