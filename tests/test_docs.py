@@ -92,7 +92,8 @@ def test_kept_pictures_are_those_that_the_script_draws():
     need("matplotlib")
     made = runpy.run_path(str(DOCS / "images" / "make.py"))["PICTURES"]
     assert {path.name for path in (DOCS / "images").glob("*.png")} == set(made)
-    assert all((EXAMPLES / example).is_file() for example in made.values())
+    examples = [example for example in made.values() if example is not None]
+    assert all((EXAMPLES / example).is_file() for example in examples)
 
 
 # The extensions of Sphinx
