@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +22,20 @@ from click.testing import CliRunner
 from sklearn.base import clone
 
 import greedynet
+from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, checkpoint, descent, load, sketch
+from greedynet.activations import get_activation
 from greedynet.blocks import SourceBlocks
 from greedynet.checkpoint import checkpointed
 from greedynet.cli import main
 from greedynet.correct import VariableProjection
+from greedynet.data import Rows
+from greedynet.dictionary import Dictionary
+from greedynet.directions import directions
 from greedynet.factor import Factor
 from greedynet.journal import NO_JOURNAL
 from greedynet.losses import Absolute
-from greedynet.search import ContinuousSearch, DictionarySearch, RecordedSearch
+from greedynet.search import ContinuousSearch, DictionarySearch, RecordedSearch, WeakSearch
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(300, 3))
@@ -230,10 +236,6 @@ def last_write(write: Callable) -> Callable:
 @pytest.mark.parametrize("activation", ["relu", "relu2", "tanh", "leaky_relu"])
 @pytest.mark.parametrize("n_recalled", [1, 4, 7])
 def test_a_search_goes_on_from_neurons_that_it_is_told(activation, n_recalled):
-    from greedynet.activations import get_activation
-    from greedynet.data import Rows
-    from greedynet.directions import directions
-
     def search():
         sigma = get_activation(activation)
         return ContinuousSearch(Rows(X, NOISY[:, None]), directions(X, 0), 3, activation=sigma)
@@ -259,7 +261,34 @@ def test_a_search_goes_on_from_neurons_that_it_is_told(activation, n_recalled):
             np.testing.assert_array_equal(getattr(found, name), getattr(candidate, name))
         target.append(found.column)
         again.accept(target)
-    np.testing.assert_array_equal(again.directions, whole.directions)
+    for mine, theirs in zip(again._groups, whole._groups, strict=True):
+        np.testing.assert_array_equal(mine.directions, theirs.directions)
+        np.testing.assert_array_equal(mine._outside, theirs._outside)
+
+
+@pytest.mark.parametrize("weakness", [1.0, 0.7])
+def test_a_search_leaves_what_it_is_told_as_it_is(weakness):
+    dictionary = Dictionary(rng.normal(size=(400, 4)), X)
+
+    def search():
+        return (
+            WeakSearch(dictionary, weakness=0.7) if weakness < 1 else DictionarySearch(dictionary)
+        )
+
+    first, factor = search(), Factor(NOISY[:, None])
+    found = first.propose(factor)
+    told = first.memory()
+    numbers = deepcopy(told)
+    again = search()
+    again.recall(factor, *told)
+    for one in (first, again):
+        factor = Factor(NOISY[:, None])
+        factor.append(found.column)
+        one.accept(factor)
+        one.propose(factor)
+    for now, before in zip(first.memory()[1:], again.memory()[1:], strict=True):
+        np.testing.assert_equal(now, before)
+    np.testing.assert_equal(told, numbers)
 
 
 # Work is not done again
@@ -565,6 +594,32 @@ def test_a_fit_that_cannot_be_begun_again_is_refused(tmp_path):
         FITS["grown"](checkpoint=tmp_path / "c", random_state=None)
 
 
+# A cluster
+
+
+def test_a_fit_on_blocks_of_a_cluster_goes_on_with_other_partitions(moments):
+    need("distributed")
+    import dask.array as da
+    from distributed import Client
+
+    from greedynet.dask import DaskGreedyNetRegressor
+
+    def fit(chunk):
+        X, y = (
+            da.from_array(values, chunks=(chunk, *values.shape[1:])) for values in (MANY, OF_MANY)
+        )
+        model = DaskGreedyNetRegressor(max_nodes=12, n_jobs=1)
+        return lambda checkpoint=None: model.set_params(checkpoint=checkpoint).fit(X, y)
+
+    with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+        wanted = moments.of(fit(500)).network_
+        again = moments.again(fit(700), len(moments.contents) // 2).network_
+    for name in ("inner_weights", "biases", "outer_weights"):
+        theirs = getattr(wanted, name)
+        tolerance = 1e-10 * np.abs(theirs).max()
+        np.testing.assert_allclose(getattr(again, name), theirs, rtol=0, atol=tolerance)
+
+
 # The parameter
 
 
@@ -658,8 +713,8 @@ def test_a_process_that_is_killed(name, tmp_path):
 def test_processes_that_are_killed_at_random(name, tmp_path):
     moment, wanted = random.Random(name), bits(FITS[name]())
     n_kills = 0
-    while n_kills < 20:
-        delays = [moment.uniform(0.0, 0.3) for _ in range(20 - n_kills)]
+    while n_kills < 7:
+        delays = [moment.uniform(0.0, 0.3) for _ in range(7 - n_kills)]
         found, killed = run_until_done(name, tmp_path / "c", delays)
         assert found == wanted
         assert list(tmp_path.iterdir()) == []
