@@ -28,7 +28,7 @@ Float64 = NDArray[np.float64]
 # Steps that are tried, kept or not.
 N_TRIES = 6
 # A step that lowers the objective by a smaller share is the last.
-_WORTH_A_STEP = 1e-3
+_WORTH_A_STEP = 3e-3
 # The sample's matrix is not that of all rows: the first step is a careful one.
 _FIRST_DAMPING = 0.5
 _MORE_DAMPING, _LESS_DAMPING = 6.0, 3.0
