@@ -293,7 +293,11 @@ class Bench:
 
 
 def _corrected(
-    network: ShallowNetwork, rows: Rows, plan: Plan, weighing: Weighing, journal: Journal
+    network: ShallowNetwork,
+    rows: Rows,
+    plan: Plan,
+    weighing: Weighing,
+    journal: Journal = NO_JOURNAL,
 ) -> ShallowNetwork:
     """Correct all neurons of a network for the loss."""
     if _solved_anew(plan.loss):

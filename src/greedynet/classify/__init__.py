@@ -95,7 +95,7 @@ def _sampled(rows: Rows | Blocks, plan: Plan, journal: Journal) -> Rows:
     return in_memory(rows) if size is None else _at_most(rows, size, plan.random_state, journal)
 
 
-def _at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal) -> Rows:
+def _at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal = NO_JOURNAL) -> Rows:
     if len(rows) <= n:
         return in_memory(rows)
     sketch = Sketch(as_blocks(rows), n, hold_out=False, seed=seed, turns=1, journal=journal)
