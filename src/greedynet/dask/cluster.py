@@ -19,11 +19,11 @@ from typing import Any
 from uuid import uuid4
 
 import dask
-from dask.delayed import Delayed
 from dask.utils import parse_timedelta
 from distributed import Client, Future, wait
 
 from greedynet.blocks.prepare import Raw
+from greedynet.dask.collections import Partitions
 from greedynet.dask.shard import Contents, Shard
 from greedynet.dask.spread import largest_load, spread
 
@@ -69,11 +69,11 @@ class Shards:
     Parameters
     ----------
     client : Client
-    partitions : list of Delayed
-        Each computes the arrays of a partition.
+    partitions : Partitions
+        Of inputs, outputs and weights.
     """
 
-    def __init__(self, client: Client, partitions: list[Delayed]) -> None:
+    def __init__(self, client: Client, partitions: Partitions) -> None:
         self._client = client
         self._partitions = partitions
         self._name = f"greedynet-shard-{uuid4().hex[:12]}"
@@ -238,7 +238,7 @@ class Shards:
 
     def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[_Placed]:
         """Compute partitions and put them into shards; without those that are lost on the way."""
-        futures = self._client.compute([self._partitions[n] for n in numbers])
+        futures = self._client.compute(self._partitions.raws(numbers))
         for number, future in zip(numbers, futures, strict=True):
             self._check_computed(number, future)
         if targets is None:
@@ -284,18 +284,8 @@ class Shards:
         self, worker: str, numbers: tuple[int, ...], future: Future[Any]
     ) -> _Placed | None:
         """Wait for a shard and compare its partitions with what they were; None if it is lost."""
-        while not future.done():
-            # A task that may run on one worker only waits for ever if that one is gone.
-            if worker not in self._client.nthreads():
-                return None
-            with suppress(TimeoutError):
-                wait(future, timeout=_LOOK_EVERY)
-        if future.status != "finished":
-            if worker not in self._client.nthreads():
-                return None
-            raise future.exception() or ClusterError(f"A shard could not be made on {worker}.")
-        shard = _Placed(worker, numbers, future, future.result())
         try:
+            shard = _Placed(worker, numbers, future, self._actor(worker, future))
             found = self._answer(shard, self._called(shard, lambda actor, _: actor.contents()))
         except _LostError:
             return None
@@ -310,6 +300,20 @@ class Shards:
         return shard
 
     # Futures
+
+    def _actor(self, worker: str, future: Future[Any]) -> Any:
+        """Wait for an actor as long as its worker is there."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK_EVERY)
+            except TimeoutError as error:
+                # A task that may run on one worker only waits for ever if that one is gone.
+                if worker not in self._client.nthreads():
+                    raise _LostError from error
+            except Exception as error:
+                if worker in self._client.nthreads():
+                    raise
+                raise _LostError from error
 
     def _check_computed(self, number: int, future: Future[Any]) -> None:
         """Wait for a partition, and say which one it is that fails."""

@@ -1,5 +1,6 @@
 """dask Arrays and DataFrames -> partitions, checked as far as nothing has to be computed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -18,15 +19,15 @@ class Partitions:
 
     Attributes
     ----------
-    raws : list of Delayed
-        Each computes a tuple of arrays `(X, y, weights or None)`.
+    pieces : list of tuple of Delayed
+        Inputs, outputs and, if there are some, weights of each partition.
     n_features : int
     output_shape : tuple of int
         Of one row.
     feature_names : tuple of str or None
     """
 
-    raws: list[Delayed]
+    pieces: list[tuple[Delayed, ...]]
     n_features: int
     output_shape: tuple[int, ...]
     feature_names: tuple[str, ...] | None
@@ -49,11 +50,21 @@ class Partitions:
         for name, values in (("y", y), ("sample_weight", sample_weight)):
             if values is not None:
                 parts[name] = _aligned(values, name, X, parts["X"], owner)
-        token = uuid4().hex[:12]
-        name = f"greedynet-partition-{token}"
-        columns = zip(*parts.values(), strict=True)
-        raws = [_arrays(*p, dask_key_name=f"{name}-{i}") for i, p in enumerate(columns)]
-        return Partitions(raws, n_columns(X), tuple(map(int, y.shape[1:])), column_names(X))
+        pieces = list(zip(*parts.values(), strict=True))
+        return Partitions(pieces, n_columns(X), tuple(map(int, y.shape[1:])), column_names(X))
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def raws(self, numbers: Iterable[int] | None = None) -> list[Delayed]:
+        """Return partitions that compute tuples of arrays `(X, y, weights or None)`.
+
+        Under names that were never used: a scheduler may still be busy with forgetting those of a
+        worker that is lost.
+        """
+        name = f"greedynet-partition-{uuid4().hex[:12]}"
+        chosen = range(len(self)) if numbers is None else numbers
+        return [_arrays(*self.pieces[n], dask_key_name=f"{name}-{n}") for n in chosen]
 
 
 @delayed(pure=False)

@@ -193,7 +193,7 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
         r2 : float
         """
         self.predict(X)
-        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws
+        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
         return r2_score(self._without_names(), raws, self._synchronous_client())
 
 
@@ -310,5 +310,5 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         accuracy : float
         """
         self.predict(X)
-        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws
+        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
         return accuracy(self._without_names(), raws, self._synchronous_client())

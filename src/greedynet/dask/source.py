@@ -36,8 +36,8 @@ class DaskSource:
         self.n_features = partitions.n_features
         self.output_shape = partitions.output_shape
         self.feature_names = partitions.feature_names
-        self._n_partitions = len(partitions.raws)
-        self._shards = Shards(client, partitions.raws)
+        self._n_partitions = len(partitions)
+        self._shards = Shards(client, partitions)
         self._counts: dict[int, int] = {}
         # A fit may ask from several threads; what is known of the workers is one.
         self._lock = threading.Lock()
