@@ -120,7 +120,7 @@ def kills(n_rows, passes):
     right, costs = 0, []
     with cluster_of(3) as client:
         for _ in range(N_KILLS):
-            client.wait_for_workers(3)
+            client.wait_for_workers(3, timeout=120)
             client.run(lambda: __import__("greedynet.dask"))
             passes.seconds.clear()
             with _one_killed(client, at=chance.randrange(8)):

@@ -716,6 +716,20 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
             model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
 
 
+def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeypatch):
+    """A worker that does not answer for a while is looked for, found, and waited for."""
+    monkeypatch.setattr("greedynet.dask.cluster._LOOK_EVERY", 0.01)
+    real = Shard.total
+
+    def slow(self, preparation, work):
+        time.sleep(0.05)
+        return real(self, preparation, work)
+
+    monkeypatch.setattr(Shard, "total", slow)
+    wanted = GreedyNetRegressor(n_nodes=5).fit(*problem())
+    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem()), wanted)
+
+
 def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
     real = Shard._rows
     passes = []
@@ -764,3 +778,17 @@ def test_the_source_alone(client):
         rows = source.take(preparation, positions)
         np.testing.assert_array_equal(rows.X, X[positions])
         np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
+
+
+def test_rows_are_prepared_anew_for_another_preparation(client):
+    X, y = problem(600)
+    labels = np.where(y > 0.5, 7.0, 5.0)
+    with DaskSource(
+        Partitions.of(on_dask(X, 200), on_dask(labels, 200), None, "Test"), client
+    ) as source:
+        everything = np.arange(600)
+        source.total(Preparation(3, 1), Surveyed())
+        numbers = source.take(Preparation(3, 1), everything)
+        np.testing.assert_array_equal(numbers.Y[:, 0], labels)
+        classes = source.take(Preparation(3, 1, np.array([5.0, 7.0])), everything)
+        np.testing.assert_array_equal(classes.Y[:, 0], labels == 7.0)
