@@ -45,7 +45,7 @@ FITS = {
     "corrected": lambda: regression(6_000, max_nodes=120),
     "sampled": lambda: regression(100_000, max_nodes=120),
     "dictionary": lambda: regression(2_000, search="dictionary", n_points=20_000, max_nodes=100),
-    "absolute": lambda: regression(2_000, loss="absolute", max_nodes=40),
+    "absolute": lambda: regression(4_000, loss="absolute", max_nodes=60),
     "classes": lambda: classification(max_nodes=40),
 }
 
@@ -82,7 +82,7 @@ def overhead(fit, repeats, folder):
     plain, noted = map(min, seconds)
     return (
         f"{plain:7.1f} {noted / plain:6.2f} {100 * share:6.1f} % {len(sizes) // repeats:7} "
-        f"{sizes[-1] / 1e6:6.2f} MB"
+        f"{max(sizes, default=0) / 1e6:6.2f} MB"
     )
 
 
