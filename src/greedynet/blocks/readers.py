@@ -123,7 +123,8 @@ def gives_blocks(X: Any, y: Any) -> bool:
     """Whether `X` is something to read blocks from, rather than a matrix."""
     if isinstance(X, str | os.PathLike | Source) or (isinstance(X, np.memmap) and X.ndim == 2):
         return True
-    if y is not None or isinstance(X, Mapping | bytes) or hasattr(X, "__array__"):
+    is_matrix = hasattr(X, "__array__") or hasattr(X, "shape")  # a sparse one is no array
+    if y is not None or is_matrix or isinstance(X, Mapping | bytes):
         return False
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], tuple) and np.ndim(X[0][0]) == 2
