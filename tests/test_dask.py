@@ -182,13 +182,13 @@ def test_text_classes_and_class_weights(client, sampled, n_classes, request):
     model = DaskGreedyNetClassifier(**parameters)
     got = fit(client, model, X, labels, weights, chunks=UNEVEN)
     assert got.classes_.tolist() == wanted.classes_.tolist()
-    assert_same_network(got, wanted, atol=1e-6)
+    assert_same_network(got, wanted)
     inputs = on_dask(X, UNEVEN)
     for method in ("predict_proba", "predict_log_proba", "decision_function"):
         here = getattr(wanted, method)(X)
         there = getattr(got, method)(inputs)
         assert there.shape == here.shape
-        np.testing.assert_allclose(there.compute(), here, atol=1e-5)
+        np.testing.assert_allclose(there.compute(), here, atol=1e-8)
     np.testing.assert_array_equal(got.predict(inputs).compute(), wanted.predict(X))
     score = got.score(inputs, on_dask(labels, UNEVEN), on_dask(weights, UNEVEN))
     assert score == pytest.approx(wanted.score(X, labels, weights))

@@ -12,6 +12,7 @@ from extras import need
 
 # What the examples of a module need beyond the core; the last one is a library's own subclass.
 NEEDS = {
+    "greedynet.dask": "distributed",
     "greedynet.export.jax_function": "jax",
     "greedynet.export.keras_model": "keras",
     "greedynet.export.onnx_model": "onnxruntime",

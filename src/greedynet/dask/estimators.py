@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
+from dask.delayed import Delayed
 from distributed import Client, get_client
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,6 +21,8 @@ class _OnDask(BaseGreedyNet):
     """What both estimators share: the client, the way to the local estimator, lazy results."""
 
     _local: ClassVar[type[BaseGreedyNet]]
+    # The score of a local estimator over partitions.
+    _scored: ClassVar[staticmethod[[Any, list[Delayed], Client], float]]
     # No parameter: a clone and a pickle find a client of their own.
     _client: Client | None = None
 
@@ -66,15 +69,56 @@ class _OnDask(BaseGreedyNet):
         """
         self.to_local().save(path)
 
-    def _fit_on_cluster(
-        self, fit: Any, X: Any, y: Any, sample_weight: Any, validation: dict[str, Any]
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, cut by rows. Partitions may be of any sizes, empty, or of unknown size.
+        y : dask Array of shape (n_samples,) or (n_samples, n_outputs), Series or DataFrame
+            Outputs or classes, cut into the same partitions.
+        sample_weight : dask Array of shape (n_samples,), Series or None, default=None
+            Weights of the rows, cut into the same partitions.
+        X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
+            Validation data to choose the width by; they are brought to the client.
+
+        Returns
+        -------
+        self : estimator
+        """
         partitions = Partitions.of(X, y, sample_weight, type(self).__name__)
         client = self._synchronous_client()
+        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         held_out = {name: _brought(values, client) for name, values in validation.items()}
         with DaskSource(partitions, client) as source:
-            fit(source, None, **held_out)
+            super().fit(source, None, **held_out)
         return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2 of a regression, the share of right classes of a classification.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. The score is computed on the cluster.
+
+        Returns
+        -------
+        score : float
+        """
+        self._check_inputs(X)
+        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
+        return self._scored(self._without_names(), raws, self._synchronous_client())
 
     def _synchronous_client(self) -> Client:
         if self.client.asynchronous:
@@ -85,11 +129,15 @@ class _OnDask(BaseGreedyNet):
         return self.client
 
     def _lazily(self, method: str, X: Any, width: int | None, dtype: Any) -> Any:
+        self._check_inputs(X)
+        return lazily(self._without_names(), method, X, width, dtype)
+
+    def _check_inputs(self, X: Any) -> None:
+        """Refuse other inputs than those of the fit, without computing any."""
         check_is_fitted(self)
         check_inputs(X, type(self).__name__)
-        named = X if isinstance(X, da.Array) else X._meta
-        validate_data(self, named, reset=False, skip_check_array=True)
-        return lazily(self._without_names(), method, X, width, dtype)
+        columns = X if isinstance(X, da.Array) else X._meta
+        validate_data(self, columns, reset=False, skip_check_array=True)
 
     def _without_names(self) -> Any:
         """Return the local estimator for blocks, which have no names."""
@@ -133,36 +181,7 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
     """
 
     _local = GreedyNetRegressor
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> Self:
-        """Build the network.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows. Chunks may be of any and of unknown sizes.
-        y : dask Array of shape (n_samples,) or (n_samples, n_outputs), Series or DataFrame
-            Outputs, cut into the same partitions.
-        sample_weight : dask Array of shape (n_samples,), Series or None, default=None
-            Weights of the rows, cut into the same partitions.
-        X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
-            Validation data to choose the width by; they are brought to the client.
-
-        Returns
-        -------
-        self : DaskGreedyNetRegressor
-        """
-        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-        return self._fit_on_cluster(super().fit, X, y, sample_weight, validation)
+    _scored = staticmethod(r2_score)
 
     def predict(self, X: Any) -> Any:
         """Predict with the network, lazily.
@@ -180,22 +199,6 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
         width = None if self.network_.single_output else self.network_.n_outputs
         return self._lazily("predict", X, width, np.float64)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, computed on the cluster.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-
-        Returns
-        -------
-        r2 : float
-        """
-        self.predict(X)
-        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
-        return r2_score(self._without_names(), raws, self._synchronous_client())
-
 
 class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
     """`GreedyNetClassifier` on a dask cluster: dask Arrays and DataFrames in, lazy Arrays out.
@@ -204,36 +207,7 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
     """
 
     _local = GreedyNetClassifier
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> Self:
-        """Build the network.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows. Chunks may be of any and of unknown sizes.
-        y : dask Array of shape (n_samples,) or Series
-            Classes: numbers or text, cut into the same partitions.
-        sample_weight : dask Array of shape (n_samples,), Series or None, default=None
-            Weights of the rows, cut into the same partitions.
-        X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
-            Validation data to choose ridge and width by; they are brought to the client.
-
-        Returns
-        -------
-        self : DaskGreedyNetClassifier
-        """
-        validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-        return self._fit_on_cluster(super().fit, X, y, sample_weight, validation)
+    _scored = staticmethod(accuracy)
 
     def predict(self, X: Any) -> Any:
         """Return the class with the largest probability, lazily.
@@ -296,19 +270,3 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         """
         check_is_fitted(self)
         return self._lazily("predict_log_proba", X, len(self.classes_), np.float64)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of right classes, computed on the cluster.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-
-        Returns
-        -------
-        accuracy : float
-        """
-        self.predict(X)
-        raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
-        return accuracy(self._without_names(), raws, self._synchronous_client())
