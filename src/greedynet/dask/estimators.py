@@ -22,7 +22,7 @@ class _OnDask(BaseGreedyNet):
 
     _local: ClassVar[type[BaseGreedyNet]]
     # The score of a local estimator over partitions.
-    _scored: ClassVar[staticmethod[[Any, list[Delayed], Client], float]]
+    _scored: ClassVar["staticmethod[[Any, list[Delayed], Client], float]"]
     # No parameter: a clone and a pickle find a client of their own.
     _client: Client | None = None
 
