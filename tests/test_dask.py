@@ -255,12 +255,27 @@ def test_threads_of_a_worker_do_not_change_the_network(small_samples, client):
         assert_same_network(fit(narrow, DaskGreedyNetRegressor(n_nodes=6), X, y), one, atol=0)
 
 
-def test_float32_inputs_and_an_activation_of_the_users_own(client, small_samples):
+def test_float32_inputs(client, small_samples):
     X, y = problem()
     X = X.astype(np.float32)
-    wanted = GreedyNetRegressor(n_nodes=6, activation="tanh").fit(X, y)
-    got = fit(client, DaskGreedyNetRegressor(n_nodes=6, activation="tanh"), X, y)
-    assert_same_network(got, wanted, atol=1e-5)
+    wanted = GreedyNetRegressor(n_nodes=6).fit(X, y)
+    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=6), X, y), wanted, atol=1e-5)
+
+
+def test_an_activation_that_no_worker_can_import(process_client, small_samples):
+    class Bent:
+        name, degree = "bent", 1
+
+        def value(self, z):
+            return np.maximum(z, 0.2 * z)
+
+        def slope(self, z):
+            return np.where(z > 0, 1.0, 0.2)
+
+    X, y = problem()
+    wanted = GreedyNetRegressor(n_nodes=5, activation=Bent()).fit(X, y)
+    got = fit(process_client, DaskGreedyNetRegressor(n_nodes=5, activation=Bent()), X, y)
+    assert_same_network(got, wanted)
 
 
 def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):

@@ -160,7 +160,9 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
     to the client.
 
     A worker that is lost during a fit costs time, not rows: its partitions are computed again on
-    the others. A worker that joins gets a share of the rows before the next pass.
+    the others. A worker that joins gets a share of the rows before the next pass. One that hangs is
+    waited for until the scheduler gives it up (`distributed.scheduler.worker-ttl`), and a cluster
+    without workers for a minute (`greedynet.worker-timeout` in the configuration of dask).
 
     Parameters are those of `GreedyNetRegressor`. The client is no parameter: set `model.client`, or
     leave it to the current one.
