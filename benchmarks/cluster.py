@@ -118,19 +118,17 @@ def kills(n_rows, passes):
     wanted = GreedyNetRegressor(N_NODES).fit(X.compute(), y.compute()).network_
     chance = random.Random(0)
     right, costs = 0, []
-    with cluster_of(3) as client:
-        for _ in range(N_KILLS):
-            client.wait_for_workers(3, timeout=120)
-            client.run(lambda: __import__("greedynet.dask"))
-            passes.seconds.clear()
-            with _one_killed(client, at=chance.randrange(8)):
-                network = DaskGreedyNetRegressor(N_NODES).fit(X, y).network_
-            worst = max(
-                np.abs(getattr(network, name) - getattr(wanted, name)).max()
-                for name in ("inner_weights", "biases", "outer_weights")
-            )
-            right += worst < 1e-8
-            costs.append(max(whole for whole, _ in passes.seconds))
+    for _ in range(N_KILLS):
+        passes.seconds.clear()
+        # A new cluster each time: dask does not always start a worker again that was killed.
+        with cluster_of(3) as client, _one_killed(client, at=chance.randrange(8)):
+            network = DaskGreedyNetRegressor(N_NODES).fit(X, y).network_
+        worst = max(
+            np.abs(getattr(network, name) - getattr(wanted, name)).max()
+            for name in ("inner_weights", "biases", "outer_weights")
+        )
+        right += worst < 1e-8
+        costs.append(max(whole for whole, _ in passes.seconds))
     print(
         f"{right} of {N_KILLS} fits with a worker killed give the network of memory to 1e-8; the "
         f"longest pass of each: median {np.median(costs):.1f} s"

@@ -76,9 +76,10 @@ def client():
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def process_client():
-    with cluster_of(3, processes=True) as client:
+    """New for every test: dask does not always start a worker again that was killed."""
+    with cluster_of(2, processes=True) as client:
         yield client
 
 
@@ -604,7 +605,6 @@ def survive(client, monkeypatch, wanted, at, act):
 
 def killer(client):
     """Return what ends the process of a shard's worker, the hard way."""
-    client.wait_for_workers(2, timeout=60)
     pids = client.run(os.getpid)
 
     def kill(shard):
@@ -633,7 +633,6 @@ def test_a_worker_is_killed_at_any_pass(
 def test_all_workers_are_killed_at_once(
     process_client, small_samples, monkeypatch, wanted_after_faults
 ):
-    process_client.wait_for_workers(2, timeout=60)
     pids = process_client.run(os.getpid).values()
 
     def kill_all(_):
@@ -646,7 +645,6 @@ def test_all_workers_are_killed_at_once(
 def test_a_worker_is_killed_while_partitions_are_placed(
     process_client, small_samples, monkeypatch, wanted_after_faults
 ):
-    process_client.wait_for_workers(2, timeout=60)
     pids = process_client.run(os.getpid)
     real = Shards._targets
     killed = []
