@@ -198,9 +198,7 @@ def input_blocks(X: Any, features: tuple[str, ...] | None) -> Iterator[Any]:
             )
         missing = sorted(set(features) - set(parquet_dataset(Path(X)).schema.names))
         if missing:
-            raise ValueError(
-                f"`X`: {os.fspath(X)} lacks the columns {missing}."
-            )
+            raise ValueError(f"`X`: {os.fspath(X)} lacks the columns {missing}.")
         # The last one twice: as inputs, and as outputs that nobody looks at.
         blocks: Iterable[Any] = ParquetReader(Path(X), features, features[-1:])
     elif isinstance(X, np.memmap):
