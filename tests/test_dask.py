@@ -724,7 +724,7 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
     with cluster_of(2) as client:
         model = DaskGreedyNetRegressor(n_nodes=5)
         model.client = client
-        Meddling(monkeypatch, 2, lambda shard: close(client, shard))
+        Meddling(monkeypatch, 1, lambda shard: close(client, shard))
         with pytest.raises(ClusterError, match="computed again and came out different"):
             model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
 
