@@ -195,7 +195,8 @@ def _finished_path(
         stop_reason=reason,
         finished=finished,
         finished_error=finisher.error(states),
-        finished_score=finisher.score(states),
+        # Scores of folds are of networks as grown: there is none that the finished one compares to.
+        finished_score=None if scores is not None else finisher.score(states),
     )
 
 

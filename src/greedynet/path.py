@@ -39,7 +39,7 @@ class SelectionPath:
     finished : ShallowNetwork or None
         The network after correction, pruning and averaging; None if the growth was kept as it is.
     finished_error, finished_score : float or None
-        Its training error and its score.
+        Its training error and its score, if there is one like those of the widths.
     """
 
     indices: NDArray[np.intp]

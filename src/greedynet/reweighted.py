@@ -62,6 +62,11 @@ _MAX_SHARE = 0.5
 _DEPENDENT = 1e-10
 
 
+def can_be_reweighted(loss: Loss) -> bool:
+    """Whether it is known what weights a loss gives to rows; a user's own does not tell."""
+    return isinstance(loss, Absolute | Quantile | Huber | Power | Chebyshev)
+
+
 def construct_reweighted(
     rows: Rows | Blocks,
     plan: Plan,

@@ -30,7 +30,7 @@ from greedynet.inputs import (
 from greedynet.losses import Loss, Power, Squared, get_loss
 from greedynet.plan import Plan, SearchName
 from greedynet.refine import refine_by_adam
-from greedynet.reweighted import construct_reweighted
+from greedynet.reweighted import can_be_reweighted, construct_reweighted
 from greedynet.ridgelet import THRESHOLD, check_dimension
 from greedynet.search.base import RULES, Rule
 from greedynet.sketch import sample_size
@@ -76,8 +76,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         `points`, `n_points`, `rule`, `weakness` and `reduction` are for.
     correct : bool, default=True
         Whether to correct all neurons together at the end, prune those that do not pay, and average
-        two networks where the data are noisy. False keeps the network as it was grown. A dictionary
-        is never corrected.
+        two networks where the data are noisy. False keeps the network as it was grown, as does a
+        dictionary, or a loss of your own.
     points : array-like of shape (n_points, n_features + 1) or None, default=None
         Points on the sphere, bias last, for the inputs as they come. None to sample them for inputs
         scaled to [-1, 1].
@@ -392,6 +392,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         if correct and loss == Power(2.0):
             # The same norm, and least squares are finished best.
             loss = Squared()
+        correct = correct and (loss == Squared() or can_be_reweighted(loss))
         return Plan(
             limits=limits,
             search=self.search,

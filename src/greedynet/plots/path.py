@@ -132,6 +132,9 @@ class PathDisplay:
         check_kind(path, SelectionPath, "path", "PathDisplay.from_path")
         scores, best_score, name = path.validation_errors, path.finished_score, "validation"
         chosen = path.scores is not None
+        if path.finished is not None and best_score is None:
+            # Folds score networks as grown; of the finished one the training error is known.
+            best_score = path.finished_error
         if scores is None and path.scores is not None and error_name == "log-loss":
             scores, name = path.scores, "Akaike"
         elif scores is None and path.scores is not None:

@@ -140,12 +140,10 @@ def _finished_score(subject: Subject) -> tuple[float | None, str]:
     if path.finished is None:
         at = int(path.best_n_nodes - path.n_nodes[0])
         return None if scores is None else float(scores[at]), name
-    # Folds choose the width of a regression; what is corrected then is scored by GCV.
-    if subject.classes is None and (name == _GCV or _by_folds(subject)):
-        score = path.finished_score
-        root = None if score is None else float(np.sqrt(score / path.network.n_outputs))
-        return root, _GCV
-    return path.finished_score, name
+    score = path.finished_score
+    if score is not None and subject.classes is None and name == _GCV:
+        score = float(np.sqrt(score / path.network.n_outputs))
+    return score, name
 
 
 def _by_folds(subject: Subject) -> bool:
