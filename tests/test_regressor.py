@@ -426,3 +426,12 @@ def test_no_explosion_outside_the_data(small):
     y = np.sin(3 * X[:, 0]) * X[:, 1] + 0.1 * rng.randn(400)
     model = small(n_points=5000).fit(X, y)
     assert np.abs(model.predict(2 * X)).max() < 20 * np.abs(y).max()
+
+
+def test_a_slope_that_neurons_take_over_may_be_zero():
+    """A network without slope is no sign of weights that are too small for numbers."""
+    X, Y = np.array([[-3.0], [-2.0], [-1.0]]), np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    for weights in ([1, 3, 1], [3, 1, 1], [1, 1, 2]):
+        for nodes in (3, None):
+            model = GreedyNetRegressor(nodes, max_nodes=4).fit(X, Y, weights)
+            np.testing.assert_allclose(model.predict(X), Y, atol=1e-12)

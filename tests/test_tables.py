@@ -505,7 +505,7 @@ def test_scores_by_hand():
     found = evaluate(model, open_table(table))
     assert found["rmse"] == pytest.approx(np.sqrt(np.mean(misses**2)))
     assert found["mae"] == pytest.approx(np.mean(np.abs(misses)))
-    assert found["r2"] == pytest.approx(model.estimator.score(model._matrix(table), table["y"]))
+    assert found["r2"] == pytest.approx(model.estimator.score(model.inputs(table), table["y"]))
     pinball = np.where(misses > 0, 0.8 * misses, -0.2 * misses)
     assert found["quantile_loss"] == pytest.approx(np.mean(pinball))
 

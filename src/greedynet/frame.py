@@ -142,7 +142,8 @@ class Frame:
         with np.errstate(over="ignore", invalid="ignore"):
             outer, linear, intercept = trail.solve(len(candidates))
         present = self.affine.n_nodes > 0
-        _check_scales(folded, outer, linear, sloped=bool(trail.z[1 : affine.shape[1]].any()))
+        slopes = trail.coefficients(len(candidates))[1 : self.n_affine]
+        _check_scales(folded, outer, linear, sloped=bool(slopes.any()))
         return ShallowNetwork(
             inner_weights=folded[:, :-1],
             biases=folded[:, -1],

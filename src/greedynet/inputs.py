@@ -144,8 +144,11 @@ def _class_weights(
             y=labels[seen],
             sample_weight=None if weights is None else weights[seen],
         )
+    if weights is not None and (weights % 1 != 0).any():
+        # Sums of such depend on the order of the rows, in the last digits.
+        by_class = rounded(by_class)
     of_row = np.zeros(len(labels))
-    of_row[seen] = rounded(by_class)[np.searchsorted(present, labels[seen])]
+    of_row[seen] = by_class[np.searchsorted(present, labels[seen])]
     return of_row
 
 

@@ -42,12 +42,17 @@ class Trail:
     alpha: float = 0.0
     solutions: Float64 | None = None
 
-    def solve(self, n_neurons: int) -> tuple[Float64, Float64, Float64]:
-        """Outer weights, linear weights and intercept of the first `n_neurons` neurons."""
+    def coefficients(self, n_neurons: int) -> Float64:
+        """Weights of the affine columns and of the first `n_neurons` neurons, all of unit size."""
         n_affine = self.affine.shape[1]
         k = n_affine + n_neurons
         z = self.z[:k] if self.solutions is None else self.solutions[n_neurons, :k]
-        weights = outer_weights(self.R[:k, :k], z, self.alpha, n_affine) * self.scale
+        return outer_weights(self.R[:k, :k], z, self.alpha, n_affine)
+
+    def solve(self, n_neurons: int) -> tuple[Float64, Float64, Float64]:
+        """Outer weights, linear weights and intercept of the first `n_neurons` neurons."""
+        n_affine = self.affine.shape[1]
+        weights = self.coefficients(n_neurons) * self.scale
         outer = weights[n_affine:] / self.norms[:n_neurons, None]
         affine = self.affine @ weights[:n_affine]
         return outer, affine[:-1], affine[-1] + self.center
