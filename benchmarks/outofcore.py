@@ -1,6 +1,6 @@
 """Data larger than the memory: a fit from a memory map, its memory, and its time beside reading.
 
-    python benchmarks/outofcore.py [--rows 50000000] [--nodes 30] [--folder DIR] [--keep]
+    python benchmarks/outofcore.py [--rows 50000000] [--nodes 30] [--folder DIR] [--cold]
 
 Writes Friedman's first function of five of ten columns, with noise, as float64 to a file in DIR
 (a temporary folder by default; 50,000,000 rows are 4.4 GB), and fits a network of `--nodes` nodes
@@ -9,6 +9,8 @@ from two `numpy.memmap`s in a process of its own. Prints
 - how often the fit read the file, its seconds, and the seconds of reading the file as often and
   doing nothing with it, by the same code, before and after the fit in the same process; and the
   ratio;
+  with `--cold` the system forgets the file before every pass, as it must where files are larger
+  than the memory;
 - the most memory the process held during the fit, above and with what it held before;
 - the test error on rows that are not in the file, beside that of a fit in memory on as many of the
   rows as fit there (`--in-memory 1000000`).
@@ -16,6 +18,7 @@ from two `numpy.memmap`s in a process of its own. Prints
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -45,18 +48,27 @@ def mapped(folder, n):
     return X, np.memmap(folder / "y.bin", dtype=np.float64, mode="r", shape=(n,))
 
 
-def reading(X, y):
+def forget(folder):
+    """Let the system drop what it holds of the files in memory."""
+    for name in ("X.bin", "y.bin"):
+        file = os.open(folder / name, os.O_RDONLY)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(file)
+
+
+def reading(X, y, before):
     """Seconds of one pass over the file that does nothing."""
     from greedynet.blocks.readers import ArrayReader
     from greedynet.blocks.stream import ahead
 
+    before()
     start = time.perf_counter()
     for _ in ahead(ArrayReader(X, y)):
         pass
     return time.perf_counter() - start
 
 
-def inside(folder, n, nodes):
+def inside(folder, n, nodes, cold):
     """What is measured, in a process of its own."""
     from greedynet import GreedyNetRegressor
     from greedynet.blocks import stream
@@ -66,11 +78,16 @@ def inside(folder, n, nodes):
     passes = []
     fetch = stream.ahead
 
+    def start_pass():
+        if cold:
+            forget(folder)
+
     def counted(blocks):
         passes.append(time.perf_counter())
+        start_pass()
         return fetch(blocks)
 
-    before = [reading(X, y), reading(X, y)]
+    before = [reading(X, y, start_pass), reading(X, y, start_pass)]
     stream.ahead = counted
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak from here on
@@ -83,7 +100,7 @@ def inside(folder, n, nodes):
     return {
         "seconds": seconds,
         "passes": len(passes),
-        "reading": [*before, reading(X, y)],
+        "reading": [*before, reading(X, y, start_pass)],
         "held": held,
         "peak": peak,
         "rmse": float(np.sqrt(np.mean((model.predict(T) - truth) ** 2))),
@@ -96,10 +113,11 @@ def main():
     parser.add_argument("--nodes", type=int, default=30)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--in-memory", type=int, default=1_000_000)
+    parser.add_argument("--cold", action="store_true")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        print(json.dumps(inside(options.folder, options.rows, options.nodes)))
+        print(json.dumps(inside(options.folder, options.rows, options.nodes, options.cold)))
         return
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
@@ -107,6 +125,7 @@ def main():
             write(folder, options.rows)
         call = [sys.executable, __file__, "--inside", "--folder", str(folder)]
         call += ["--rows", str(options.rows), "--nodes", str(options.nodes)]
+        call += ["--cold"] if options.cold else []
         out = subprocess.run(call, stdout=subprocess.PIPE, check=True)
         report(json.loads(out.stdout), options)
 
@@ -115,7 +134,8 @@ def report(found, options):
     size = 8 * (D + 1) * options.rows
     per_pass = float(np.median(found["reading"]))
     often = per_pass * found["passes"]
-    print(f"{options.rows:,} rows x {D}, {size / 2**30:.1f} GiB, {options.nodes} nodes")
+    how = "cold" if options.cold else "warm"
+    print(f"{options.rows:,} rows x {D}, {size / 2**30:.1f} GiB, {options.nodes} nodes, {how}")
     print(f"fit {found['seconds']:.1f} s, {found['passes']} passes over the file")
     print(f"reading as often {often:.1f} s: ratio {found['seconds'] / often:.2f}")
     print(f"  (one pass {', '.join(f'{s:.2f}' for s in found['reading'])} s)")

@@ -170,7 +170,7 @@ def test_last_correction_lowers_the_objective_of_all_rows(small_samples, activat
         size = np.sum(at.points**2) + np.sum(exact.weights[frame.n_affine :] ** 2)
         return exact.error + ridge * size
 
-    corrected = corrected_on_all_rows(state, taken, frame, sigma)
+    corrected = corrected_on_all_rows(state, taken.all, frame, sigma)
     assert corrected.n_neurons == state.n_neurons
     assert objective(corrected) < 0.995 * objective(state)
 
@@ -304,6 +304,27 @@ def test_passes_are_few_and_blocks_are_let_go(small_samples):
     gc.collect()
     # One at work, one fetched ahead, and the one that the iterable itself is about to hand over.
     assert source.most <= 3
+
+
+def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
+    """The same network from blocks, good on all rows, with few passes over them."""
+    monkeypatch.setattr(sketch, "MAX_CORRECTED", 10_000)
+    monkeypatch.setattr(sketch, "MANY", 5_000)
+    X, y = problem(20_000)
+    sizes = (7_000, 9_000, 4_000)
+    wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
+    source = Again(cut(X, y, sizes=sizes))
+    same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
+    # Its first block, a survey, the samples, the larger one, the outer weights.
+    assert source.passes == 5
+    F = np.column_stack([wanted.network_.hidden(X), X, np.ones(len(X))])
+    best = F @ np.linalg.lstsq(F, y, rcond=None)[0]
+    np.testing.assert_allclose(wanted.predict(X), best, atol=2e-3)
+    T, truth = problem(5_000, seed=1, noise=0.0)
+    error = np.mean((wanted.predict(T) - truth) ** 2)
+    monkeypatch.setattr("greedynet.lastcorrection.N_TRIES", 0)
+    sampled = GreedyNetRegressor(n_nodes=20).fit(X, y)
+    assert error < 0.7 * np.mean((sampled.predict(T) - truth) ** 2)
 
 
 def test_mapped_pages_are_given_back(small_samples, tmp_path, monkeypatch):

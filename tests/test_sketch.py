@@ -51,7 +51,7 @@ def test_products_over_blocks_are_those_over_all_rows(small_samples, weighted, n
     frame = Frame.of(rows, InputScaling.standard(rows), linear_term=True)
     points = np.random.RandomState(2).randn(5, 4)
     blocks = MemoryBlocks(rows, Pool(n_threads))
-    gram = Sketch(blocks, 100, hold_out=False, seed=0).gram(frame, points, ReLU())
+    gram = Sketch(blocks, 100, hold_out=False, seed=0).all.gram(frame, points, ReLU())
 
     scaled = frame.apply(rows)
     hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)

@@ -195,7 +195,7 @@ class Finisher:
         points = np.concatenate([state.points[state.alive] for state in states])
         ridge = float(np.mean([state.ridge for state in states]))
         state = VariableProjection(self.rows, self._affine, points, ridge, self.activation)
-        return [corrected_on_all_rows(state, self.sketch, self.frame, self.activation)]
+        return [corrected_on_all_rows(state, self.sketch.many, self.frame, self.activation)]
 
     def score(self, states: Sequence[VariableProjection]) -> float:
         """Score the mean of some networks: relative error on the validation rows, or mean GCV."""
@@ -242,7 +242,7 @@ class Finisher:
             norms[norms == 0] = 1.0
         gram = None
         if self.sketch is not None:
-            gram = self.sketch.gram(self.frame, points, self.activation)
+            gram = self.sketch.all.gram(self.frame, points, self.activation)
             gram = gram.divided(np.append(np.ones(self._affine.shape[1]), norms))
         n_affine = self._affine.shape[1]
 

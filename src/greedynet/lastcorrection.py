@@ -7,7 +7,8 @@ noise in the network. All rows leave next to nothing of it, and what a step need
     sum_i sigma'(W x_i) o (C r_i) x_i',  r = Y - F c     the gradient there.
 
 The Gauss-Newton matrix `S` (see `correct`) stays that of the sample: it only bends the step. A step
-is kept if the objective over all rows falls, so it takes one pass to try and one to go on.
+is kept if the objective over all rows falls, so it takes one pass to try and one to go on. Where
+rows are more than some millions, a million of them stand for all.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from greedynet.correct import EDGE, VariableProjection, damped_step
 from greedynet.data import Rows
 from greedynet.frame import Frame
 from greedynet.gram import Gram, before_activation
-from greedynet.sketch import Sketch
+from greedynet.sums import Sums
 
 Float64 = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ class Pulls:
 
 
 def corrected_on_all_rows(
-    state: VariableProjection, sketch: Sketch, frame: Frame, activation: Activation
+    state: VariableProjection, sums: Sums, frame: Frame, activation: Activation
 ) -> VariableProjection:
     """Return the network with its neurons corrected on all rows.
 
@@ -82,26 +83,26 @@ def corrected_on_all_rows(
     ----------
     state : VariableProjection
         The network on a sample, which gives the ridge and the Gauss-Newton matrix.
-    sketch : Sketch
-        All rows.
+    sums : Sums
+        Over all rows, or over many.
     frame : Frame
         The coordinates.
     activation : Activation
     """
-    times = len(sketch.blocks) / state.n_rows
+    times = sums.n_rows / state.n_rows
     state.damping = _FIRST_DAMPING
     # The noise asks for the same ridge however many rows there are.
     ridge = state.ridge
-    now = _Point.at(state.points, sketch, frame, activation, ridge)
+    now = _Point.at(state.points, sums, frame, activation, ridge)
     gradient: Float64 | None = None
     for _ in range(N_TRIES if state.n_neurons else 0):
         if now.error < _NEXT_TO_NOTHING:
             break
         if gradient is None:
             pulls = Pulls(frame.without_rows(), now.points, activation, now.weights)
-            gradient = sketch.total(pulls) - ridge * now.points
+            gradient = sums.total(pulls) - ridge * now.points
         step = _step(state, gradient / times)
-        tried = _Point.at(now.points + step, sketch, frame, activation, ridge)
+        tried = _Point.at(now.points + step, sums, frame, activation, ridge)
         fall = now.objective - tried.objective
         moved = state.moved(tried.points)
         # A neuron that no row of the sample sees any more has no place in the next matrix.
@@ -137,9 +138,9 @@ class _Point:
 
     @staticmethod
     def at(
-        points: Float64, sketch: Sketch, frame: Frame, activation: Activation, ridge: float
+        points: Float64, sums: Sums, frame: Frame, activation: Activation, ridge: float
     ) -> "_Point":
-        gram: Gram = sketch.gram(frame, points, activation)
+        gram: Gram = sums.gram(frame, points, activation)
         r = frame.n_affine
         M = gram.G.copy()
         diagonal = np.einsum("ii->i", M)

@@ -205,4 +205,4 @@ def _sketch(
         return None
     hold_out = plan.gcv and not judged
     blocks, seed = as_blocks(rows, pool), plan.random_state
-    return Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal)
+    return Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal, pool=pool)

@@ -10,12 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import Activation
-from greedynet.blocks import Blocks, Work
+from greedynet.blocks import Blocks, MemoryBlocks
 from greedynet.data import Rows
-from greedynet.frame import Frame
-from greedynet.gram import Gram, Products
 from greedynet.journal import NO_JOURNAL, Journal
+from greedynet.sums import Sums
+from greedynet.threads import Pool
 
 Float64 = NDArray[np.float64]
 
@@ -23,6 +22,9 @@ ROWS_PER_WEIGHT = 8
 MIN_SAMPLE = 8_192
 MAX_SAMPLE = 16_384
 HELD_OUT = 0.1
+# Up to so many rows a last correction sees them all, beyond that a sample of them in memory.
+MAX_CORRECTED = 2**22
+MANY, MANY_NUMBERS = 2**20, 2**25
 
 
 def sample_size(n_rows: int, n_features: int, n_neurons: int) -> int | None:
@@ -49,6 +51,15 @@ class Sketch:
         Different samples; after them the first come again, or earlier if there are fewer rows.
     journal : Journal
         Sums over all rows that an earlier run made.
+    pool : Pool or None
+        Threads for what is taken into memory.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        All rows.
+    all : Sums
+        Sums over all rows.
     """
 
     def __init__(
@@ -60,15 +71,16 @@ class Sketch:
         seed: int,
         turns: int = 3,
         journal: Journal = NO_JOURNAL,
+        pool: Pool | None = None,
     ) -> None:
         self.blocks = blocks
-        self._size = size
-        self._journal = journal
+        self.all = Sums(blocks, journal)
+        self._size, self._seed = size, seed
+        self._journal, self._pool = journal, pool
         n = len(blocks)
         n_held = min(size, int(HELD_OUT * n)) if hold_out else 0
         drawn = np.random.default_rng(seed).choice(n, min(n, n_held + turns * size), replace=False)
         self._held, self._rest = np.sort(drawn[:n_held]), drawn[n_held:]
-        self._last: tuple[Float64, Gram] | None = None
 
     @cached_property
     def _drawn(self) -> tuple[NDArray[np.intp], Rows]:
@@ -104,33 +116,16 @@ class Sketch:
         """Smallest and largest inputs of all rows."""
         return self.blocks.survey().input_range
 
-    def gram(self, frame: Frame, points: Float64, activation: Activation) -> Gram:
-        """Products of the affine columns and of neurons, over all rows.
+    @cached_property
+    def many(self) -> Sums:
+        """Sums to correct neurons by: over all rows, or a million where these are some millions.
 
-        Parameters
-        ----------
-        frame : Frame
-        points : ndarray of shape (k, d + 1)
-            Neurons in the coordinates of the frame.
-        activation : Activation
+        With so many, the noise that a correction leaves in a network is next to nothing.
         """
-        # A correction ends where the outer weights are asked for: its last pass need not be made
-        # again.
-        if self._last is None or not np.array_equal(self._last[0], points):
-            work = Products(frame.without_rows(), points, activation)
-            self._last = points, self._products(work)
-        return self._last[1]
-
-    def total(self, work: Work[Float64]) -> Float64:
-        """Return a sum over all rows."""
-        (found,) = self._journal.once(lambda _: (self.blocks.total(work),))
-        return np.ascontiguousarray(found)
-
-    def _products(self, work: Products) -> Gram:
-        def products(_: Journal) -> tuple[Float64, Float64, float]:
-            found = self.blocks.total(work)
-            return found.G, found.b, found.square
-
-        G, b, square = self._journal.once(products)
-        # A journal keeps no order of memory, and products of the same numbers must not differ.
-        return Gram(np.ascontiguousarray(G), b, square)
+        n, width = len(self.blocks), self.blocks.n_features + self.blocks.n_outputs
+        if n <= MAX_CORRECTED:
+            return self.all
+        size = max(self._size, min(MANY, MANY_NUMBERS // width))
+        drawn = np.random.default_rng([self._seed, 1]).choice(n, size, replace=False)
+        rows = self.blocks.take(np.sort(drawn))
+        return Sums(MemoryBlocks(rows, self._pool), self._journal)

@@ -1,0 +1,64 @@
+"""`Sums`: what a correction asks of rows in blocks, each sum made once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation
+from greedynet.blocks import Blocks, Work
+from greedynet.frame import Frame
+from greedynet.gram import Gram, Products
+from greedynet.journal import NO_JOURNAL, Journal
+
+Float64 = NDArray[np.float64]
+
+
+class Sums:
+    """Sums over rows in blocks.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The rows, as they came.
+    journal : Journal
+        Sums that an earlier run made.
+    """
+
+    def __init__(self, blocks: Blocks, journal: Journal = NO_JOURNAL) -> None:
+        self._blocks, self._journal = blocks, journal
+        self._last: tuple[Float64, Gram] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._blocks)
+
+    def gram(self, frame: Frame, points: Float64, activation: Activation) -> Gram:
+        """Products of the affine columns and of neurons.
+
+        Parameters
+        ----------
+        frame : Frame
+        points : ndarray of shape (k, d + 1)
+            Neurons in the coordinates of the frame.
+        activation : Activation
+        """
+        # A correction ends where the outer weights are asked for: its last pass need not be made
+        # again.
+        if self._last is None or not np.array_equal(self._last[0], points):
+            work = Products(frame.without_rows(), points, activation)
+            self._last = points, self._products(work)
+        return self._last[1]
+
+    def total(self, work: Work[Float64]) -> Float64:
+        """Return the sum of some work."""
+        (found,) = self._journal.once(lambda _: (self._blocks.total(work),))
+        return np.ascontiguousarray(found)
+
+    def _products(self, work: Products) -> Gram:
+        def products(_: Journal) -> tuple[Float64, Float64, float]:
+            found = self._blocks.total(work)
+            return found.G, found.b, found.square
+
+        G, b, square = self._journal.once(products)
+        # A journal keeps no order of memory, and products of the same numbers must not differ.
+        return Gram(np.ascontiguousarray(G), b, square)
