@@ -319,7 +319,8 @@ def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
     assert source.passes == 5
     F = np.column_stack([wanted.network_.hidden(X), X, np.ones(len(X))])
     best = F @ np.linalg.lstsq(F, y, rcond=None)[0]
-    np.testing.assert_allclose(wanted.predict(X), best, atol=2e-3)
+    # But for the ridge, the outer weights are the best of all rows.
+    assert np.linalg.norm(y - wanted.predict(X)) < 1.0005 * np.linalg.norm(y - best)
     T, truth = problem(5_000, seed=1, noise=0.0)
     error = np.mean((wanted.predict(T) - truth) ** 2)
     monkeypatch.setattr("greedynet.lastcorrection.N_TRIES", 0)
