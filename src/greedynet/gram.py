@@ -64,6 +64,11 @@ class Products:
     points: Float64
     activation: Activation
 
+    @property
+    def width(self) -> int:
+        """Affine columns and neurons."""
+        return self.frame.n_affine + len(self.points)
+
     def of(self, rows: Rows) -> Gram:
         """Return the products over some rows."""
         rows = self.frame.apply(rows)

@@ -57,6 +57,11 @@ class Pulls:
     activation: Activation
     weights: Float64
 
+    @property
+    def width(self) -> int:
+        """Affine columns and neurons."""
+        return len(self.weights)
+
     def of(self, rows: Rows) -> Float64:
         """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
         rows, r = self.frame.apply(rows), self.frame.n_affine

@@ -30,6 +30,11 @@ _BLOCKS_AT_ONCE = 64
 class Work(Protocol[T]):
     """Something to be summed over rows; plain data that can be sent to where the rows are."""
 
+    @property
+    def width(self) -> int:
+        """Numbers that a row is turned into on the way."""
+        ...
+
     def of(self, rows: Rows) -> T:
         """Return the sum over some rows."""
         ...
@@ -69,19 +74,19 @@ class Blocks(Protocol):
         ...
 
 
-def summed(work: Work[T], rows: Rows, pool: Pool | None = None) -> T:
+def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int | None = None) -> T:
     """Return the sum over rows that are in memory, block by block, added in their order."""
     pool = pool or Pool()
-    blocks = _cut(rows)
+    blocks = _cut(rows, block_rows or BLOCK_ROWS)
     found = work.of(next(blocks))
     while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
         found = reduce(work.join, pool.map(work.of, group), found)
     return found
 
 
-def _cut(rows: Rows) -> Iterator[Rows]:
-    for start in range(0, max(1, len(rows)), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
+def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
+    for start in range(0, max(1, len(rows)), block_rows):
+        part = slice(start, start + block_rows)
         weights = None if rows.weights is None else rows.weights[part]
         yield Rows(rows.X[part], rows.Y[part], weights)
 
@@ -110,6 +115,9 @@ class Survey:
 
 class Surveyed:
     """The work of a survey."""
+
+    # It looks at the rows as they are.
+    width = 1
 
     def of(self, rows: Rows) -> Survey:
         """Survey some rows."""

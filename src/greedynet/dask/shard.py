@@ -15,6 +15,10 @@ from greedynet.blocks.prepare import Raw
 from greedynet.data import Rows
 from greedynet.threads import deterministic_threads
 
+# dask has the workers give every array of more than 128 kB back to the system at once: to get the
+# next one takes longer than to fill it. So blocks are smaller here than elsewhere.
+_BLOCK_NUMBERS, _LEAST_ROWS = 2**14 - 64, 128
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -88,10 +92,11 @@ class Shard:
         task: Work[Any] = pickle.loads(work)
         rows = self._rows(preparation)
         found = None
+        block_rows = max(_LEAST_ROWS, _BLOCK_NUMBERS // task.width)
         with deterministic_threads(self._n_threads) as pool:
             for part in rows.values():
                 if len(part):
-                    here = summed(task, part, pool)
+                    here = summed(task, part, pool, block_rows)
                     found = here if found is None else task.join(found, here)
         counts = {number: len(part) for number, part in rows.items()}
         return Sum(counts, found, perf_counter() - start)
