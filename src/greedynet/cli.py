@@ -128,6 +128,15 @@ _DECIMAL = click.option(
     show_default=True,
     help="What stands before the decimals of numbers in a text file.",
 )
+_TRUE_VALUES = click.option(
+    "--target", metavar="COLUMN", help="The true values; by default the fit's target."
+)
+_MISSING_AS_IN_FIT = click.option(
+    "--missing",
+    type=click.Choice(["drop", "mean"]),
+    help="Rows with empty cells: leave them out, or put the training mean in; by default as in "
+    "the fit.",
+)
 _UNKNOWN = click.option(
     "--unknown",
     type=click.Choice(["error", "zero"]),
@@ -254,13 +263,8 @@ def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
 @main.command()
 @_MODEL
 @_DATA
-@click.option("--target", metavar="COLUMN", help="The true values; by default the fit's target.")
-@click.option(
-    "--missing",
-    type=click.Choice(["drop", "mean"]),
-    help="Rows with empty cells: leave them out, or put the training mean in; by default as in "
-    "the fit.",
-)
+@_TRUE_VALUES
+@_MISSING_AS_IN_FIT
 @_UNKNOWN
 @_SEPARATOR
 @_DECIMAL
@@ -290,13 +294,8 @@ def evaluate(model: Path, data: Path, **options: Any) -> None:
     metavar="FILE",
     help="Rows that the fit has not seen, to tell the errors on.",
 )
-@click.option("--target", metavar="COLUMN", help="The true values; by default the fit's target.")
-@click.option(
-    "--missing",
-    type=click.Choice(["drop", "mean"]),
-    help="Rows with empty cells: leave them out, or put the training mean in; by default as in "
-    "the fit.",
-)
+@_TRUE_VALUES
+@_MISSING_AS_IN_FIT
 @_UNKNOWN
 @_SEPARATOR
 @_DECIMAL

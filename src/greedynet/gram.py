@@ -49,8 +49,8 @@ class Gram:
 
 
 @dataclass(frozen=True, eq=False)
-class Products:
-    """The products of the affine columns and of neurons, as work on rows as they came.
+class OnNeurons:
+    """Work with neurons on rows as they came.
 
     Attributes
     ----------
@@ -68,6 +68,10 @@ class Products:
     def width(self) -> int:
         """Affine columns and neurons."""
         return self.frame.n_affine + len(self.points)
+
+
+class Products(OnNeurons):
+    """The products of the affine columns and of neurons."""
 
     def of(self, rows: Rows) -> Gram:
         """Return the products over some rows."""

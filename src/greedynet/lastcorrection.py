@@ -21,7 +21,7 @@ from greedynet.activations import Activation
 from greedynet.correct import EDGE, VariableProjection, damped_step
 from greedynet.data import Rows
 from greedynet.frame import Frame
-from greedynet.gram import Gram, before_activation
+from greedynet.gram import Gram, OnNeurons, before_activation
 from greedynet.sums import Sums
 
 Float64 = NDArray[np.float64]
@@ -39,28 +39,16 @@ _NEXT_TO_NOTHING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Pulls:
-    """The gradient of the inner weights, as work on rows as they came.
+class Pulls(OnNeurons):
+    """The gradient of the inner weights.
 
     Attributes
     ----------
-    frame : Frame
-    points : ndarray of shape (k, d + 1)
-        Neurons in the coordinates of the frame.
-    activation : Activation
     weights : ndarray of shape (n_affine + k, n_outputs)
         Weights of the affine columns and of the neurons.
     """
 
-    frame: Frame
-    points: Float64
-    activation: Activation
     weights: Float64
-
-    @property
-    def width(self) -> int:
-        """Affine columns and neurons."""
-        return len(self.weights)
 
     def of(self, rows: Rows) -> Float64:
         """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
