@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from greedynet import correct
+from greedynet import correct, triangles
 from greedynet.activations import ACTIVATIONS, ReLU, degree_of, get_activation
 from greedynet.affine import AffineTerm
 from greedynet.correct import VariableProjection
@@ -185,8 +185,8 @@ class Watched:
 
 @pytest.fixture
 def lapack(monkeypatch):
-    watched = Watched(correct.lapack)
-    monkeypatch.setattr(correct, "lapack", watched)
+    watched = Watched(triangles.lapack)
+    monkeypatch.setattr(triangles, "lapack", watched)
     return watched
 
 

@@ -18,8 +18,9 @@ from greedynet.lossfactor import LossFactor, exponent
 from greedynet.outer import outer_weights
 from greedynet.paper import load_example
 from greedynet.plan import Plan
-from greedynet.reweighted import Weighing, _corrected
+from greedynet.reweighted import _corrected
 from greedynet.stopping import Limits
+from greedynet.weighing import Weighing
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
 
 LOSSES = {

@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "phrases",
         "datasets",
         "stages",
+        "triangles",
     ),
     (
         "activations",
@@ -59,7 +60,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("network", "descent", "columns"),
     ("search", "path", "effects", "checkpoint"),
-    ("greedy", "frame", "plan"),
+    ("greedy", "frame", "plan", "weighing"),
     ("searches", "gram"),
     ("sums",),
     ("sketch", "lastcorrection"),

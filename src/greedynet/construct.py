@@ -177,7 +177,10 @@ def _finished_path(
     fixed = network.n_nodes - network.n_neurons
     cut = network.truncate(fixed + len(grown.candidates))
     path = grown.path(cut, limits, validated=validated)
-    if _better_as_grown(grown, finisher, states) and not limits.exact:
+    score = finisher.score(states)
+    # With a validation set some width of the growth may do better there.
+    as_grown = grown.scores if finisher.validation is not None and not limits.exact else []
+    if min(as_grown, default=np.inf) < _CLEARLY * score:
         return path
     finished = finisher.network(states)
     if limits.exact and finished.n_neurons < min(limits.max_neurons, path.network.n_neurons):
@@ -196,12 +199,5 @@ def _finished_path(
         finished=finished,
         finished_error=finisher.error(states),
         # Scores of folds are of networks as grown: there is none that the finished one compares to.
-        finished_score=None if scores is not None else finisher.score(states),
+        finished_score=None if scores is not None else score,
     )
-
-
-def _better_as_grown(growth: Growth, finisher: Finisher, states: list[VariableProjection]) -> bool:
-    """Whether the validation rows prefer some width of the growth to the finished network."""
-    if finisher.validation is None or not growth.scores:
-        return False
-    return min(growth.scores) < _CLEARLY * finisher.score(states)

@@ -34,6 +34,7 @@ from scipy.linalg.blas import dsyrk
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.data import Rows
 from greedynet.journal import NO_JOURNAL, Journal
+from greedynet.triangles import damped_step, inverse_of, trace_of_inverse
 
 Float64 = NDArray[np.float64]
 
@@ -236,7 +237,7 @@ class VariableProjection:
         and changes `M^-1` by one outer product.
         """
         r = self._affine.shape[1]
-        inverse = _inverse(self._at.cholesky)
+        inverse = inverse_of(self._at.cholesky)
         weights = self._at.weights.copy()
         left = list(range(self.n_neurons))
         while len(left) > n_neurons:
@@ -331,8 +332,8 @@ class VariableProjection:
             damped = S.copy()
             diagonal = np.einsum("ii->i", damped)
             diagonal += self.ridge + 1e-12 * diagonal.max()
-            inner += len(S) - self.ridge * _trace_of_inverse(lapack.dpotrf(damped, lower=1)[0])
-        outer = self.n_neurons - self.ridge * _trace_of_inverse(self._at.cholesky, r)
+            inner += len(S) - self.ridge * trace_of_inverse(lapack.dpotrf(damped, lower=1)[0])
+        outer = self.n_neurons - self.ridge * trace_of_inverse(self._at.cholesky, r)
         return inner + t * (outer + r)
 
     def _evidence(self) -> float:
@@ -367,34 +368,3 @@ class VariableProjection:
                     self.damping = max(self.damping / 4.0, 1e-7)
                     return
             self.damping *= 4.0
-
-
-def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> Float64 | None:
-    """Return the solution of `(S + ridge + damping diag(S)) step = gradient`, or None.
-
-    Parameters
-    ----------
-    S : ndarray of shape (k p, k p)
-        Its lower triangle.
-    gradient : ndarray of shape (k, p)
-    ridge, damping : float
-    """
-    steepness = S.diagonal().copy()
-    floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
-    damped = S.copy()
-    np.einsum("ii->i", damped)[:] += ridge + damping * steepness + floor
-    factor, info = lapack.dpotrf(damped, lower=1, overwrite_a=1)
-    if info != 0:
-        return None
-    return np.asarray(lapack.dpotrs(factor, gradient.ravel(), lower=1)[0].reshape(gradient.shape))
-
-
-def _trace_of_inverse(cholesky: Float64, start: int = 0) -> float:
-    """Trace of the inverse of a matrix, from `start` on, by its lower Cholesky factor."""
-    return float(np.sum(lapack.dpotri(cholesky, lower=1)[0].diagonal()[start:]))
-
-
-def _inverse(cholesky: Float64) -> Float64:
-    """Inverse of a matrix from its lower Cholesky factor, both triangles filled."""
-    inverse = lapack.dpotri(cholesky, lower=1)[0]
-    return np.tril(inverse) + np.tril(inverse, -1).T

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from greedynet.activations import Activation
-from greedynet.correct import EDGE, VariableProjection, damped_step
+from greedynet.correct import EDGE, VariableProjection
 from greedynet.data import Rows
 from greedynet.frame import Frame
 from greedynet.gram import Gram, OnNeurons, before_activation
 from greedynet.sums import Sums
+from greedynet.triangles import damped_step
 
 Float64 = NDArray[np.float64]
 

@@ -15,12 +15,12 @@ deviations have a say in the outer weights only, as small as the loss allows: ne
 ridge are chosen without them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.blocks import Blocks, as_blocks, in_memory
+from greedynet.blocks import Blocks, in_memory
 from greedynet.construct import construct
 from greedynet.correct import VariableProjection
 from greedynet.data import Rows
@@ -28,7 +28,7 @@ from greedynet.finish import Finisher
 from greedynet.frame import Frame
 from greedynet.gram import Triangle
 from greedynet.journal import NO_JOURNAL, Journal
-from greedynet.losses import Absolute, Chebyshev, Huber, Loss, Power, Quantile, Squared
+from greedynet.losses import Chebyshev, Loss, Power, Squared
 from greedynet.lossfactor import LossFactor
 from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
@@ -36,10 +36,11 @@ from greedynet.plan import Plan
 from greedynet.search import Candidate
 from greedynet.searches import input_scaling
 from greedynet.site import NOTHING_TO_FINISH, OnStep
-from greedynet.sketch import Sketch, sample_size
+from greedynet.sketch import sketch_of
 from greedynet.stages import tell
-from greedynet.stopping import Limits, neuron_cost
+from greedynet.stopping import Limits
 from greedynet.threads import Pool
+from greedynet.weighing import Weighing, misses
 
 Float64 = NDArray[np.float64]
 
@@ -48,23 +49,9 @@ MAX_GROWN = 40
 N_CONSTRUCTIONS = 2
 N_ROUNDS = 12
 _STEPS_A_ROUND = 2
-_FAR = 10.0
-# The standard deviation of normal numbers, in medians of their absolute values.
-_DEVIATION = 1.4826
-# Misses below this share of their median count as that large.
-_FLOOR = 0.05
-# Beyond this the weights of the rows jump from round to round.
-_LARGEST_POWER = 4.0
-# With more degrees of freedom than this share of the rows a growth is none to weigh rows by.
-_MAX_SPENT = 0.4
 # With more effective parameters than this share of the rows the misses are no noise to go by.
 _MAX_SHARE = 0.5
 _DEPENDENT = 1e-10
-
-
-def can_be_reweighted(loss: Loss) -> bool:
-    """Whether it is known what weights a loss gives to rows; a user's own does not tell."""
-    return isinstance(loss, Absolute | Quantile | Huber | Power | Chebyshev)
 
 
 def construct_reweighted(
@@ -128,97 +115,13 @@ def construct_reweighted(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Weighing:
-    """How a loss weighs rows by their misses.
-
-    Attributes
-    ----------
-    loss : Loss
-    network : ShallowNetwork
-        What was grown.
-    scale : float
-        Its median miss.
-    """
-
-    loss: Loss
-    network: ShallowNetwork
-    scale: float
-
-    @staticmethod
-    def by(grown: SelectionPath, loss: Loss, rows: Rows) -> "Weighing":
-        """Return the weighing for a loss, by the misses of a growth.
-
-        Where rows may be wrong, that is the width with the smallest median miss, as far as
-        degrees of freedom are few: the loss of all rows may be mostly that of the wrong ones.
-        """
-        spent = neuron_cost(rows.X.shape[1]) * np.arange(len(grown.n_nodes)) / len(rows)
-        # Wider ones may meet most rows, and say nothing of their misses.
-        widths = grown.n_nodes[spent < _MAX_SPENT]
-        network = grown.network.truncate(int(min(grown.kept.n_nodes, widths[-1])))
-        if isinstance(loss, Absolute | Huber):
-            n_tried = min(16, len(widths))
-            tried = np.unique(np.geomspace(1, len(widths), n_tried).astype(int)) - 1
-            networks = [grown.network.truncate(int(widths[i])) for i in tried]
-            scores = [
-                float(np.median(np.abs(misses(n, rows)))) / (1 - spent[n.n_nodes - widths[0]])
-                for n in networks
-            ]
-            network = networks[int(np.argmin(scores))]
-        return Weighing(loss, network, float(np.median(np.abs(misses(network, rows)))))
-
-    def near(self, rows: Rows, network: ShallowNetwork) -> NDArray[np.bool_]:
-        """Whether rows are within ten deviations, for losses that are there for others."""
-        if not isinstance(self.loss, Absolute | Huber):
-            return np.ones(len(rows), dtype=bool)
-        far = np.abs(misses(network, rows)[:, 0]) > _FAR * _DEVIATION * self.scale
-        return ~far if np.count_nonzero(~far) > len(rows) // 2 else np.ones_like(far)
-
-    def apply(self, rows: Rows, network: ShallowNetwork) -> Rows:
-        """Rows weighted by their misses; those up to the median count as that large."""
-        return _weighted(rows, self.weights(misses(network, rows)[:, 0], rows, self.scale))
-
-    def weights(self, r: Float64, rows: Rows, floor: float | None = None) -> Float64:
-        """Return `L'(r) / r` of the misses, times the sample weights, with mean 1."""
-        middle = float(np.median(np.abs(r)))
-        if floor is None:
-            floor = _FLOOR * middle
-        size = np.maximum(np.abs(r), max(floor, 1e-12 * float(np.abs(r).max()), 1e-300))
-        match self.loss:
-            case Absolute():
-                v = size.min() / size
-            case Quantile(quantile=q):
-                v = np.where(r > 0, q, 1 - q) * (size.min() / size)
-            case Huber():
-                v = np.minimum(1.0, 1.345 * _DEVIATION * max(middle, size.min()) / size)
-            case Power(p=p):
-                v = (size / size.max()) ** (min(p, _LARGEST_POWER) - 2)
-            case _:
-                v = np.ones_like(size)
-        v = v if rows.weights is None else v * rows.weights
-        return np.asarray(v / v.mean())
-
-
-def misses(network: ShallowNetwork, rows: Rows) -> Float64:
-    """Return `Y` minus the network's values."""
-    return rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-
-
-def _weighted(rows: Rows, weights: Float64) -> Rows:
-    """Rows with weights; uneven ones are worth fewer rows, `(sum v)^2 / sum v^2`."""
-    return Rows(rows.X, rows.Y, weights, float(np.sum(weights) ** 2 / np.sum(weights**2)))
-
-
 def _sampled(
     rows: Rows | Blocks, plan: Plan, validation: Rows | None, journal: Journal
 ) -> tuple[Rows, Rows | None]:
     """Of very many rows a sample, and rows to judge by."""
-    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
-    if size is None:
+    sketch = sketch_of(rows, plan, judged=validation is not None, journal=journal)
+    if sketch is None:
         return in_memory(rows), validation
-    hold_out = plan.gcv and validation is None
-    blocks, seed = as_blocks(rows), plan.random_state
-    sketch = Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal)
     return sketch.sample(0), validation or sketch.held_out()
 
 

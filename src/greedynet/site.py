@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.blocks import Blocks, as_blocks, in_memory
+from greedynet.blocks import Blocks, in_memory
 from greedynet.data import Rows
 from greedynet.finish import Finisher, approximation_error_left
 from greedynet.frame import Frame
@@ -18,7 +18,7 @@ from greedynet.network import ShallowNetwork
 from greedynet.plan import Plan
 from greedynet.search import RecordedSearch
 from greedynet.searches import dependent, input_scaling, make_search
-from greedynet.sketch import Sketch, sample_size
+from greedynet.sketch import sketch_of
 from greedynet.stages import tell
 from greedynet.stopping import GCV, Judge, Limits, StopReason, Validation, neuron_cost
 from greedynet.threads import Pool
@@ -53,7 +53,8 @@ class Site:
         self.plan, self.pool, self.journal = plan, pool, journal
         self._more = journal.branch("more")
         passes = journal.branch("passes")
-        self.sketch = _sketch(rows, plan, pool, passes, judged=validation is not None)
+        judged = validation is not None
+        self.sketch = sketch_of(rows, plan, judged=judged, pool=pool, journal=passes)
         if self.sketch is not None:
             rows = self.sketch.sample(0)
             validation = validation or self.sketch.held_out()
@@ -192,17 +193,3 @@ class Site:
             return True
         n = self.rows.n_independent
         return approximation_error_left(growth.errors, n, self.n_affine, self.n_features)
-
-
-def _sketch(
-    rows: Rows | Blocks, plan: Plan, pool: Pool | None, journal: Journal, *, judged: bool
-) -> Sketch | None:
-    """Samples of the rows where these are very many."""
-    if plan.search != "continuous":
-        return None
-    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
-    if size is None:
-        return None
-    hold_out = plan.gcv and not judged
-    blocks, seed = as_blocks(rows, pool), plan.random_state
-    return Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal, pool=pool)

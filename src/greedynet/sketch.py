@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.blocks import Blocks, MemoryBlocks
+from greedynet.blocks import Blocks, MemoryBlocks, as_blocks
 from greedynet.data import Rows
 from greedynet.journal import NO_JOURNAL, Journal
+from greedynet.plan import Plan
 from greedynet.sums import Sums
 from greedynet.threads import Pool
 
@@ -129,3 +130,35 @@ class Sketch:
         drawn = np.random.default_rng([self._seed, 1]).choice(n, size, replace=False)
         rows = self.blocks.take(np.sort(drawn))
         return Sums(MemoryBlocks(rows, self._pool), self._journal)
+
+
+def sketch_of(
+    rows: Rows | Blocks,
+    plan: Plan,
+    *,
+    judged: bool,
+    pool: Pool | None = None,
+    journal: Journal = NO_JOURNAL,
+) -> Sketch | None:
+    """Return samples of the rows where these are very many; None where they are not.
+
+    Parameters
+    ----------
+    rows : Rows or Blocks
+    plan : Plan
+        A dictionary is made of all rows.
+    judged : bool
+        Whether there are validation rows; else some are held out, if the plan asks for it.
+    pool : Pool or None
+        Threads.
+    journal : Journal
+        Sums that an earlier run made.
+    """
+    if plan.search != "continuous":
+        return None
+    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
+    if size is None:
+        return None
+    hold_out = plan.gcv and not judged
+    blocks, seed = as_blocks(rows, pool), plan.random_state
+    return Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal, pool=pool)

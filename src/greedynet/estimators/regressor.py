@@ -30,12 +30,13 @@ from greedynet.inputs import (
 from greedynet.losses import Loss, Power, Squared, get_loss
 from greedynet.plan import Plan, SearchName
 from greedynet.refine import refine_by_adam
-from greedynet.reweighted import can_be_reweighted, construct_reweighted
+from greedynet.reweighted import construct_reweighted
 from greedynet.ridgelet import THRESHOLD, check_dimension
 from greedynet.search.base import RULES, Rule
 from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
 from greedynet.threads import deterministic_threads
+from greedynet.weighing import can_be_reweighted
 
 Float64 = NDArray[np.float64]
 
