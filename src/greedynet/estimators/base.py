@@ -85,6 +85,11 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.network_.predict(inputs)
 
+    def _is_sketched(self, rows: Rows | Blocks) -> bool:
+        """Whether rows are so many that samples of them are looked at."""
+        neurons = self._limits()[0].max_neurons
+        return sample_size(len(rows), rows.n_features, neurons) is not None
+
     def _kept_in_blocks(self, rows: Rows | Blocks, **needed: bool) -> TypeGuard[Blocks]:
         """Whether rows are too many to be held at once, and refuse what needs them all.
 
@@ -94,8 +99,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         **needed
             Parameters that a fit in blocks cannot serve, and whether they are in use.
         """
-        neurons = self._limits()[0].max_neurons
-        if isinstance(rows, Rows) or sample_size(len(rows), rows.n_features, neurons) is None:
+        if isinstance(rows, Rows) or not self._is_sketched(rows):
             return False
         for name in (name for name, used in needed.items() if used):
             raise ValueError(

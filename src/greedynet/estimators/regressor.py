@@ -33,7 +33,6 @@ from greedynet.refine import refine_by_adam
 from greedynet.reweighted import construct_reweighted
 from greedynet.ridgelet import THRESHOLD, check_dimension
 from greedynet.search.base import RULES, Rule
-from greedynet.sketch import sample_size
 from greedynet.sphere import RandomState
 from greedynet.threads import deterministic_threads
 from greedynet.weighing import can_be_reweighted
@@ -368,10 +367,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             # It holds out rows of its own, without copying the rest.
             return 0.0
         return LARGE_DATA_FRACTION if rows.n_weighted > CANONICAL_ROWS else 0.0
-
-    def _is_sketched(self, rows: Rows) -> bool:
-        neurons = self._limits()[0].max_neurons
-        return sample_size(len(rows), rows.n_features, neurons) is not None
 
     def _plan(self, rows: Rows | Blocks, seed: int, single_output: bool) -> Plan:
         n_features = rows.n_features
