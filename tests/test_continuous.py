@@ -10,8 +10,11 @@ from greedynet.affine import AffineTerm
 from greedynet.data import Rows
 from greedynet.directions import N_PAIRS, N_SPREAD, directions, spread
 from greedynet.factor import Factor
+from greedynet.plan import Plan
 from greedynet.search import ContinuousSearch
 from greedynet.search.scans import relu as scan
+from greedynet.searches import make_search
+from greedynet.stopping import Limits
 from greedynet.threads import Pool
 from problems import noisy
 
@@ -439,3 +442,12 @@ def test_the_scan_is_compiled_without_the_lock():
     """Threads can only run at once where Python's lock is released."""
     for function in (scan.measure, scan.take_off, scan.best_thresholds):
         assert function.targetoptions["nogil"]
+
+
+def test_directions_of_neurons_that_died_are_left_out():
+    """A neuron whose direction is zero, to the last bit or exactly, has none to search along."""
+    X, y = noisy(200, 2)
+    learned = np.array([[3.0, -4.0], [0.0, 0.0], [0.0, 1e-100]])
+    found = make_search(Rows(X, y[:, None]), Plan(Limits(1)), learned=learned).directions
+    np.testing.assert_allclose(found[-2:], [[0.6, -0.8], [0.0, 1.0]], rtol=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-14)

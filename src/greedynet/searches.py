@@ -81,8 +81,7 @@ def make_search(
         return _dictionary_search(rows, plan, pool)
     found = directions(rows.X, plan.random_state + turn)
     if learned is not None and rows.X.shape[1] > 1:
-        length = np.linalg.norm(learned, axis=1, keepdims=True)
-        found = np.concatenate([found, (learned / length)[length[:, 0] > 0]])
+        found = np.concatenate([found, _unit(learned)])
     return ContinuousSearch(
         rows,
         found,
@@ -91,6 +90,13 @@ def make_search(
         activation=plan.activation,
         pool=pool,
     )
+
+
+def _unit(directions: Float64) -> Float64:
+    """Return directions of length one, without those of none, which neurons have that died."""
+    length = np.linalg.norm(directions, axis=1, keepdims=True)
+    alive = length[:, 0] > 0
+    return np.asarray(directions[alive] / length[alive])
 
 
 def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Recallable:
