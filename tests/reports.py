@@ -1,5 +1,8 @@
 """Models and their reports: one input, two, many with a category, classes, and no rows."""
 
+import base64
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -7,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, write_report
 
@@ -28,6 +32,23 @@ class Case:
         """Write the report of the model."""
         write_report(self.model, path, *self.data)
         return path
+
+
+def contents(path: Path) -> Any:
+    """Return the data that a page draws."""
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found.group(1))
+
+
+def unpacked(part: dict[str, Any]) -> NDArray[Any]:
+    """Return packed numbers: between their limits, or whole ones where they have none."""
+    raw = np.frombuffer(base64.b64decode(part["data"]), dtype=f"<u{part['bits'] // 8}")
+    whole = raw.reshape(part["shape"])
+    if "low" not in part:
+        return whole
+    return part["low"] + whole / (2.0 ** part["bits"] - 1) * (part["high"] - part["low"])
 
 
 @cache

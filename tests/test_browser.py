@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from browser import chromium, look
-from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case
+from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
 GROWN = [name for name in CASES if name not in ("without rows", "constant")]
 
@@ -20,18 +20,18 @@ def driver(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def urls(tmp_path_factory):
+def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
-    return {name: case(name).write(folder / f"{name}.html").as_uri() for name in CASES}
+    return {name: case(name).write(folder / f"{name}.html") for name in CASES}
 
 
 @pytest.fixture
-def page(driver, urls):
+def page(driver, files):
     """Open the report of a case, as a reader with these preferences sees it."""
 
     def open_page(name, **preferences):
         look(driver, **preferences)
-        driver.get(urls[name])
+        driver.get(files[name].as_uri())
         return driver
 
     yield open_page
@@ -52,6 +52,19 @@ def text(driver, selector):
 
 def press(driver, selector, *keys):
     driver.find_element("css selector", selector).send_keys(*keys)
+
+
+def open_all(driver):
+    """Open all tables behind pictures, and wait until they are built."""
+    run(driver, "document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+    empty = "return document.querySelectorAll('details table:empty').length"
+    wait_until(lambda: run(driver, empty) == 0)
+
+
+def wait_until(done, seconds=10):
+    ends = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < ends
 
 
 def keys():
@@ -105,6 +118,7 @@ def drawn(driver, selector):
 def test_page_opens_without_errors_and_fetches_nothing(page, name):
     driver = page(name)
     assert "A network for" in text(driver, "h1")
+    open_all(driver)
     assert run(driver, "return performance.getEntriesByType('resource').length") == 0
     asked = "return fetch('https://example.org/').then(() => 'let', () => 'refused')"
     assert run(driver, asked) == "refused"
@@ -117,6 +131,7 @@ def test_page_opens_without_errors_and_fetches_nothing(page, name):
 @pytest.mark.parametrize("name", CASES)
 def test_no_sideways_scrolling_on_a_phone(page, name):
     driver = page(name, width=360)
+    open_all(driver)
     assert run(driver, "return document.documentElement.scrollWidth") <= 360
     wide = """return [...document.querySelectorAll("main *")].filter(
       (node) => !node.closest(".scroll, pre, svg svg") && node.getBoundingClientRect().right > 361
@@ -139,7 +154,8 @@ const behind = (node) => {
   }
 };
 const worst = [];
-const tags = "h1, h2, h3, h4, p, li, a, th, td, button, caption, code, text, output, label";
+const tags = "h1, h2, h3, h4, p, li, a, th, td, button, caption, code, text, output, label, "
+  + "summary";
 for (const node of document.querySelectorAll(tags)) {
   const seen = node.textContent.trim() && node.getClientRects().length;
   if (!seen || node.className === "skip") continue;
@@ -159,6 +175,7 @@ def test_both_palettes_can_be_read(page, name):
         driver = page(name, scheme=scheme)
         ground = run(driver, "return getComputedStyle(document.body).backgroundColor")
         grounds.add(ground)
+        open_all(driver)
         ratio, *where = run(driver, CONTRAST)
         assert ratio >= 4.5, (scheme, where)
     assert len(grounds) == 2
@@ -167,6 +184,7 @@ def test_both_palettes_can_be_read(page, name):
 @pytest.mark.parametrize("name", CASES)
 def test_structure_for_screen_readers(page, name):
     driver = page(name)
+    open_all(driver)
     assert run(driver, "return document.documentElement.lang") == "en"
     assert [len(find(driver, tag)) for tag in ("header", "nav", "main", "footer", "h1")] == [1] * 5
     levels = run(
@@ -179,6 +197,9 @@ def test_structure_for_screen_readers(page, name):
     for picture in find(driver, ".picture > svg"):
         assert picture.get_attribute("role") == "img"
         assert len(picture.get_attribute("aria-label")) > 10
+    # Every chart has its table, under a name of its own.
+    names = run(driver, "return [...document.querySelectorAll('summary')].map(n => n.textContent)")
+    assert len(set(names)) == len(names) == len(find(driver, "svg[role=img]"))
     seen = "[...document.querySelectorAll('table')].filter((t) => t.getClientRects().length)"
     lacking = "(t) => !t.querySelector('caption') || t.querySelector('th:not([scope])')"
     assert run(driver, f"return {seen}.filter({lacking}).length") == 0
@@ -193,8 +214,8 @@ def test_everything_is_reached_by_tab(page):
     wanted = set(
         run(
             driver,
-            """return [...document.querySelectorAll("a, button, input, select, [tabindex='0']")]
-            .filter((node) => node.getClientRects().length)
+            """const controls = "a, button, input, select, summary, [tabindex='0']";
+            return [...document.querySelectorAll(controls)].filter((node) => node.checkVisibility())
             .map((node, i) => { node.dataset.n = i; return i; })""",
         )
     )
@@ -333,7 +354,255 @@ def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
     assert text(driver, "#play") == "Play"
 
 
-# The table
+# The tables behind pictures
+
+
+READ = """
+const details = [...document.querySelectorAll("details")].find(
+  (node) => node.querySelector("summary").textContent === "Show as a table: " + arguments[0]);
+const texts = (cells) => [...cells].map((cell) => cell.textContent);
+return {
+  caption: texts(details.querySelectorAll("caption")).join(),
+  node: details.querySelector("summary"),
+  heads: texts(details.querySelectorAll("thead th")),
+  rows: [...details.querySelectorAll("tbody tr")].map((row) => texts(row.children)),
+  now: texts(details.querySelectorAll("[aria-current=true]")),
+};
+"""
+
+
+def listed(driver, name):
+    """Return the table behind a picture, opened by keyboard if it was closed."""
+    found = run(driver, READ, name)
+    if not found["rows"]:
+        found["node"].send_keys(keys().ENTER)
+        wait_until(lambda: run(driver, READ, name)["rows"])
+    return run(driver, READ, name)
+
+
+def numbers(table, *columns):
+    """Return columns of a table as numbers, nan where a cell holds a dash."""
+    rows = [[row[c].replace("\u2013", "nan") for c in columns] for row in table["rows"]]
+    return np.array(rows, dtype=float).T
+
+
+def step(packed):
+    return (packed["high"] - packed["low"]) / (2 ** packed["bits"] - 1)
+
+
+def grouped(order, n=25):
+    """Split an order of rows as evenly as can be."""
+    ends = [round(g * len(order) / n) for g in range(n + 1)]
+    return [order[a:b] for a, b in pairwise(ends)]
+
+
+def test_table_behind_the_path_is_the_path(page):
+    driver, path = page("one"), case("one").model.path_
+    assert run(driver, "return document.querySelectorAll('details table > *').length") == 0  # lazy
+    table = listed(driver, "relative error against nodes")
+    assert table["heads"] == ["nodes", "training", "GCV (root)", "RMSE, rows shown"]
+    assert table["now"] == [table["rows"][-1][0]] == ["12, finished"]
+    assert [int(row[0]) for row in table["rows"][:-1]] == path.n_nodes.tolist()
+    (training,) = numbers(table, 1)
+    np.testing.assert_allclose(training, [*path.training_errors, path.kept_error], rtol=6e-4)
+    press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT)
+    assert listed(driver, "relative error against nodes")["now"] == ["3"]
+    listed(driver, "relative error against nodes")["node"].send_keys(keys().ENTER)  # closes it
+    wait_until(lambda: not find(driver, "details[open]"))
+
+
+def test_table_behind_the_curve_follows_the_slider(page, files):
+    driver, known = page("one"), case("one")
+    picture = contents(files["one"])["picture"]
+    points = np.linspace(*picture["x"], 241)[::10]
+    near = np.abs(known.X - points).argmin(axis=1)
+    finished = listed(driver, "the approximation")
+    press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
+    fourth = listed(driver, "the approximation")
+    grown = known.model.path_.network.truncate(4)
+    for table, network, stop in (
+        (finished, known.model.network_, "finished, 12 nodes"),
+        (fourth, grown, "4 nodes"),
+    ):
+        assert table["caption"] == f"y at 25 of the curve's 241 points: {stop}."
+        x, found, means, rows, kinks = numbers(table, *range(5))
+        np.testing.assert_allclose(x, points, rtol=6e-4)
+        wanted = network.predict(points[:, None])
+        np.testing.assert_allclose(found, wanted, atol=1.1 * step(picture["values"]))
+        assert rows.tolist() == np.bincount(near, minlength=25).tolist()
+        for c in range(25):
+            if rows[c]:
+                assert means[c] == pytest.approx(known.y[near == c].mean(), rel=1e-3, abs=1e-4)
+        bends = -network.biases / network.inner_weights[:, 0]
+        inside = bends[(bends > points[0]) & (bends < points[-1])]
+        places = np.abs(inside[:, None] - points).argmin(axis=1)
+        assert kinks.tolist() == np.bincount(places, minlength=25).tolist()
+
+
+def test_tables_behind_misses_and_ridgelets(page, files):
+    driver, known, data = page("one"), case("one"), contents(files["one"])
+    miss, found = known.y - known.model.predict(known.X), known.model.predict(known.X)
+    table = listed(driver, "actual minus predicted")
+    groups = grouped(np.argsort(found, kind="stable"))
+    wanted = [
+        [found[g].mean(), miss[g].mean(), np.sqrt(np.mean(miss[g] ** 2)), len(g)] for g in groups
+    ]
+    np.testing.assert_allclose(numbers(table, 0, 1, 2, 3).T, wanted, rtol=6e-3, atol=2e-5)
+    table = listed(driver, "how often")
+    margin = 0.05 * np.ptp(miss)
+    counts, _ = np.histogram(miss, len(table["rows"]), (miss.min() - margin, miss.max() + margin))
+    np.testing.assert_allclose(numbers(table, 1)[0], counts, atol=1)  # of rounded residuals
+    assert numbers(table, 1).sum() == len(miss)
+    table = listed(driver, "the ridgelet transform")
+    values = np.array(data["ridgelets"]["values"])[::15]
+    np.testing.assert_allclose(numbers(table, 1)[0], values, atol=1e-3 * np.abs(values).max())
+    assert numbers(table, 2).sum() == known.model.network_.n_neurons
+    low, high = known.X.min(), known.X.max()
+    quarters = [float(table["rows"][row][0]) for row in (6, 12, 18)]
+    np.testing.assert_allclose(quarters, [low, (low + high) / 2, high], rtol=6e-3)
+    assert table["rows"][0][0] == table["rows"][-1][0] == "far away"
+
+
+def test_tables_behind_many_inputs(page, files):
+    driver, known, data = page("many"), case("many"), contents(files["many"])
+    packed, effects = data["picture"]["values"], data["effects"]
+    open_all(driver)
+    for stop in (-1, 0):
+        if stop == 0:
+            press(driver, "#stop", keys().HOME)
+        predicted = unpacked(packed)[stop]
+        groups = grouped(np.argsort(known.y, kind="stable"))
+        wanted = [[known.y[g].mean(), predicted[g].mean()] for g in groups]
+        found = numbers(listed(driver, "predicted against actual"), 0, 1).T
+        np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)
+        for effect in effects:
+            table = listed(driver, f"effect of {effect['name']}")
+            wanted = unpacked(effect["values"])[stop, :, 0]
+            np.testing.assert_allclose(
+                numbers(table, 1)[0], wanted, atol=1.1 * step(effect["values"])
+            )
+            assert table["heads"] == [effect["name"], f"mean {HOSTILE_TARGET}"]
+    levels = [row[0] for row in listed(driver, f"effect of {HOSTILE}")["rows"]]
+    assert levels == sorted(["blue", HOSTILE_LEVEL, "red"])
+    assert find(driver, "img, main script, b") == []
+    assert driver.title.startswith("A network for")
+
+
+def test_tables_behind_maps(page, files):
+    driver, known = page("two"), case("two")
+    packed = contents(files["two"])["picture"]["values"]
+    name = "the network"
+    for stop in (-1, 0):
+        if stop == 0:
+            press(driver, "#stop", keys().HOME)
+        table = listed(driver, name)
+        pixels = unpacked(packed)[stop].reshape(6, 10, 6, 10)
+        wanted = pixels.mean(axis=(1, 3))[::-1]
+        found = numbers(table, *range(1, 7)).T
+        np.testing.assert_allclose(found, wanted, atol=1.1 * step(packed))
+    rows = listed(driver, "the rows")["rows"]
+    counts = [[int(re.search(r"\((\d+)\)|$", cell)[1] or 0) for cell in row[1:]] for row in rows]
+    spans = [(c.min() - 0.02 * np.ptp(c), c.max() + 0.02 * np.ptp(c)) for c in known.X.T]
+    wanted = np.histogram2d(known.X[:, 1], known.X[:, 0], 6, spans[::-1])[0][::-1]
+    assert counts == wanted.tolist()
+
+
+def test_table_behind_the_disc(page, files):
+    driver, known = page("two"), case("two")
+    disc = contents(files["two"])["ridgelets"]
+    rows = listed(driver, "the ridgelet transform")["rows"]
+    assert [row[0] for row in rows] == [f"{30 * d}°" for d in range(12)]
+    cells = [re.fullmatch(r"(\S+) \((\d+)\)", cell).groups() for row in rows for cell in row[1:]]
+    found, neurons = np.array(cells, dtype=float).T
+
+    def parts(x, y):
+        """Twelve directions, the first about 0°, times three rings, the outermost first."""
+        turns = np.round(np.degrees(np.arctan2(y, x)) / 30).astype(int) % 12
+        return 3 * turns + 2 - np.minimum((3 * np.hypot(x, y)).astype(int), 2)
+
+    middles = (np.arange(disc["pixels"]) + 0.5) / disc["pixels"] * 2 - 1
+    x, y = (part.ravel() for part in np.meshgrid(middles, middles))
+    inside = np.hypot(x, y) <= 1
+    values, at = unpacked(disc["values"])[inside], parts(x, y)[inside]
+    wanted = [np.abs(values[at == part]).max() for part in range(36)]
+    np.testing.assert_allclose(np.abs(found), wanted, rtol=0.06)
+    counts = np.bincount(parts(*np.array(disc["neurons"]).T), minlength=36)
+    assert neurons.tolist() == counts.tolist()
+    assert counts.sum() == known.model.network_.n_neurons
+
+
+def test_tables_behind_classes(page, files):
+    driver, data = page("classes"), contents(files["classes"])
+    effect = data["effects"][0]
+    select = driver.find_element("id", "class")
+    select.send_keys(keys().END)
+    table = listed(driver, f"effect of {effect['name']}")
+    assert table["heads"][1] == f"mean probability of {data['classes'][-1]}"
+    wanted = unpacked(effect["values"])[-1, :, -1]
+    np.testing.assert_allclose(numbers(table, 1)[0], wanted, atol=1.1 / 255)
+    rows = listed(driver, "how sure it is, and how often right")["rows"]
+    assert [int(row[2]) for row in rows] == [g["rows"] for g in data["misses"]["calibration"]]
+    assert [float(row[1].removesuffix(" %")) for row in rows] == pytest.approx(
+        [100 * group["right"] for group in data["misses"]["calibration"]], rel=6e-3
+    )
+
+
+def test_tables_behind_classes_of_one_and_two_inputs(page, files):
+    driver, known = page("one input, classes"), case("one input, classes")
+    press(driver, "#stop", keys().HOME)
+    table = listed(driver, "the probability of each class")
+    p = unpacked(contents(files["one input, classes"])["picture"]["values"])[0, ::10]
+    np.testing.assert_allclose(numbers(table, 1, 2).T, p, atol=1.1 / 255)
+    rows = [int(n) for row in table["rows"] for n in re.findall(r"(\d+) True", row[3])]
+    assert sum(rows) == known.y.sum()
+    driver, known = page("two inputs, classes"), case("two inputs, classes")
+    bytes_ = unpacked(contents(files["two inputs, classes"])["picture"]["values"])[-1]
+    outside = (bytes_.reshape(6, 10, 6, 10) // 16).mean(axis=(1, 3))[::-1]
+    for row, shares in zip(listed(driver, "the network")["rows"], outside, strict=True):
+        for cell, share in zip(row[1:], shares, strict=True):
+            most = max(share, 1 - share)
+            wanted = "out" if share > 0.5 else "in"
+            assert cell == (wanted if most == 1 else f"{wanted} ({100 * most:.0f} %)")
+    text = " ".join(cell for row in listed(driver, "the rows")["rows"] for cell in row[1:])
+    assert sum(int(n) for n in re.findall(r"(\d+) in", text)) == np.sum(known.y == "in")
+
+
+# Kinks
+
+
+@pytest.mark.parametrize(
+    ("name", "legend", "box", "marks"),
+    [
+        ("one", "#picture-legend", "#picture", ".kink"),
+        ("two", "#picture-legend", "#picture", ".kink-line"),
+        ("one", "#ridgelets-legend", "#ridgelets-picture", ".kink"),
+        ("two", "#ridgelets-legend", "#ridgelets-picture", ".neuron"),
+    ],
+)
+def test_kinks_can_be_hidden(page, name, legend, box, marks):
+    driver = page(name)
+
+    def seen():
+        code = "return [...document.querySelectorAll(arguments[0])].map(n => n.checkVisibility())"
+        return run(driver, code, f"{box} {marks}")
+
+    drawn = seen()
+    assert drawn
+    assert all(drawn)
+    switch = f"{legend} input[type=checkbox]"
+    assert "inks" in text(driver, legend) or "Neurons" in text(driver, legend)
+    press(driver, switch, keys().SPACE)
+    assert seen() == [False] * len(drawn)
+    press(driver, "#stop", keys().ARROW_LEFT)  # stays so when the picture is drawn anew
+    assert not any(seen())
+    assert run(
+        driver, "return document.querySelector(arguments[0]).checkVisibility()", f"{box} svg"
+    )
+    press(driver, switch, keys().SPACE)
+    assert all(seen())
+
+
+# The table of neurons
 
 
 @pytest.mark.parametrize("name", ["one", "many", "without rows"])
@@ -341,6 +610,8 @@ def test_table_sorts_by_every_column_both_ways(page, name):
     driver = page(name)
     cells = """return [...document.querySelectorAll("#neurons-table tbody tr")].map(
       (row) => [...row.children].map((cell) => Number(cell.textContent)))"""
+    sorts = """return [...document.querySelectorAll("#neurons-table th[scope=col]")].map(
+      (head) => head.getAttribute("aria-sort"))"""
     before = np.array(run(driver, cells))
     heads = find(driver, "#neurons-table thead button")
     assert len(before) > 3
@@ -352,10 +623,7 @@ def test_table_sorts_by_every_column_both_ways(page, name):
             after = np.array(run(driver, cells))
             assert np.all(sign * np.diff(after[:, column]) >= 0)
             assert sorted(map(tuple, after)) == sorted(map(tuple, before))
-            states = [
-                one.get_attribute("aria-sort")
-                for one in find(driver, "#neurons-table th[scope=col]")
-            ]
+            states = run(driver, sorts)
             assert states[column] == order
             assert set(states[:column] + states[column + 1 :]) <= {"none"}
 

@@ -1,6 +1,5 @@
 """The report's numbers, words and safety, without a browser; with one, see `test_browser.py`."""
 
-import base64
 import html
 import json
 import re
@@ -26,19 +25,7 @@ from greedynet.report.page import embedded
 from greedynet.report.ridgelets import half_sphere
 from greedynet.report.subject import Rows, Subject, as_columns
 from greedynet.report.tables import calibration
-from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case
-
-
-def contents(path):
-    """The data that a page draws."""
-    text = path.read_text(encoding="utf-8")
-    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1))
-
-
-def unpacked(part):
-    raw = np.frombuffer(base64.b64decode(part["data"]), dtype=f"<u{part['bits'] // 8}")
-    share = raw.reshape(part["shape"]).astype(float) / (2 ** part["bits"] - 1)
-    return part["low"] + share * (part["high"] - part["low"])
+from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
 
 @pytest.fixture(scope="module")

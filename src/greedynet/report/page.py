@@ -12,7 +12,14 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-_SCRIPTS = ("draw.js", "pictures.js", "page.js")
+# What draws, what says and lists, the sections in their order, and last what starts them.
+_SCRIPTS = (
+    *("elements", "numbers", "chart", "colours", "legend"),
+    *("data", "stops", "thinning", "table"),
+    *("path", "curve", "map", "scatter", "confusion", "effects", "player", "growth"),
+    *("neurons", "importance", "misses", "ridgelets", "code"),
+    "page",
+)
 
 
 def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
@@ -27,7 +34,7 @@ def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
     data : dict
         What the script draws.
     """
-    script = "\n".join(_asset(name) for name in _SCRIPTS)
+    script = "\n".join(_script(name) for name in _SCRIPTS)
     style = _asset("page.css")
     places = {
         "title": escape(title),
@@ -67,7 +74,13 @@ def _hash(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("greedynet.report").joinpath(name).read_text(encoding="utf-8").strip()
+    return files("greedynet.report").joinpath("web", name).read_text(encoding="utf-8").strip()
+
+
+def _script(name: str) -> str:
+    """Return a script without indents and lines of comment, which no page has to carry."""
+    lines = map(str.strip, _asset(f"{name}.js").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 # Parts of the frame

@@ -1,0 +1,25 @@
+// More inputs, classes: which class is taken for which. A table already.
+
+function confusionPicture(box) {
+  const found = data.picture, classes = unpacked(found.found);
+  const show = (stop) => {
+    const counts = data.classes.map(() => data.classes.map(() => 0));
+    part(classes, found.found, stop).forEach((at, i) => { counts[found.actual[i]][at] += 1; });
+    box.replaceChildren(confusionTable(data.classes, counts));
+  };
+  const text = "A line for each true class, a column for the class the network names.";
+  return { title: "Which class is taken for which", text, legend: [], show };
+}
+
+function confusionTable(names, counts) {
+  const largest = Math.max(1, ...counts.flat());
+  const head = element("tr", {}, element("td", {}, "true \\ named"), names.map((name) => element("th", { scope: "col", title: name }, short(name, 14))));
+  const body = counts.map((line, i) => element("tr", {}, element("th", { scope: "row", title: names[i] }, short(names[i], 20)), line.map((count, j) => {
+    const cell = element("td", i === j ? { class: "right" } : {}, String(count));
+    const tint = i === j ? "var(--blue)" : "var(--red)";
+    if (count) cell.style.background = `color-mix(in srgb, ${tint} ${Math.round(4 + 26 * count / largest)}%, var(--paper))`;
+    return cell;
+  })));
+  const table = element("table", { class: "confusion" }, element("caption", {}, "True classes and the classes named"), element("thead", {}, head), element("tbody", {}, body));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of classes" }, table);
+}

@@ -1,0 +1,92 @@
+// One input: the network over it, at the width the slider names.
+
+const KINK_WORDS = "where a neuron switches on or off";
+
+function places(count) {
+  const [low, high] = data.picture.x;
+  return Array.from({ length: count }, (_, i) => low + (high - low) * i / (count - 1));
+}
+
+// Numbers: the curve.
+function curvePicture(box) {
+  const found = data.picture, values = unpacked(found.values), xs = places(found.values.shape[1]);
+  const [low, high] = found.x;
+  let stop = 0;
+  const paint = picture(box, (width) => {
+    const frame = chart({
+      width, height: Math.min(420, 0.35 * width + 190), label: `The network's curve over ${found.names[0]}, at the width the slider names`,
+      x: { low, high, name: found.names[0] }, y: { low: found.y[0], high: found.y[1], name: data.target },
+    });
+    if (found.rows) {
+      found.rows.x.forEach((x, i) => frame.inner.append(
+        shape("circle", { class: "dot", cx: frame.across(x), cy: frame.up(found.rows.y[i]), r: 2.5 })));
+    }
+    for (const [a, b] of kinksAt(stop)) {
+      const at = frame.across(-b / a);
+      frame.inner.append(shape("line", { class: "kink optional", x1: at, x2: at, y1: frame.h - 12, y2: frame.h }));
+    }
+    const ys = Array.from(part(values, found.values, stop), frame.up);
+    frame.inner.append(shape("path", { class: "line red approximation", d: trace(xs.map(frame.across), ys) }));
+    return frame.outer;
+  });
+  const legend = [entry(lineMark("red"), "the network")];
+  if (found.rows) legend.push(entry(dotMark({ class: "dot" }), "rows"));
+  if (found.kinks) legend.push(switched(box, entry(lineMark("kink"), `Kinks, ${KINK_WORDS}`)));
+  const list = tableBehind(box, "the approximation", () => curveTable(part(values, found.values, stop), xs, stop));
+  return { title: "The approximation", legend, text: "", show: (at) => { stop = at; paint(); list(); } };
+}
+
+function curveTable(here, xs, stop) {
+  const { names, rows, kinks, values } = data.picture;
+  const chosen = spread(xs.length), at = chosen.map((i) => xs[i]);
+  const lines = chosen.map((i) => [xs[i], shownPacked(here[i], values)]);
+  const heads = [names[0], "the network"];
+  if (rows) {
+    heads.push("mean of the rows nearby", "rows nearby");
+    nearest(rows.x, at).forEach((near, i) => lines[i].push(mean(near.map((row) => rows.y[row])), near.length));
+  }
+  if (kinks) {
+    heads.push("kinks nearby");
+    nearest(kinksAt(stop).map(([a, b]) => -b / a), at).forEach((near, i) => lines[i].push(near.length));
+  }
+  const caption = `${data.target} at ${chosen.length} of the curve's ${xs.length} points: ${stopName(stop)}.${cutNote(here, values)}`;
+  return { caption, heads, rows: lines };
+}
+
+// Classes: the probability of each.
+function chancesPicture(box) {
+  const found = data.picture, values = unpacked(found.values), [, n, k] = found.values.shape, xs = places(n);
+  const [low, high] = found.x;
+  let stop = 0;
+  const paint = picture(box, (width) => {
+    const frame = chart({
+      width, height: Math.min(380, 0.3 * width + 180), label: `Probability of each class over ${found.names[0]}, at the width the slider names`,
+      x: { low, high, name: found.names[0] }, y: { low: -0.02, high: 1.02, name: "probability" },
+    });
+    const p = part(values, found.values, stop);
+    for (let c = 0; c < k; c++) {
+      const ys = xs.map((_, i) => frame.up(p[i * k + c]));
+      frame.inner.append(shape("path", { class: "line approximation", stroke: CLASSES[c], d: trace(xs.map(frame.across), ys) }));
+    }
+    if (found.rows) {
+      found.rows.x.forEach((x, i) => frame.inner.append(shape("line", {
+        stroke: CLASSES[found.rows.at[i]], "stroke-opacity": 0.5, x1: frame.across(x), x2: frame.across(x), y1: frame.h - 9, y2: frame.h })));
+    }
+    return frame.outer;
+  });
+  const text = found.rows ? "Ticks along the bottom are rows, in the colour of their class." : "";
+  const list = tableBehind(box, "the probability of each class", () => chancesTable(part(values, found.values, stop), xs, stop));
+  return { title: "The probability of each class", legend: classLegend(), text, show: (at) => { stop = at; paint(); list(); } };
+}
+
+function chancesTable(p, xs, stop) {
+  const { names, rows, values } = data.picture, k = data.classes.length;
+  const chosen = spread(xs.length);
+  const lines = chosen.map((i) => [xs[i], ...data.classes.map((_, c) => shownPacked(p[i * k + c], values))]);
+  const heads = [names[0], ...data.classes];
+  if (rows) {
+    heads.push("rows nearby");
+    nearest(rows.x, chosen.map((i) => xs[i])).forEach((near, i) => lines[i].push(classCounts(near.map((row) => rows.at[row]))));
+  }
+  return { caption: `Probability of each class at ${chosen.length} of the curve's ${xs.length} points: ${stopName(stop)}.`, heads, rows: lines };
+}

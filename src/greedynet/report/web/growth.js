@@ -1,0 +1,40 @@
+// The section that the slider moves.
+
+// One function for each kind of picture. It fills a box and returns {title, text, legend, show}; `show(stop)` draws
+// the network at a stop.
+const PICTURES = {
+  curve: curvePicture, chances: chancesPicture, map: mapPicture, areas: mapPicture, scatter: scatterPicture, confusion: confusionPicture,
+};
+
+function growthSection() {
+  const growth = data.growth, last = lastStop();
+  let stop = last;
+  const shows = [];
+  if (growth) shows.push(pathSection(growth));
+  if (data.picture) {
+    byId("picture-part").hidden = false;
+    const made = PICTURES[data.picture.kind](byId("picture"));
+    byId("picture-title").textContent = made.title;
+    byId("picture-text").textContent = [made.text, data.rows ? rowsNote() : ""].join(" ").trim();
+    byId("picture-legend").replaceChildren(...made.legend);
+    shows.push(made.show);
+  }
+  if (data.effects) shows.push(effectsSection());
+  if (!shows.length) return;
+  reveal("growth");
+  if (!growth) byId("growth-title").textContent = "What it does";
+  const slider = byId("stop");
+  const show = () => {
+    shows.forEach((one) => one(stop));
+    if (!growth) return;
+    byId("told").textContent = told(stop);
+    slider.setAttribute("aria-valuetext", stopName(stop));
+  };
+  if (growth) {
+    slider.max = last;
+    slider.value = last;
+    slider.addEventListener("input", () => { stop = Number(slider.value); show(); });
+    player(slider, last);
+  }
+  show();
+}

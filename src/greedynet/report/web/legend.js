@@ -1,0 +1,28 @@
+// Legends: marks and what they stand for.
+
+// A line of the legend: a mark and its name.
+function entry(mark, text) {
+  const icon = shape("svg", { width: 16, height: 12, "aria-hidden": "true" }, mark);
+  return element("li", {}, icon, text);
+}
+
+function lineMark(kind) {
+  return shape("line", { class: `line ${kind}`, x1: 0, x2: 16, y1: 6, y2: 6 });
+}
+
+function dotMark(attributes) {
+  return shape("circle", { cx: 8, cy: 6, r: 4, ...attributes });
+}
+
+function classLegend() {
+  return data.classes.map((name, c) => entry(dotMark({ fill: CLASSES[c] }), name));
+}
+
+// A line of the legend made a switch, which hides what it names within `box`: there, all of class "optional".
+function switched(box, line) {
+  const input = element("input", { type: "checkbox", autocomplete: "off" });
+  input.checked = true;
+  input.addEventListener("change", () => box.classList.toggle("without", !input.checked));
+  line.replaceChildren(element("label", {}, input, ...line.childNodes));
+  return line;
+}

@@ -1,0 +1,33 @@
+// The table of the neurons.
+
+function neuronsSection() {
+  const { names, rows, left, weightsLeft: hidden, firstWeight: first } = data.neurons;
+  if (!rows.length) return;
+  reveal("neurons");
+  const where = names.includes("kink") ? "It bends at the kink" : "It bends where the weighted sum of its inputs equals the threshold";
+  const notes = [`Each neuron adds its outer weight times its activation. ${where}.`];
+  if (names.includes("active %")) notes.push("Active: the share of rows on its upper side.");
+  notes.push("The largest come first; press a name to sort.");
+  if (left) notes.push(`${left} neurons with smaller weights are left out.`);
+  if (hidden) notes.push(`${hidden} inputs with smaller weights are left out.`);
+  byId("neurons-text").textContent = notes.join(" ");
+  const lines = rows.map((row) => ({ row, node: element("tr", {}, row.map((value, c) => (
+    c === 0 ? element("th", { scope: "row" }, String(value)) : element("td", {}, shown(value))))) }));
+  const body = element("tbody", {}, lines.map((line) => line.node));
+  const heads = names.map((name, c) => {
+    const text = c >= first ? `weight of ${name}` : name;
+    const head = element("th", { scope: "col", "aria-sort": "none" }, element("button", { type: "button", title: text }, c >= first ? name : text));
+    head.firstChild.addEventListener("click", () => sortBy(body, lines, heads, c));
+    return head;
+  });
+  byId("neurons-table").append(element("caption", {}, `${rows.length} neurons of the finished network`), element("thead", {}, element("tr", {}, heads)), body);
+}
+
+// Rising at first, falling when pressed again; cells without a number come as the largest.
+function sortBy(body, lines, heads, column) {
+  const rising = heads[column].getAttribute("aria-sort") !== "ascending";
+  heads.forEach((head, c) => head.setAttribute("aria-sort", c !== column ? "none" : rising ? "ascending" : "descending"));
+  const key = (line) => line.row[column] ?? Number.MAX_VALUE;
+  const sorted = [...lines].sort((one, other) => (rising ? key(one) - key(other) : key(other) - key(one)));
+  body.append(...sorted.map((line) => line.node));
+}

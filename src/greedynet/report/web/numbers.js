@@ -1,0 +1,47 @@
+// Numbers: as text, and out of what they were packed in.
+
+function shown(value, digits = 4) {
+  if (value === null || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e6 || size < 1e-4)) {
+    const [front, power] = value.toExponential(digits - 1).split("e");
+    return `${Number(front)}e${Number(power)}`;
+  }
+  return String(Number(value.toPrecision(digits)));
+}
+
+function short(text, letters) {
+  return text.length > letters ? text.slice(0, letters - 1) + "…" : text;
+}
+
+// Numbers that were packed: whole numbers of 8 or 16 bits in base 64, between `low` and `high`.
+function unpacked(packed) {
+  const bytes = Uint8Array.from(atob(packed.data), (letter) => letter.charCodeAt(0));
+  const whole = packed.bits === 8 ? bytes : new Uint16Array(bytes.buffer);
+  if (packed.low === undefined) return whole;
+  const step = (packed.high - packed.low) / (2 ** packed.bits - 1);
+  return Float64Array.from(whole, (value) => packed.low + step * value);
+}
+
+// The part of an array of shape (n, ...) that belongs to its first index.
+function part(values, packed, index) {
+  const size = packed.shape.slice(1).reduce((product, n) => product * n, 1);
+  return values.subarray(index * size, (index + 1) * size);
+}
+
+// A packed number, or a mean of some, with the digits that its packing kept.
+function shownPacked(value, { low, high, bits }) {
+  return shownTo(value, Math.max(Math.abs(low), Math.abs(high)), (high - low) / (2 ** bits - 1));
+}
+
+// One of several numbers of this size and less, of which steps below `step` say nothing.
+function shownTo(value, size, step) {
+  const unit = 10 ** Math.floor(Math.log10(step));
+  return shown(Math.round(value / unit) * unit, Math.max(1, Math.ceil(Math.log10(size / unit))));
+}
+
+// What to say of packed numbers some of which may have been cut to their limits.
+function cutNote(values, { low, high }) {
+  const cut = values.some((value) => value <= low || value >= high);
+  return cut ? ` Values beyond ${shown(low, 3)} and ${shown(high, 3)} are cut off there.` : "";
+}

@@ -1,0 +1,70 @@
+// The errors along the path.
+
+function pathPicture(growth, stopNow) {
+  const nodes = growth.nodes, done = growth.finished;
+  const errors = [...growth.training, ...(growth.score || []), done.training, done.score].filter((e) => e > 0);
+  if (!errors.length) errors.push(1); // nothing to see, on any axis
+  const wide = Math.max(nodes[nodes.length - 1], done.nodes, nodes[0] + 1);
+  return picture(byId("path"), (width) => {
+    const margin = 8 / Math.max(100, width - 80) * (wide - nodes[0]); // room for half a dot
+    const frame = chart({
+      width, height: Math.min(300, 0.25 * width + 170),
+      label: `${growth.errorName} against nodes: training falls from ${shown(growth.training[0], 3)} to ${shown(growth.training[nodes.length - 1], 3)}`,
+      x: { low: nodes[0] - margin, high: wide + margin, name: "nodes", whole: true },
+      y: { low: 0.8 * Math.min(...errors), high: 1.25 * Math.max(...errors), log: true, name: growth.errorName },
+    });
+    const line = (values, kind) => {
+      const ys = values.map((value) => (value > 0 ? frame.up(value) : NaN));
+      frame.inner.append(shape("path", { class: `line ${kind}`, d: trace(nodes.map(frame.across), ys) }));
+    };
+    const dot = (x, value, kind, r) => {
+      if (value > 0) frame.inner.append(shape("circle", { class: `${kind} ringed`, cx: frame.across(x), cy: frame.up(value), r }));
+    };
+    const chosen = frame.across(done.nodes);
+    frame.inner.append(shape("line", { class: "chosen", x1: chosen, x2: chosen, y1: 0, y2: frame.h }));
+    line(growth.training, "blue");
+    if (growth.score) line(growth.score, "red");
+    dot(done.nodes, done.training, "solid-blue", 6);
+    dot(done.nodes, done.score, "solid-red", 6);
+    const now = atStop(stopNow());
+    if (!now.last) {
+      const at = frame.across(now.nodes);
+      frame.inner.append(shape("line", { class: "now", x1: at, x2: at, y1: 0, y2: frame.h }));
+      dot(now.nodes, now.training, "solid-blue", 4);
+      dot(now.nodes, now.score, "solid-red", 4);
+    }
+    return frame.outer;
+  });
+}
+
+function pathSection(growth) {
+  byId("path-part").hidden = false;
+  const relative = "The relative error is the size of the misses over the size of the target about its mean.";
+  const loss = "The log-loss is the mean of -log of the probability given to the true class.";
+  const done = growth.finished.corrected
+    ? "The dotted line marks the finished network, whose neurons were corrected together after the growth: the last stop of the slider."
+    : "The dotted line marks the width that was kept: the last stop of the slider.";
+  byId("path-text").textContent = [data.classes ? loss : relative, growth.scoreText, done].join(" ");
+  const legend = [entry(lineMark("blue"), "training")];
+  if (growth.score) legend.push(entry(lineMark("red"), growth.scoreName));
+  legend.push(entry(dotMark({ class: "solid-blue" }), "finished, training"));
+  if (growth.finished.score !== null) legend.push(entry(dotMark({ class: "solid-red" }), `finished, ${growth.finished.scoreName}`));
+  byId("path-legend").replaceChildren(...legend);
+  let stop = 0;
+  const paint = pathPicture(growth, () => stop);
+  const list = tableBehind(byId("told").parentElement, `${growth.errorName} against nodes`, () => pathTable(growth, stop));
+  return (at) => { stop = at; paint(); list(); };
+}
+
+// A row for each stop of the slider.
+function pathTable(growth, now) {
+  const stops = Array.from({ length: growth.steps.length + 1 }, (_, i) => atStop(i));
+  const scored = stops.some(({ score }) => score !== null);
+  const rows = stops.map(({ nodes, training, score, last }, i) => [
+    last ? `${nodes}, finished` : nodes, training, ...(scored ? [score] : []), ...(data.rowScores ? [data.rowScores.values[i]] : []),
+  ]);
+  const heads = ["nodes", "training", ...(scored ? [growth.finished.scoreName] : []), ...(data.rowScores ? [`${data.rowScores.name}, rows shown`] : [])];
+  const all = growth.nodes.length, some = growth.steps.length;
+  const widths = some < all ? `${some} of the ${all} widths` : "every width";
+  return { caption: `The ${growth.errorName} at ${widths}, and of the finished network.`, heads, rows, now };
+}

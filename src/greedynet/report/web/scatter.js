@@ -1,0 +1,34 @@
+// More inputs, numbers: predicted against actual, at the width the slider names.
+
+function scatterPicture(box) {
+  const found = data.picture, values = unpacked(found.values), { low, high } = found.values;
+  let stop = 0;
+  const paint = picture(box, (width) => {
+    const side = Math.min(width, 460);
+    const frame = chart({
+      width: side, height: Math.min(380, side), label: `Predicted against actual ${data.target}; on the diagonal the two are equal`,
+      x: { low, high, name: `actual ${data.target}` }, y: { low, high, name: "predicted" },
+    });
+    frame.inner.append(shape("line", { class: "line faint", x1: frame.across(low), x2: frame.across(high), y1: frame.up(low), y2: frame.up(high) }));
+    const here = part(values, found.values, stop);
+    found.actual.forEach((actual, i) => {
+      const dot = shape("circle", { class: "dot-blue predicted", cx: frame.across(actual), cy: frame.up(here[i]), r: 3 });
+      dot.append(shape("title", {}, `actual ${shown(actual)}, predicted ${shown(here[i])}`));
+      frame.inner.append(dot);
+    });
+    return frame.outer;
+  });
+  const list = tableBehind(box, "predicted against actual", () => scatterTable(part(values, found.values, stop), stop));
+  const text = "Each point is a row; on the diagonal it is predicted exactly.";
+  return { title: "Predicted against actual", text, legend: [], show: (at) => { stop = at; paint(); list(); } };
+}
+
+function scatterTable(here, stop) {
+  const { actual, values } = data.picture, groups = groupsBy(actual);
+  const lines = groups.map((rows) => [
+    mean(rows.map((i) => actual[i])), shownPacked(mean(rows.map((i) => here[i])), values),
+    shown(rootMeanSquare(rows.map((i) => actual[i] - here[i])), 3), rows.length,
+  ]);
+  const caption = `${groupsNote(groups, actual.length, `actual ${data.target}`)}, ${stopName(stop)}.${cutNote(here, values)}`;
+  return { caption, heads: [`actual ${data.target}`, "predicted", "miss, root mean square", "rows"], rows: lines };
+}
