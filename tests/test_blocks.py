@@ -115,7 +115,7 @@ def test_pulls_are_the_gradient(activation, weighted):
     X, y = problem(400)
     rng = np.random.default_rng(2)
     weights = rng.uniform(0.5, 2, len(X)) if weighted else None
-    rows = Rows(X, np.column_stack([y, y**2]), weights)
+    rows = Rows(X + np.array([3.0, 0.0, -2.0]), np.column_stack([y, y**2]), weights)
     frame, sigma = framed(rows), get_activation(activation)
     points, outer = rng.standard_normal((5, 4)), rng.standard_normal((frame.n_affine + 5, 2))
     scaled = frame.apply(rows)
@@ -310,13 +310,16 @@ def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
     """The same network from blocks, good on all rows, with few passes over them."""
     monkeypatch.setattr(sketch, "MAX_CORRECTED", 10_000)
     monkeypatch.setattr(sketch, "MANY", 5_000)
+    solve, solved = sketch.products_of_all_rows, []
+    monkeypatch.setattr(sketch, "products_of_all_rows", lambda *a: solved.append(a) or solve(*a))
     X, y = problem(20_000)
     sizes = (7_000, 9_000, 4_000)
     wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
+    assert [(sample.n_rows, rows.n_rows) for sample, rows, *_ in solved] == [(5_000, 20_000)]
     source = Again(cut(X, y, sizes=sizes))
     same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
-    # Its first block, a survey, the samples, the larger one, the outer weights.
-    assert source.passes == 5
+    # Its first block, a survey, the samples, the outer weights.
+    assert source.passes == 4
     F = np.column_stack([wanted.network_.hidden(X), X, np.ones(len(X))])
     best = F @ np.linalg.lstsq(F, y, rcond=None)[0]
     # But for the ridge, the outer weights are the best of all rows.

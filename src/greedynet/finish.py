@@ -242,7 +242,7 @@ class Finisher:
             norms[norms == 0] = 1.0
         gram = None
         if self.sketch is not None:
-            gram = self.sketch.all.gram(self.frame, points, self.activation)
+            gram = self.sketch.products(self.frame, points, self.activation)
             gram = gram.divided(np.append(np.ones(self._affine.shape[1]), norms))
         n_affine = self._affine.shape[1]
 

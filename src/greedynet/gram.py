@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, solve, solve_triangular
 
 from greedynet.activations import Activation
 from greedynet.data import Rows
@@ -31,6 +31,10 @@ class Gram:
     b: Float64
     square: float
 
+    def times(self, factor: float) -> "Gram":
+        """Return the products over so many times as many rows of the same kind."""
+        return Gram(factor * self.G, factor * self.b, factor * self.square)
+
     def divided(self, norms: Float64) -> "Gram":
         """Return the products of the columns divided by `norms`."""
         return replace(self, G=self.G / np.outer(norms, norms), b=self.b / norms[:, None])
@@ -42,6 +46,18 @@ class Gram:
         diagonal += _JITTER * diagonal.max(initial=1.0)
         R = cholesky(G, lower=False, check_finite=False)
         return Triangle(R, solve_triangular(R, self.b[columns], trans="T", check_finite=False))
+
+    def regular(self, ridge: float | Float64 = 0.0) -> Float64:
+        """Return `F'F` with a ridge, and the little that makes it positive definite."""
+        M = self.G.copy()
+        diagonal = np.einsum("ii->i", M)
+        diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300) + ridge
+        return M
+
+    def weights(self, ridge: float | Float64 = 0.0) -> Float64:
+        """Return the weights `c` that minimise `|| Y - F c ||^2 + sum ridge c^2`."""
+        M = self.regular(ridge)
+        return np.asarray(solve(M, self.b, lower=False, assume_a="pos", check_finite=False))
 
     def square_left(self, weights: Float64) -> float:
         """Return `|| Y - F c ||^2`, by differences: not for what is next to nothing of `Y`."""
@@ -69,16 +85,32 @@ class OnNeurons:
         """Affine columns and neurons."""
         return self.frame.n_affine + len(self.points)
 
+    def before_activation(self, rows: Rows) -> Float64:
+        """Return the affine columns and the neurons' `z` on rows as they came, one in each row.
+
+        The other way round than elsewhere: so a neuron's values lie next to each other, and a block
+        of rows is gone through at twice the speed. The weights are scaled, not the rows: of steps
+        there should be few, as each makes threads wait for each other.
+        """
+        A = self.frame.inputs.fold(np.concatenate([self.frame.affine.to_weights.T, self.points]))
+        F = np.asarray(A[:, :-1] @ rows.X.T, dtype=np.float64)
+        F += A[:, -1:]
+        return F
+
+    def activate(self, F: Float64) -> Float64:
+        """Turn the neurons' `z` into their values, in place."""
+        r = self.frame.n_affine
+        F[r:] = self.activation.value(F[r:])
+        return F
+
 
 class Products(OnNeurons):
     """The products of the affine columns and of neurons."""
 
     def of(self, rows: Rows) -> Gram:
         """Return the products over some rows."""
-        rows = self.frame.apply(rows)
-        F = before_activation(rows, self.frame, self.points)
-        F[self.frame.n_affine :] = self.activation.value(F[self.frame.n_affine :])
-        Y = rows.weighted(rows.Y)
+        F = self.activate(self.before_activation(rows))
+        Y = rows.weighted(self.frame.outputs.apply(rows.Y))
         if rows.weights is not None:
             F *= np.sqrt(rows.weights)
         return Gram(F @ F.T, F @ Y, float(np.sum(Y**2)))
@@ -86,15 +118,3 @@ class Products(OnNeurons):
     def join(self, one: Gram, other: Gram) -> Gram:
         """Return the products over both."""
         return Gram(one.G + other.G, one.b + other.b, one.square + other.square)
-
-
-def before_activation(rows: Rows, frame: Frame, points: Float64) -> Float64:
-    """Return the affine columns and the neurons' `z` on scaled rows, one in each row.
-
-    The other way round than elsewhere: so a neuron's values lie next to each other, and a block of
-    rows is gone through at twice the speed.
-    """
-    A = np.concatenate([frame.affine.to_weights.T, points])
-    F = np.asarray(A[:, :-1] @ rows.X.T, dtype=np.float64)
-    F += A[:, -1:]
-    return F

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
 
 from greedynet.activations import Activation
 from greedynet.correct import EDGE, VariableProjection
 from greedynet.data import Rows
 from greedynet.frame import Frame
-from greedynet.gram import Gram, OnNeurons, before_activation
+from greedynet.gram import Gram, OnNeurons
 from greedynet.sums import Sums
 from greedynet.triangles import damped_step
 
@@ -53,15 +52,15 @@ class Pulls(OnNeurons):
 
     def of(self, rows: Rows) -> Float64:
         """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
-        rows, r = self.frame.apply(rows), self.frame.n_affine
-        F = before_activation(rows, self.frame, self.points)
+        r, inputs = self.frame.n_affine, self.frame.inputs
+        F = self.before_activation(rows)
         slope = self.activation.slope(F[r:] - EDGE)
-        F[r:] = self.activation.value(F[r:])
-        residual = rows.Y.T - self.weights.T @ F
+        residual = self.frame.outputs.apply(rows.Y).T - self.weights.T @ self.activate(F)
         if rows.weights is not None:
             residual *= rows.weights
         pull = slope * (self.weights[r:] @ residual)
-        return np.column_stack([pull @ rows.X, pull.sum(axis=1)])
+        total = pull.sum(axis=1, keepdims=True)
+        return np.column_stack([(pull @ rows.X - total * inputs.center) / inputs.width, total])
 
     def join(self, one: Float64, other: Float64) -> Float64:
         """Return the gradient over both."""
@@ -136,11 +135,7 @@ class _Point:
     ) -> "_Point":
         gram: Gram = sums.gram(frame, points, activation)
         r = frame.n_affine
-        M = gram.G.copy()
-        diagonal = np.einsum("ii->i", M)
-        diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
-        diagonal[r:] += ridge
-        weights = solve(M, gram.b, lower=False, assume_a="pos", check_finite=False)
+        weights = gram.weights(np.repeat([0.0, ridge], [r, len(points)]))
         error = gram.square_left(weights)
         size = float(np.sum(points**2) + np.sum(weights[r:] ** 2))
         return _Point(points, weights, error + ridge * size, error / (gram.square or 1.0))

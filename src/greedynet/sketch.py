@@ -10,9 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.activations import Activation
 from greedynet.blocks import Blocks, MemoryBlocks, as_blocks
 from greedynet.data import Rows
+from greedynet.frame import Frame
+from greedynet.gram import Gram
 from greedynet.journal import NO_JOURNAL, Journal
+from greedynet.lastsolve import products_of_all_rows
 from greedynet.plan import Plan
 from greedynet.sums import Sums
 from greedynet.threads import Pool
@@ -23,7 +27,8 @@ ROWS_PER_WEIGHT = 8
 MIN_SAMPLE = 8_192
 MAX_SAMPLE = 16_384
 HELD_OUT = 0.1
-# Up to so many rows a last correction sees them all, beyond that a sample of them in memory.
+# Up to so many rows a last correction sees them all, beyond that a larger sample in memory, in
+# which the noise that a correction leaves in a network is next to nothing.
 MAX_CORRECTED = 2**22
 MANY, MANY_NUMBERS = 2**20, 2**25
 
@@ -33,6 +38,13 @@ def sample_size(n_rows: int, n_features: int, n_neurons: int) -> int | None:
     wanted = ROWS_PER_WEIGHT * n_neurons * (n_features + 1)
     size = min(max(wanted, MIN_SAMPLE), MAX_SAMPLE)
     return size if 2 * size < n_rows else None
+
+
+def larger_size(n_rows: int, n_features: int, n_outputs: int) -> int:
+    """Rows to correct neurons on at last where all rows are too many for that; else 0."""
+    if n_rows <= MAX_CORRECTED:
+        return 0
+    return max(MAX_SAMPLE, min(MANY, MANY_NUMBERS // (n_features + n_outputs)))
 
 
 class Sketch:
@@ -50,6 +62,8 @@ class Sketch:
         Seed of the samples.
     turns : int, default=3
         Different samples; after them the first come again, or earlier if there are fewer rows.
+    larger : int, default=0
+        Rows in one more sample, to correct neurons on; 0 for none.
     journal : Journal
         Sums over all rows that an earlier run made.
     pool : Pool or None
@@ -71,22 +85,25 @@ class Sketch:
         hold_out: bool,
         seed: int,
         turns: int = 3,
+        larger: int = 0,
         journal: Journal = NO_JOURNAL,
         pool: Pool | None = None,
     ) -> None:
         self.blocks = blocks
         self.all = Sums(blocks, journal)
-        self._size, self._seed = size, seed
-        self._journal, self._pool = journal, pool
+        self._size, self._journal, self._pool = size, journal, pool
         n = len(blocks)
         n_held = min(size, int(HELD_OUT * n)) if hold_out else 0
         drawn = np.random.default_rng(seed).choice(n, min(n, n_held + turns * size), replace=False)
         self._held, self._rest = np.sort(drawn[:n_held]), drawn[n_held:]
+        # In any order: to draw them in a random one takes memory for the numbers of all rows.
+        draw = np.random.default_rng([seed, 1])
+        self._larger = np.sort(draw.choice(n, larger, replace=False, shuffle=False))
 
     @cached_property
     def _drawn(self) -> tuple[NDArray[np.intp], Rows]:
         """All rows that were drawn, and their positions."""
-        positions = np.sort(np.concatenate([self._held, self._rest]))
+        positions = np.unique(np.concatenate([self._held, self._rest, self._larger]))
         rows = self.blocks.take(positions)
         self._check_order(rows)
         return positions, rows
@@ -119,17 +136,25 @@ class Sketch:
 
     @cached_property
     def many(self) -> Sums:
-        """Sums to correct neurons by: over all rows, or a million where these are some millions.
-
-        With so many, the noise that a correction leaves in a network is next to nothing.
-        """
-        n, width = len(self.blocks), self.blocks.n_features + self.blocks.n_outputs
-        if n <= MAX_CORRECTED:
+        """Sums to correct neurons by: over all rows, or the larger sample if there is one."""
+        if len(self._larger) == 0:
             return self.all
-        size = max(self._size, min(MANY, MANY_NUMBERS // width))
-        drawn = np.random.default_rng([self._seed, 1]).choice(n, size, replace=False)
-        rows = self.blocks.take(np.sort(drawn))
-        return Sums(MemoryBlocks(rows, self._pool), self._journal)
+        return Sums(MemoryBlocks(self._take(self._larger), self._pool), self._journal)
+
+    def products(self, frame: Frame, points: Float64, activation: Activation) -> Gram:
+        """Return products of neurons that give the outer weights of all rows.
+
+        Parameters
+        ----------
+        frame : Frame
+            The coordinates.
+        points : ndarray of shape (k, d + 1)
+            Neurons.
+        activation : Activation
+        """
+        if self.many is self.all:
+            return self.all.gram(frame, points, activation)
+        return products_of_all_rows(self.many, self.all, frame, points, activation)
 
 
 def sketch_of(
@@ -156,9 +181,17 @@ def sketch_of(
     """
     if plan.search != "continuous":
         return None
-    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
+    n, d = len(rows), rows.n_features
+    size = sample_size(n, d, plan.limits.max_neurons)
     if size is None:
         return None
-    hold_out = plan.gcv and not judged
-    blocks, seed = as_blocks(rows, pool), plan.random_state
-    return Sketch(blocks, size, hold_out=hold_out, seed=seed, journal=journal, pool=pool)
+    corrected = plan.correct and plan.alpha is None and not plan.reweighted
+    return Sketch(
+        as_blocks(rows, pool),
+        size,
+        hold_out=plan.gcv and not judged,
+        seed=plan.random_state,
+        larger=larger_size(n, d, rows.n_outputs) if corrected else 0,
+        journal=journal,
+        pool=pool,
+    )

@@ -1,5 +1,8 @@
 """`Sums`: what a correction asks of rows in blocks, each sum made once."""
 
+from dataclasses import fields
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +13,7 @@ from greedynet.gram import Gram, Products
 from greedynet.journal import NO_JOURNAL, Journal
 
 Float64 = NDArray[np.float64]
+T = TypeVar("T")
 
 
 class Sums:
@@ -46,7 +50,7 @@ class Sums:
         # again.
         if self._last is None or not np.array_equal(self._last[0], points):
             work = Products(frame.without_rows(), points, activation)
-            self._last = points, self._products(work)
+            self._last = points, self.parts(work, Gram)
         return self._last[1]
 
     def total(self, work: Work[Float64]) -> Float64:
@@ -54,11 +58,17 @@ class Sums:
         (found,) = self._journal.once(lambda _: (self._blocks.total(work),))
         return np.ascontiguousarray(found)
 
-    def _products(self, work: Products) -> Gram:
-        def products(_: Journal) -> tuple[Float64, Float64, float]:
-            found = self._blocks.total(work)
-            return found.G, found.b, found.square
+    def parts(self, work: Work[T], kind: type[T]) -> T:
+        """Return the sum of some work that gives a `kind`, a dataclass of arrays and numbers."""
+        names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
 
-        G, b, square = self._journal.once(products)
+        def found(_: Journal) -> list[Any]:
+            whole = self._blocks.total(work)
+            return [getattr(whole, name) for name in names]
+
         # A journal keeps no order of memory, and products of the same numbers must not differ.
-        return Gram(np.ascontiguousarray(G), b, square)
+        return kind(*map(_in_order, self._journal.once(found)))
+
+
+def _in_order(value: Any) -> Any:
+    return np.ascontiguousarray(value) if np.ndim(value) else value

@@ -11,7 +11,7 @@ nothing but what to sum.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,11 @@ from greedynet.threads import Pool
 Float64 = NDArray[np.float64]
 T = TypeVar("T")
 
-# Rows that are worked on at once: their neurons fit into a cache.
-BLOCK_ROWS = 2**12
+# Rows that are worked on at once, at most, and the numbers they are turned into: these fit into a
+# cache, and to hand a block to a thread takes little of the time that its work does.
+BLOCK_ROWS, BLOCK_NUMBERS = 30_000, 450_000
 _BLOCKS_AT_ONCE = 64
+_SIDE_BY_SIDE = 64
 
 
 class Work(Protocol[T]):
@@ -77,11 +79,17 @@ class Blocks(Protocol):
 def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int | None = None) -> T:
     """Return the sum over rows that are in memory, block by block, added in their order."""
     pool = pool or Pool()
-    blocks = _cut(rows, block_rows or BLOCK_ROWS)
+    blocks = _cut(rows, block_rows or _block_rows(work.width))
     found = work.of(next(blocks))
     while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
         found = reduce(work.join, pool.map(work.of, group), found)
     return found
+
+
+def _block_rows(width: int) -> int:
+    rows = min(BLOCK_ROWS, max(512, BLOCK_NUMBERS // width))
+    # Columns whose lengths are powers of two would be in each other's way in the cache.
+    return rows // 16 * 16 + 8
 
 
 def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
@@ -125,8 +133,8 @@ class Surveyed:
         weights = np.ones(n) if rows.weights is None else rows.weights
         low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
         if n:
-            low, high = X.min(axis=0), X.max(axis=0)
-        sums = [_bits(part).sum(axis=0, dtype=np.uint64) for part in (X, rows.Y, weights[:, None])]
+            low, high = _over_rows(np.minimum, X), _over_rows(np.maximum, X)
+        sums = [_over_rows(np.add, _bits(part)) for part in (X, rows.Y, weights[:, None])]
         return Survey(
             n,
             np.array([low, high], dtype=np.float64),
@@ -148,3 +156,16 @@ class Surveyed:
 
 def _bits(values: NDArray[np.floating]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+
+
+def _over_rows(ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+    """Return `ufunc.reduce(values, axis=0)`, ten times as fast where columns are few.
+
+    Many rows are read as one long row, of which processors take several numbers at a time.
+    """
+    n, d = len(values) // _SIDE_BY_SIDE, values.shape[1]
+    if n > 1:
+        wide = values[: n * _SIDE_BY_SIDE].reshape(n, _SIDE_BY_SIDE * d)
+        folded = ufunc.reduce(wide, axis=0).reshape(_SIDE_BY_SIDE, d)
+        values = np.concatenate([folded, values[n * _SIDE_BY_SIDE :]])
+    return np.asarray(ufunc.reduce(values, axis=0))
