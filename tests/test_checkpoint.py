@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 
@@ -672,21 +673,28 @@ PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
 from greedynet import checkpoint
-checkpoint.SECONDS = 0.02
+from killed import die_in_write
 from test_checkpoint import FITS, bits
+{first}
 print("ready", flush=True)
 print(bits(FITS[{name!r}](checkpoint={file!r})), flush=True)
 """
 
 
+@contextmanager
+def fitting(name: str, file: Path, first: str = ""):
+    """Start a process that fits, and wait until it does."""
+    code = PROCESS.format(tests=str(Path(__file__).parent), name=name, file=str(file), first=first)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        yield run
+
+
 def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
     """Kill a process each delay after it has a file, then let it end; return bits and kills."""
-    code = PROCESS.format(tests=str(Path(__file__).parent), name=name, file=str(file))
     for n_kills, delay in enumerate([*delays, None]):
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        with process:
-            assert process.stdout.readline() == "ready\n"
+        with fitting(name, file, "checkpoint.SECONDS = 0.02") as process:
             if delay is not None:
                 while not file.exists() and process.poll() is None:
                     time.sleep(0.001)
@@ -700,10 +708,16 @@ def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
 @pytest.mark.parametrize("name", ["averaged", "classes"])
-def test_a_process_that_is_killed(name, tmp_path):
-    found, n_kills = run_until_done(name, tmp_path / "c", [0.0, 0.1])
-    assert n_kills > 0
-    assert found == bits(FITS[name]())
+def test_a_process_that_is_killed_while_it_writes(name, tmp_path):
+    file = tmp_path / "c"
+    for number in (2, 6):
+        with fitting(name, file, f"die_in_write({number})") as process:
+            assert process.stdout.read() == ""
+        assert process.returncode == -signal.SIGKILL
+        assert file.exists()
+        assert len(list(tmp_path.glob(".c.*.tmp"))) == 1
+    with fitting(name, file) as process:
+        assert process.stdout.read().strip() == bits(FITS[name]())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,9 +20,8 @@ from uuid import uuid4
 
 import dask
 from dask.utils import parse_timedelta
-from distributed import Client, Future, wait
+from distributed import Actor, Client, Future, wait
 
-from greedynet.blocks.prepare import Raw
 from greedynet.dask.collections import Partitions
 from greedynet.dask.shard import Contents, Shard
 from greedynet.dask.spread import largest_load, spread
@@ -80,6 +79,7 @@ class Shards:
         self._count = count()
         self._placed: list[_Placed] = []
         self._known: dict[int, Contents] = {}
+        self._sizes: dict[int, int] = {}
         self._workers: frozenset[str] = frozenset()
 
     def close(self) -> None:
@@ -165,10 +165,12 @@ class Shards:
         if future is None:
             raise _LostError
         while True:
+            # Looked at before: an answer may come just when the time is over.
+            done = future.done()
             try:
-                return future.result(timeout=_LOOK_EVERY)
+                return future.result(timeout=None if done else _LOOK_EVERY)
             except OSError as error:  # among them TimeoutError
-                waiting = isinstance(error, TimeoutError) and not future.done()
+                waiting = isinstance(error, TimeoutError) and not done
                 if not waiting or not self._is_there(shard):
                     raise _LostError from error
             except Exception as error:
@@ -205,10 +207,10 @@ class Shards:
         """Even out the partitions among all workers, if that makes a pass much shorter."""
         holder = {n: shard.worker for shard in self._placed for n in shard.numbers}
         numbers = sorted(holder)
-        rows = [self._known[n].n_rows for n in numbers]
+        sizes = [self._sizes[n] for n in numbers]
         holders = [holder[n] for n in numbers]
-        targets = spread(rows, holders, sorted(self._workers))
-        if largest_load(rows, targets) > (1 - _WORTH_MOVING) * largest_load(rows, holders):
+        targets = spread(sizes, holders, sorted(self._workers))
+        if largest_load(sizes, targets) > (1 - _WORTH_MOVING) * largest_load(sizes, holders):
             return
         moving = {n: to for n, to in zip(numbers, targets, strict=True) if to != holder[n]}
         try:
@@ -255,15 +257,17 @@ class Shards:
 
     def _targets(self, numbers: list[int], futures: list[Future[Any]]) -> dict[int, str]:
         """Choose a worker for each partition: where it is, unless that is uneven."""
-        counts = self._client.map(_n_rows, futures, key="greedynet-count", pure=False)
-        rows = [int(self._result(future)) for future in counts]
+        keys = [future.key for future in futures]
+        bytes_of = self._client.nbytes(keys, summary=False)
+        sizes = [bytes_of[key] for key in keys]
+        self._sizes.update(zip(numbers, sizes, strict=True))
         where = self._client.who_has(futures)
-        holders = [next(iter(where.get(future.key, ())), None) for future in futures]
+        holders = [next(iter(where.get(key, ())), None) for key in keys]
         loads: dict[str, int] = {}
         for shard in self._placed:
-            held = sum(self._known[n].n_rows for n in shard.numbers)
+            held = sum(self._sizes[n] for n in shard.numbers)
             loads[shard.worker] = loads.get(shard.worker, 0) + held
-        targets = spread(rows, holders, sorted(self._present()), loads)
+        targets = spread(sizes, holders, sorted(self._present()), loads)
         return dict(zip(numbers, targets, strict=True))
 
     def _start(
@@ -301,25 +305,31 @@ class Shards:
 
     # Futures
 
+    # Never `result(timeout=...)`: if time is over while dask fetches a result, its client may be
+    # unable to fetch any ever after (dask/distributed#8514). So nothing is fetched here.
+
+    def _wait(self, future: Future[Any]) -> None:
+        with suppress(TimeoutError, CancelledError):
+            wait(future, timeout=_LOOK_EVERY)
+
     def _actor(self, worker: str, future: Future[Any]) -> Any:
         """Wait for an actor as long as its worker is there."""
-        while True:
-            try:
-                return future.result(timeout=_LOOK_EVERY)
-            except TimeoutError as error:
-                # A task that may run on one worker only waits for ever if that one is gone.
-                if worker not in self._client.nthreads():
-                    raise _LostError from error
-            except Exception as error:
-                if worker in self._client.nthreads():
-                    raise
-                raise _LostError from error
+        while not future.done():
+            self._wait(future)
+            # A task that may run on one worker only waits for ever if that one is gone.
+            if not future.done() and worker not in self._client.nthreads():
+                raise _LostError
+        if future.status == "finished":
+            return Actor(Shard, worker, future.key)
+        error = future.exception() if future.status == "error" else None
+        if error is None or worker not in self._client.nthreads():
+            raise _LostError from error
+        raise error
 
     def _check_computed(self, number: int, future: Future[Any]) -> None:
         """Wait for a partition, and say which one it is that fails."""
         while not future.done():
-            with suppress(TimeoutError, CancelledError):
-                wait(future, timeout=_LOOK_EVERY)
+            self._wait(future)
             self._present()
         if future.status == "finished":
             return
@@ -332,15 +342,3 @@ class Shards:
             ) from error
         error.add_note(f"This happened while partition {number} of `X` and `y` was computed.")
         raise error
-
-    def _result(self, future: Future[Any]) -> Any:
-        """Return a result, as long as there are workers to compute it."""
-        while True:
-            try:
-                return future.result(timeout=_LOOK_EVERY)
-            except TimeoutError:
-                self._present()
-
-
-def _n_rows(raw: Raw) -> int:
-    return len(raw[0])
