@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples"
 PICTURES = {"first_network.png": "use/plot_first_network.py", "report.png": None}
 # The page, and the lines of it that show the network growing.
-REPORT_SIZE, REPORT_PART = "960,2100", slice(776, 1960)
+REPORT_SIZE, REPORT_PART = "960,2100", slice(776, 2022)
 
 
 def main(folder=HERE):

@@ -3,7 +3,8 @@
     model, rows -> Subject (subject.py) -> plain values, section by section -> page (page.py)
 
 Python computes every number that is shown, so that any activation will do; the page's script only
-draws. Nothing is fetched when the page is opened.
+draws (`web/`, a script for each section) and lists what it draws in tables for readers who do not
+see it. Nothing is fetched when the page is opened.
 """
 
 from greedynet.report.write import write_report

@@ -5,12 +5,11 @@ function ridgeletsSection() {
   const found = data.ridgelets;
   const common = "The collapsed ridgelet transform of the rows: far from zero where a neuron with this kink would say much about the target. "
     + "The inputs are scaled to [-1, 1], and an affine function, which takes no neurons, is taken off. "
-    + "The edges of the data show too, as bends. ";
+    + "The edges of the data show too, as bends.";
   const circle = found.kind === "circle", box = byId("ridgelets-picture");
-  byId("ridgelets-text").textContent = common + (circle
-    ? "Below, the kinks of the finished network."
-    : "Each point of the disc is a straight line across the two inputs: its direction says where the line "
-      + "lies, the centre stands for lines far away, the edge for lines through the middle. Points are the neurons of the finished network.");
+  const disc = " Each point of the disc is a straight line across the two inputs: its direction says where the line lies, "
+    + "the centre stands for lines far away, the edge for lines through the middle.";
+  byId("ridgelets-text").textContent = circle ? common : common + disc;
   const mark = circle ? lineMark("kink") : dotMark({ class: "neuron" });
   byId("ridgelets-legend").append(switched(box, entry(mark, circle ? "Kinks of the finished network" : "Neurons of the finished network")));
   picture(box, (width) => (circle ? ridgeletCurve(found, width) : ridgeletDisc(found, width)))();
