@@ -428,7 +428,7 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
         x, found, means, rows, kinks = numbers(table, *range(5))
         np.testing.assert_allclose(x, points, rtol=6e-4)
         wanted = network.predict(points[:, None])
-        np.testing.assert_allclose(found, wanted, atol=1.1 * step(picture["values"]))
+        np.testing.assert_allclose(found, wanted, atol=2 * step(picture["values"]))
         assert rows.tolist() == np.bincount(near, minlength=25).tolist()
         for c in range(25):
             if rows[c]:
@@ -479,7 +479,7 @@ def test_tables_behind_many_inputs(page, files):
             table = listed(driver, f"effect of {effect['name']}")
             wanted = unpacked(effect["values"])[stop, :, 0]
             np.testing.assert_allclose(
-                numbers(table, 1)[0], wanted, atol=1.1 * step(effect["values"])
+                numbers(table, 1)[0], wanted, atol=2 * step(effect["values"])
             )
             assert table["heads"] == [effect["name"], f"mean {HOSTILE_TARGET}"]
     levels = [row[0] for row in listed(driver, f"effect of {HOSTILE}")["rows"]]
@@ -499,7 +499,7 @@ def test_tables_behind_maps(page, files):
         pixels = unpacked(packed)[stop].reshape(6, 10, 6, 10)
         wanted = pixels.mean(axis=(1, 3))[::-1]
         found = numbers(table, *range(1, 7)).T
-        np.testing.assert_allclose(found, wanted, atol=1.1 * step(packed))
+        np.testing.assert_allclose(found, wanted, atol=2 * step(packed))
     rows = listed(driver, "the rows")["rows"]
     counts = [[int(re.search(r"\((\d+)\)|$", cell)[1] or 0) for cell in row[1:]] for row in rows]
     spans = [(c.min() - 0.02 * np.ptp(c), c.max() + 0.02 * np.ptp(c)) for c in known.X.T]
@@ -524,8 +524,8 @@ def test_table_behind_the_disc(page, files):
     x, y = (part.ravel() for part in np.meshgrid(middles, middles))
     inside = np.hypot(x, y) <= 1
     values, at = unpacked(disc["values"])[inside], parts(x, y)[inside]
-    wanted = [np.abs(values[at == part]).max() for part in range(36)]
-    np.testing.assert_allclose(np.abs(found), wanted, rtol=0.06)
+    wanted = [max(values[at == part], key=abs) for part in range(36)]
+    np.testing.assert_allclose(found, wanted, rtol=0.06)
     counts = np.bincount(parts(*np.array(disc["neurons"]).T), minlength=36)
     assert neurons.tolist() == counts.tolist()
     assert counts.sum() == known.model.network_.n_neurons
@@ -539,7 +539,7 @@ def test_tables_behind_classes(page, files):
     table = listed(driver, f"effect of {effect['name']}")
     assert table["heads"][1] == f"mean probability of {data['classes'][-1]}"
     wanted = unpacked(effect["values"])[-1, :, -1]
-    np.testing.assert_allclose(numbers(table, 1)[0], wanted, atol=1.1 / 255)
+    np.testing.assert_allclose(numbers(table, 1)[0], wanted, atol=2 / 255)
     rows = listed(driver, "how sure it is, and how often right")["rows"]
     assert [int(row[2]) for row in rows] == [g["rows"] for g in data["misses"]["calibration"]]
     assert [float(row[1].removesuffix(" %")) for row in rows] == pytest.approx(
@@ -552,8 +552,8 @@ def test_tables_behind_classes_of_one_and_two_inputs(page, files):
     press(driver, "#stop", keys().HOME)
     table = listed(driver, "the probability of each class")
     p = unpacked(contents(files["one input, classes"])["picture"]["values"])[0, ::10]
-    np.testing.assert_allclose(numbers(table, 1, 2).T, p, atol=1.1 / 255)
-    rows = [int(n) for row in table["rows"] for n in re.findall(r"(\d+) True", row[3])]
+    np.testing.assert_allclose(numbers(table, 1, 2).T, p, atol=2 / 255)
+    rows = [int(n) for row in table["rows"] for n in re.findall(r"True: (\d+)", row[3])]
     assert sum(rows) == known.y.sum()
     driver, known = page("two inputs, classes"), case("two inputs, classes")
     bytes_ = unpacked(contents(files["two inputs, classes"])["picture"]["values"])[-1]
@@ -564,7 +564,7 @@ def test_tables_behind_classes_of_one_and_two_inputs(page, files):
             wanted = "out" if share > 0.5 else "in"
             assert cell == (wanted if most == 1 else f"{wanted} ({100 * most:.0f} %)")
     text = " ".join(cell for row in listed(driver, "the rows")["rows"] for cell in row[1:])
-    assert sum(int(n) for n in re.findall(r"(\d+) in", text)) == np.sum(known.y == "in")
+    assert sum(int(n) for n in re.findall(r"in: (\d+)", text)) == np.sum(known.y == "in")
 
 
 # Kinks

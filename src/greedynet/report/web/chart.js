@@ -8,9 +8,7 @@ function scale(low, high, from, to, log = false) {
 }
 
 function ticks(low, high, count, whole = false) {
-  const raw = Math.max(whole ? 1 : 0, (high - low) / Math.max(1, count));
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) || 10);
+  const step = roundStep(Math.max(whole ? 1 : 0, (high - low) / Math.max(1, count)));
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
   return found;

@@ -36,8 +36,14 @@ function shownPacked(value, { low, high, bits }) {
 
 // One of several numbers of this size and less, of which steps below `step` say nothing.
 function shownTo(value, size, step) {
-  const unit = 10 ** Math.floor(Math.log10(step));
-  return shown(Math.round(value / unit) * unit, Math.max(1, Math.ceil(Math.log10(size / unit))));
+  const unit = roundStep(step);
+  return shown(Math.round(value / unit) * unit, Math.max(1, Math.ceil(Math.log10(size / unit)) + 1));
+}
+
+// The smallest of 1, 2 and 5 times a power of ten that is not below `step`.
+function roundStep(step) {
+  const power = 10 ** Math.floor(Math.log10(step));
+  return power * ([1, 2, 5].find((factor) => factor * power >= step * 0.999) || 10);
 }
 
 // What to say of packed numbers some of which may have been cut to their limits.

@@ -46,8 +46,8 @@ function counted(classes) {
   return counts;
 }
 
-// The same in words, such as "3 cat, 1 dog".
+// The same in words, such as "cat: 3, dog: 1".
 function classCounts(classes) {
   const counts = counted(classes);
-  return data.classes.map((name, c) => `${counts[c]} ${name}`).filter((_, c) => counts[c]).join(", ") || "–";
+  return data.classes.map((name, c) => `${name}: ${counts[c]}`).filter((_, c) => counts[c]).join(", ") || "–";
 }
