@@ -1,7 +1,5 @@
 // One input: the network over it, at the width the slider names.
 
-const KINK_WORDS = "where a neuron switches on or off";
-
 function places(count) {
   const [low, high] = data.picture.x;
   return Array.from({ length: count }, (_, i) => low + (high - low) * i / (count - 1));

@@ -1,5 +1,7 @@
 // Legends: marks and what they stand for.
 
+const KINK_WORDS = "where a neuron switches on or off";
+
 // A line of the legend: a mark and its name.
 function entry(mark, text) {
   const icon = shape("svg", { width: 16, height: 12, "aria-hidden": "true" }, mark);

@@ -13,7 +13,7 @@ function ridgeletsSection() {
   const mark = circle ? lineMark("kink") : dotMark({ class: "neuron" });
   byId("ridgelets-legend").append(switched(box, entry(mark, circle ? "Kinks of the finished network" : "Neurons of the finished network")));
   picture(box, (width) => (circle ? ridgeletCurve(found, width) : ridgeletDisc(found, width)))();
-  tableBehind(box, "the ridgelet transform", () => (circle ? curveOfKinks(found) : partsOfDisc(found)));
+  tableBehind(box, "the ridgelet transform", () => (circle ? ridgeletCurveTable(found) : ridgeletDiscTable(found)));
 }
 
 function ridgeletCurve(found, width) {
@@ -35,7 +35,7 @@ function ridgeletCurve(found, width) {
   return frame.outer;
 }
 
-function curveOfKinks({ values, kinks: [low, middle, high], neurons }) {
+function ridgeletCurveTable({ values, kinks: [low, middle, high], neurons }) {
   const n = values.length - 1, chosen = spread(values.length), angles = chosen.map((i) => Math.PI * i / n);
   const near = nearest(neurons, angles);
   const place = (angle) => (Math.sin(angle) < 1e-9 ? "far away" : shown(middle - (high - low) / 2 / Math.tan(angle), 3));
@@ -67,8 +67,8 @@ function ridgeletDisc(found, width) {
 const RINGS = ["near the middle", "between", "far away"];
 const DIRECTIONS = 12;
 
-// The disc in rings and directions: where a part has its largest value, and how many neurons.
-function partsOfDisc(found) {
+// The disc in directions and rings: of each part the value farthest from zero, and how many neurons.
+function ridgeletDiscTable(found) {
   const n = found.pixels, values = unpacked(found.values), middle = (i) => (i + 0.5) / n * 2 - 1;
   const partOf = (x, y) => {
     const ring = RINGS.length - 1 - Math.min(RINGS.length - 1, Math.floor(RINGS.length * Math.hypot(x, y)));
