@@ -735,15 +735,6 @@ def test_the_network_has_the_logits_of_the_weights(n_outputs, linear_term):
     assert (network.linear_weights is None) == (not linear_term)
 
 
-def test_of_very_many_rows_a_sample_is_corrected_on():
-    rows = some_rows(500)
-    assert classify._at_most(rows, 500, 0) is rows
-    sample = classify._at_most(rows, 100, 0)
-    assert len(sample) == 100
-    known = {tuple(row) for row in np.c_[rows.X, rows.Y]}
-    assert {tuple(row) for row in np.c_[sample.X, sample.Y]} <= known
-
-
 # The whole
 
 

@@ -9,8 +9,9 @@ residual of the logistic model so far.
 
 from dataclasses import replace
 
-from greedynet.blocks import Blocks, as_blocks, in_memory
+from greedynet.blocks import Blocks
 from greedynet.classify.growth import class_frame, grown, grown_path, grown_weights
+from greedynet.classify.samples import at_most
 from greedynet.classify.trials import Trials, stratified_folds
 from greedynet.data import Rows
 from greedynet.descent import Weights
@@ -21,13 +22,13 @@ from greedynet.network import ShallowNetwork
 from greedynet.path import SelectionPath
 from greedynet.plan import Plan
 from greedynet.site import OnStep
-from greedynet.sketch import Sketch, sample_size
+from greedynet.sketch import sample_size
 from greedynet.stages import tell
 from greedynet.stopping import StopReason
 from greedynet.threads import Pool
 
 FINAL_STEPS = 300
-# Rows beyond which the last correction sees a sample.
+# Rows beyond which the last correction sees a sample, from which that of the growth is drawn.
 MAX_FINAL_ROWS = 2**17
 
 
@@ -58,7 +59,11 @@ def construct_classifier(
     path : SelectionPath
         Its errors are mean log-losses.
     """
-    all_rows, rows = rows, _sampled(rows, plan, journal.branch("sample"))
+    n_sample = sample_size(len(rows), rows.n_features, plan.limits.max_neurons) or len(rows)
+    most_rows = at_most(
+        rows, max(MAX_FINAL_ROWS, n_sample), plan.random_state, journal.branch("sample")
+    )
+    rows = at_most(most_rows, n_sample, plan.random_state)
     frame = class_frame(rows, plan)
     scaled = frame.apply(rows)
     held = None if validation is None else frame.apply(validation)
@@ -71,8 +76,7 @@ def construct_classifier(
     folds = stratified_folds(scaled, plan.random_state) if held is None else [(scaled, held)]
     trials = Trials(folds, plan, journal.branch("descents"))
     ridge = plan.alpha if plan.alpha is not None else trials.best_ridge(start)
-    seed, most_rows = plan.random_state, journal.branch("most rows")
-    most = frame.apply(_at_most(all_rows, MAX_FINAL_ROWS, seed, most_rows))
+    most = frame.apply(most_rows)
     tell(f"correcting {len(start.W)} neurons")
     final = trials.descend(most, start, ridge, FINAL_STEPS)
     if not plan.limits.exact:
@@ -87,19 +91,6 @@ def construct_classifier(
         best_n_nodes=len(final.W) + frame.affine.n_nodes,
         stop_reason=plan.limits.kept(len(final.W)) if growth.candidates else growth.reason,
     )
-
-
-def _sampled(rows: Rows | Blocks, plan: Plan, journal: Journal) -> Rows:
-    """Of very many rows a sample to grow on."""
-    size = sample_size(len(rows), rows.n_features, plan.limits.max_neurons)
-    return in_memory(rows) if size is None else _at_most(rows, size, plan.random_state, journal)
-
-
-def _at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal = NO_JOURNAL) -> Rows:
-    if len(rows) <= n:
-        return in_memory(rows)
-    sketch = Sketch(as_blocks(rows), n, hold_out=False, seed=seed, turns=1, journal=journal)
-    return sketch.sample(0)
 
 
 def _network(weights: Weights, frame: Frame, plan: Plan) -> ShallowNetwork:
