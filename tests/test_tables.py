@@ -24,7 +24,7 @@ from greedynet.export.resolve import as_network
 from greedynet.findings import Findings
 from greedynet.tablemodel import as_table_model
 from greedynet.tables import TableError, open_table
-from greedynet.tables.base import ROWS
+from greedynet.tables.base import ROWS, is_index_column
 from greedynet.tablescore import evaluate
 
 COLORS = ("blue", "green", "red")
@@ -290,6 +290,42 @@ def test_columns_of_a_matrix(tmp_path):
     assert all_rows(table)["X1"].tolist() == [1, 3, 5]
 
 
+def test_an_index_of_pandas_is_no_column(tmp_path):
+    need("pyarrow")
+    frame = need("pandas").DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}, index=[5, 9])
+    frame.to_parquet(tmp_path / "a.parquet", index=True)
+    frame.to_csv(tmp_path / "a.csv")
+    names = {open_table(tmp_path / f"a.{ending}").names for ending in ("csv", "parquet")}
+    assert names == {("x", "y")}
+    assert all_rows(open_table(tmp_path / "a.parquet"))["y"].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("name", ["__index_level_0__", "__index_level_12__"])
+def test_names_of_an_index(name):
+    assert is_index_column(name)
+    for other in (name[1:], name + "x", "x" + name, "__index_level___", "index"):
+        assert not is_index_column(other)
+
+
+def test_names_that_come_twice(tmp_path):
+    arrow, parquet, pandas = need("pyarrow"), need("pyarrow.parquet"), need("pandas")
+    twice = arrow.Table.from_arrays([arrow.array([1.0, 2.0])] * 3, names=["a", "y", "a"])
+    parquet.write_table(twice, tmp_path / "dup.parquet")
+    with pytest.raises(TableError, match=r"dup.parquet has more than one column named 'a': rena"):
+        open_table(tmp_path / "dup.parquet")
+    for names in (["a", "y", "a"], [0, "y", "0"]):
+        frame = pandas.DataFrame(np.ones((2, 3)), columns=names)
+        with pytest.raises(TableError, match=f"more than one column named '{names[0]}'"):
+            fit_table(frame, "y")
+    with pytest.raises(TableError, match="more than one column named '0'"):
+        open_table({0: [1, 2], "0": [3, 4]})
+    matrix = {"X": np.ones((2, 2)), "y": np.ones(2)}
+    for arrays in (matrix | {"X0": np.ones(2)}, {"X1": np.ones(2)} | matrix):
+        np.savez(tmp_path / "a.npz", **arrays)
+        with pytest.raises(TableError, match=r"a.npz has more than one column named 'X[01]'"):
+            open_table(tmp_path / "a.npz")
+
+
 def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     def absent(module):
         raise ModuleNotFoundError(f"No module named {module!r}", name="pyarrow")
@@ -333,6 +369,10 @@ def test_arrays_that_are_no_columns(tmp_path):
     np.savez(tmp_path / "b.npz", x=np.ones((2, 2, 2)))
     with pytest.raises(TableError, match="'x' must have one or two dimensions, got 3"):
         open_table(tmp_path / "b.npz")
+    for arrays in ({}, {"X": np.ones((3, 0))}):
+        np.savez(tmp_path / "e.npz", **arrays)
+        with pytest.raises(TableError, match=r"e.npz has no columns: write arrays into it with"):
+            open_table(tmp_path / "e.npz")
     np.savez(tmp_path / "c.npz", x=np.array([{}], dtype=object))
     np.save(tmp_path / "d.npy", np.ones(3))
     with pytest.raises(TableError, match=r"d.npz holds one array"):

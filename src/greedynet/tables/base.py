@@ -1,5 +1,7 @@
 """What every table offers: the names of its columns, and its rows in blocks."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -34,6 +36,26 @@ class Table(Protocol):
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows in order, some thousand at a time, of these columns."""
         ...
+
+
+def is_index_column(name: str) -> bool:
+    """Whether pandas has written an index without a name under this one: no property of the row."""
+    return re.fullmatch(r"__index_level_\d+__", name) is not None
+
+
+def check_names(label: str, names: Sequence[str]) -> None:
+    """Demand that every column has a name of its own.
+
+    Parameters
+    ----------
+    label : str
+        What errors call the table.
+    names : sequence of str
+        The names of all columns.
+    """
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise TableError(f"{label} has more than one column named {twice[0]!r}: rename them.")
 
 
 def as_column(values: Any) -> Column:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from greedynet.tables.base import ROWS, Block, TableError, text_column
+from greedynet.tables.base import ROWS, Block, TableError, check_names, text_column
 from greedynet.tables.compressed import is_damage, open_bytes, plain_name
 
 SEPARATORS = (",", ";", "\t")
@@ -109,11 +109,7 @@ class DelimitedTable:
                 f"{self.label} has numbers in its first line ({', '.join(names[:3])}), where the "
                 "names of the columns belong: add a line of names."
             )
-        twice = sorted({name for name in names if name and names.count(name) > 1})
-        if twice:
-            raise TableError(
-                f"{self.label} has more than one column named {twice[0]!r}: rename them."
-            )
+        check_names(self.label, list(filter(None, names)))
         # A column without a name is the index that pandas writes: no property of the row.
         return {name: place for place, name in enumerate(names) if name}
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from greedynet.tables.base import Block, TableError, as_column, sliced
+from greedynet.tables.base import Block, TableError, as_column, check_names, sliced
 
 
 class FrameTable:
@@ -20,6 +20,7 @@ class FrameTable:
     def __init__(self, frame: Any, label: str = "the table") -> None:
         self.label = label
         names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
+        check_names(label, list(map(str, names)))
         self._columns: Block = {str(name): as_column(frame[name]) for name in names}
         if len({len(column) for column in self._columns.values()}) > 1:
             raise TableError(f"{label} must have columns of equal length.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.tables.base import Block, TableError, as_column, sliced
+from greedynet.tables.base import Block, Column, TableError, as_column, check_names, sliced
 
 
 class NpzTable:
@@ -22,7 +22,7 @@ class NpzTable:
 
     def __init__(self, path: Path) -> None:
         self.label = path.name
-        self._columns: Block = {}
+        columns: list[tuple[str, Column]] = []
         try:
             # Opened here, because NumPy leaves a damaged file open.
             with open(path, "rb") as file:
@@ -30,11 +30,15 @@ class NpzTable:
                 if not isinstance(archive, Mapping):
                     raise TableError(f"{self.label} holds one array: write it with `np.savez`.")
                 for name, array in archive.items():
-                    self._add(name, array)
+                    columns += self._cut(name, array)
         except (ValueError, zipfile.BadZipFile, EOFError) as error:
             if isinstance(error, TableError):
                 raise
             raise TableError(f"{self.label} cannot be read as NPZ: {error}") from error
+        if not columns:
+            raise TableError(f"{self.label} has no columns: write arrays into it with `np.savez`.")
+        check_names(self.label, [name for name, _ in columns])
+        self._columns: Block = dict(columns)
         lengths = {name: len(column) for name, column in self._columns.items()}
         if len(set(lengths.values())) > 1:
             raise TableError(
@@ -46,14 +50,13 @@ class NpzTable:
         """Yield the rows in order, some thousand at a time, of these columns."""
         return sliced(self._columns, names)
 
-    def _add(self, name: str, array: NDArray[Any]) -> None:
+    def _cut(self, name: str, array: NDArray[Any]) -> list[tuple[str, Column]]:
+        """Return the columns of an array with their names."""
         if array.ndim not in (1, 2):
             raise TableError(
                 f"{self.label}: the array {name!r} must have one or two dimensions, got "
                 f"{array.ndim}."
             )
         if array.ndim == 1:
-            self._columns[name] = as_column(array)
-            return
-        for j in range(array.shape[1]):
-            self._columns[f"{name}{j}"] = as_column(array[:, j])
+            return [(name, as_column(array))]
+        return [(f"{name}{j}", as_column(column)) for j, column in enumerate(array.T)]

@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from greedynet.extras import require
-from greedynet.tables.base import ROWS, Block, Column, TableError, as_column, text_column
+from greedynet.tables.base import (
+    ROWS,
+    Block,
+    Column,
+    TableError,
+    as_column,
+    check_names,
+    is_index_column,
+    text_column,
+)
 
 
 class ParquetTable:
@@ -26,7 +35,9 @@ class ParquetTable:
         except self._arrow.ArrowInvalid as error:
             reason = str(error).splitlines()[0]
             raise TableError(f"{self.label} is no Parquet file: {reason}") from error
-        self.names = tuple(map(str, self._file.schema_arrow.names))
+        names = [str(name) for name in self._file.schema_arrow.names if not is_index_column(name)]
+        check_names(self.label, names)
+        self.names = tuple(names)
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows in order, some thousand at a time, of these columns."""
