@@ -1,6 +1,8 @@
 """Networks to save and export: every kind the library makes, with weights drawn at random."""
 
+from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -99,6 +101,12 @@ def fitted(
     search: str = "continuous", *, n_outputs: int = 1, dtype: str = "float64", **parameters
 ) -> GreedyNetRegressor:
     """Return an estimator whose path goes on beyond the width that was kept."""
+    if parameters:
+        return _fit(search, n_outputs, dtype, **parameters)
+    return copy(_fit_once(search, n_outputs, dtype))  # a test may change what is its own
+
+
+def _fit(search: str, n_outputs: int, dtype: str, **parameters) -> GreedyNetRegressor:
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (80, 2)) * [1, 10] + [0, 50]
     columns = [np.abs(X[:, 0]) + 0.1 * X[:, 1], X[:, 0] ** 2, X[:, 0] * (X[:, 1] - 50)]
@@ -106,6 +114,9 @@ def fitted(
     y = Y[:, 0] if n_outputs == 1 else Y
     defaults = {"max_nodes": 25, "n_points": 200}
     return regressor(search, **(defaults | parameters)).fit(X.astype(dtype), y)
+
+
+_fit_once = cache(_fit)
 
 
 def assert_same(got: object, wanted: object) -> None:

@@ -371,7 +371,7 @@ def test_a_planted_network_is_found(name):
     errors = [error_on_new_rows(name, name, seed) for seed in range(3)]
     assert np.median(errors) < 1e-6
     if name not in BROKEN_LINES:
-        assert np.median([error_on_new_rows(name, "relu", seed) for seed in range(3)]) > 1e-2
+        assert error_on_new_rows(name, "relu") > 1e-2
 
 
 @each_activation

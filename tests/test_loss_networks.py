@@ -646,7 +646,7 @@ def test_exactly_so_many_nodes_of_few_rows(n_nodes):
 @every_object
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_dead_neuron_stays_only_if_the_number_was_asked_for(data, loss, exact):
-    X, y = data
+    X, y = (part[:60] for part in data)
     rows = Rows(X, y[:, None])
     grown = GreedyNetRegressor(6, correct=False).fit(X, y).network_
     network = replace(
