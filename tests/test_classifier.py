@@ -18,7 +18,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from threadpoolctl import threadpool_limits
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
@@ -552,10 +551,11 @@ def scores(model, X, y, splits):
 
 
 def test_breast_cancer():
-    """Measured: 0.977 and 0.074, with up to 30 nodes 0.974 and 0.073; a perceptron of 30 neurons
-    has 0.069 to 0.077."""
+    """Five of ten folds: measured 0.979 and 0.072. On all ten 0.977 and 0.074, with up to 30 nodes
+    0.974 and 0.073; a perceptron of 30 neurons has 0.069 to 0.077."""
     X, y = load_breast_cancer(return_X_y=True)
-    accuracy, loss = scores(GreedyNetClassifier(max_nodes=8), X, y, folds(X, y))
+    splits = list(folds(X, y))[:5]
+    accuracy, loss = scores(GreedyNetClassifier(max_nodes=8), X, y, splits)
     assert accuracy >= 0.965
     assert loss <= 0.085
 
@@ -568,8 +568,7 @@ def test_digits_beside_a_perceptron():
     X, y = load_digits(return_X_y=True)
     splits = list(folds(X, y))[:4]
     accuracy, loss = scores(GreedyNetClassifier(max_nodes=40), X, y, splits)
-    with threadpool_limits(1, user_api="blas"):  # several take longer, and wait for each other
-        perceptron = scores(MLPClassifier((150,), random_state=0), X, y, splits)
+    perceptron = scores(MLPClassifier((150,), random_state=0), X, y, splits)
     assert accuracy >= 0.97
     assert accuracy > perceptron[0]
     assert loss < perceptron[1]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as sklearn_log_loss
-from threadpoolctl import threadpool_limits
 
 from greedynet import classify, descent
 from greedynet.activations import get_activation
@@ -36,13 +35,6 @@ from greedynet.stopping import Limits, StopReason, neuron_cost
 OUTPUTS = [1, 3, 10]
 each_number_of_outputs = pytest.mark.parametrize("n_outputs", OUTPUTS)
 weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_blas_thread():
-    """As in a fit; small products on several threads take many times as long."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 # Problems

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from threadpoolctl import threadpool_limits
 
 from greedynet import GreedyNetRegressor
 from greedynet.affine import AffineTerm
@@ -17,13 +16,6 @@ from greedynet.searches import make_search
 from greedynet.stopping import Limits
 from greedynet.threads import Pool
 from problems import noisy
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_blas_thread():
-    """As in a fit; small products on several threads take many times as long."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def factor_of(rows, affine=True):

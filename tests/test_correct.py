@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from greedynet import correct, triangles
 from greedynet.activations import ACTIVATIONS, ReLU, degree_of, get_activation
@@ -18,13 +17,6 @@ from greedynet.factor import Factor
 from greedynet.finish import Finisher
 from greedynet.frame import Frame
 from greedynet.search import ContinuousSearch
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_blas_thread():
-    """As in a fit; small products on several threads take many times as long."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def law(**strategies):

@@ -397,7 +397,7 @@ def with_outliers(y, seed):
     return y
 
 
-def damage(loss, n_draws=10):
+def damage(loss, n_draws=7):
     """Test error with gross outliers over that without them: the median of some draws."""
     example = load_example(1)
     model = GreedyNetRegressor(loss=loss)
@@ -412,12 +412,12 @@ def damage(loss, n_draws=10):
 
 @pytest.mark.parametrize("loss", ["absolute", "huber"])
 def test_outliers_do_little_harm(loss):
-    # Measured 1.38 and 1.41.
+    # Measured 1.37 and 1.41.
     assert damage(loss) < 1.5
 
 
 def test_outliers_ruin_least_squares():
-    # Measured 190; without it the test above would show nothing.
+    # Measured 196; without it the test above would show nothing.
     assert damage("squared") > 10
 
 

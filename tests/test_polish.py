@@ -6,20 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.affine import AffineTerm
 from greedynet.data import Rows
 from greedynet.factor import Factor
 from greedynet.search.polish import Target, _gauss_newton_steps, polish
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_blas_thread():
-    """As in a fit; small products on several threads take many times as long."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def law(**strategies):

@@ -15,7 +15,7 @@ from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from greedynet import FewerNodesWarning, StopReason
+from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason
 from greedynet.data import CANONICAL_ROWS, Rows
 from greedynet.factor import Factor
 from greedynet.threads import deterministic_threads
@@ -614,6 +614,21 @@ def test_fits_in_threads_give_the_threads_of_blas_back():
         within = blas_threads()
         second.__exit__(None, None, None)
         assert (within, blas_threads()) == ({1}, {2})
+
+
+@pytest.mark.parametrize("model", [GreedyNetRegressor(5), GreedyNetClassifier(5)])
+def test_a_fit_has_one_thread_of_blas(model, data, monkeypatch):
+    X, y = data
+    within = set()
+
+    def watched(factor, column, append=Factor.append):
+        within.update(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
+        return append(factor, column)
+
+    monkeypatch.setattr(Factor, "append", watched)
+    with threadpool_limits(2, user_api="blas"):
+        model.fit(X, y > 0)
+    assert within == {1}
 
 
 def test_monitor_of_a_second_fit(small, data):
