@@ -1,6 +1,7 @@
 """Fits on a dask cluster: the network of a fit in memory, whatever happens to the workers."""
 
 import asyncio
+import gc
 import logging
 import os
 import pickle
@@ -346,6 +347,29 @@ def test_task_names_and_nothing_left_behind(small_samples):
         names = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
         assert {"greedynet-partition", "greedynet-shard"} <= names
         wait_until_nothing_is_left(client)
+
+
+def test_nothing_is_left_behind_of_partitions_that_were_waited_for(small_samples, monkeypatch):
+    def slow(block):
+        time.sleep(0.05)
+        return block
+
+    monkeypatch.setattr("greedynet.dask.cluster._LOOK_EVERY", 0.01)
+    X, y = problem()
+    with cluster_of(2) as client, no_garbage_collection():
+        model = DaskGreedyNetRegressor(n_nodes=5)
+        model.client = client
+        model.fit(on_dask(X, 500).map_blocks(slow, dtype=float), on_dask(y, 500))
+        wait_until_nothing_is_left(client)
+
+
+@contextmanager
+def no_garbage_collection():
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def wait_until_nothing_is_left(client):

@@ -84,14 +84,14 @@ class Shards:
 
     def close(self) -> None:
         """Let go of all shards; the workers free their memory."""
-        self._release(self._placed)
+        self._cancel([shard.future for shard in self._placed])
         self._placed = []
 
-    def _release(self, shards: list[_Placed]) -> None:
+    def _cancel(self, actors: list[Future[Any]]) -> None:
         # Futures of actors are parts of cycles: to wait for their end is to wait for Python's
         # collector of garbage.
-        if shards and self._client.status == "running":
-            self._client.cancel([shard.future for shard in shards])
+        if actors and self._client.status == "running":
+            self._client.cancel(actors)
 
     def ask(self, what: Ask) -> list[Any]:
         """Return the answers of shards that hold all partitions, in their order.
@@ -186,7 +186,7 @@ class Shards:
         lost = list(shard.numbers)
         log.warning("Worker %s is gone: partitions %s are placed again.", shard.worker, lost)
         self._placed.remove(shard)
-        self._release([shard])
+        self._cancel([shard.future])
 
     # Places
 
@@ -230,7 +230,7 @@ class Shards:
         if not gone:
             return shard
         if not left:
-            self._release([shard])
+            self._cancel([shard.future])
             return None
         try:
             self._answer(shard, self._called(shard, lambda actor, _: actor.drop(gone)))
@@ -241,6 +241,18 @@ class Shards:
     def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[_Placed]:
         """Compute partitions and put them into shards; without those that are lost on the way."""
         futures = self._client.compute(self._partitions.raws(numbers))
+        try:
+            return self._put(numbers, futures, targets)
+        finally:
+            # To wait in vain is an error within dask, which keeps what waited until Python collects
+            # garbage. So long the workers would have every partition twice.
+            for future in futures:
+                future.release()
+
+    def _put(
+        self, numbers: list[int], futures: list[Future[Any]], targets: dict[int, str] | None
+    ) -> list[_Placed]:
+        """Put partitions into shards once they are computed."""
         for number, future in zip(numbers, futures, strict=True):
             self._check_computed(number, future)
         if targets is None:
@@ -292,6 +304,7 @@ class Shards:
             shard = _Placed(worker, numbers, future, self._actor(worker, future))
             found = self._answer(shard, self._called(shard, lambda actor, _: actor.contents()))
         except _LostError:
+            self._cancel([future])
             return None
         for number, contents in found.items():
             if self._known.setdefault(number, contents) != contents:
