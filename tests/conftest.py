@@ -1,4 +1,4 @@
-"""What all tests share: their order, and one thread for BLAS."""
+"""What all tests share: their order, and one thread each."""
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -10,7 +10,7 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_blas_thread():
-    """As in a fit; small products on several threads take many times as long."""
-    with threadpool_limits(1, user_api="blas"):
+def one_thread():
+    """As in a fit, for BLAS and OpenMP: small products on several take many times as long."""
+    with threadpool_limits(1):
         yield
