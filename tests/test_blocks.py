@@ -27,7 +27,7 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(sketch, "MIN_SAMPLE", 500)
     monkeypatch.setattr(sketch, "MAX_SAMPLE", 500)
     monkeypatch.setattr(base, "BLOCK_ROWS", 128)
-    monkeypatch.setattr(readers, "_BLOCK_BYTES", 2**14)
+    monkeypatch.setattr(base, "READ_BYTES", 2**14)
     # Data that are sampled keep their order: they are more than are sorted.
     monkeypatch.setattr(data, "CANONICAL_ROWS", 1_000)
 
@@ -97,7 +97,7 @@ def test_survey_is_the_same_however_the_rows_are_cut(weighted):
     assert found.n_rows == len(X)
     np.testing.assert_array_equal(found.input_range, [X.min(axis=0), X.max(axis=0)])
     np.testing.assert_array_equal(found.checksum, whole.checksum)
-    np.testing.assert_allclose(found.weight, len(X) if weights is None else weights.sum())
+    np.testing.assert_allclose(found.mean_weight, 1.0 if weights is None else weights.mean())
 
 
 def test_checksum_sees_one_bit():
@@ -359,14 +359,15 @@ def test_letting_go_changes_nothing(tmp_path, mode):
 
 
 class Changing:
-    """Fewer rows after some passes."""
+    """Other blocks after some passes; fewer, unless they are given."""
 
-    def __init__(self, blocks, passes):
+    def __init__(self, blocks, passes, later=None):
         self.blocks, self.passes = blocks, passes
+        self.later = blocks[:-1] if later is None else later
 
     def __iter__(self):
         self.passes -= 1
-        return iter(self.blocks if self.passes >= 0 else self.blocks[:-1])
+        return iter(self.blocks if self.passes >= 0 else self.later)
 
 
 def with_nan(X):
@@ -376,6 +377,11 @@ def with_nan(X):
 
 
 X_, Y_ = problem()
+FRAME = pd.DataFrame(X_, columns=["a", "b", "c"])
+ONES = np.ones(N_ROWS)
+# The third block has another order.
+PERMUTED = [(X[list("cba")] if i == 2 else X, y) for i, (X, y) in enumerate(cut(FRAME, Y_))]
+LABELS = np.where(Y_ > 0.7, "high", "low").astype(object)
 WRONG = [
     ((block for block in cut(X_, Y_)), TypeError, "spent after one.*a list"),
     (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows asked for"),
@@ -388,6 +394,24 @@ WRONG = [
     (cut(X_, Y_, -np.ones(N_ROWS)), ValueError, "`sample_weight` must be non-negative"),
     (cut(X_, Y_, np.zeros(N_ROWS)), ValueError, "positive weight"),
     (Again([]), ValueError, "at least one block"),
+    (PERMUTED, ValueError, r"same order.*\['a', 'b', 'c'\].*got \['c', 'b', 'a'\] in block 2"),
+    ([(FRAME, Y_), (X_, Y_)], ValueError, "got columns without names in block 1"),
+    ([(X_, Y_), (FRAME, Y_)], ValueError, "columns without names as in the first"),
+    ([(FRAME.set_axis(["a", 1, "c"], axis=1), Y_)], TypeError, "only supported if all.*string"),
+    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "another row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "another row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "another row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(with_nan(X_), Y_)), ValueError, "finite.*row 799 of block 2"),
+    ([(X_, Y_), (X_, Y_, ONES)], ValueError, "`sample_weight`.*none in the first.*some in block 1"),
+    ([(X_, Y_, ONES), (X_, Y_)], ValueError, "`sample_weight`.*some in the first.*none in block 1"),
+    (cut(X_, Y_, ONES[:, None]), ValueError, r"one weight for each.*\(700, 1\) in block 0"),
+    ([(X_, Y_, ONES[:5])], ValueError, r"one weight for each of the 3000.*\(5,\) in block 0"),
+    (cut(X_ + 0j, Y_), ValueError, "`X` must hold real numbers, got complex128"),
+    (cut(X_, Y_ + 0j), ValueError, "`y` must hold real numbers, got complex128 in block 0"),
+    (cut(X_, Y_, ONES + 0j), ValueError, "`sample_weight` must hold real numbers, got complex"),
+    (cut(X_.astype("M8[s]"), Y_), ValueError, "`X` must hold real numbers.*subtract a date"),
+    (cut(X_, Y_.astype("M8[s]")), ValueError, "`y` must hold real numbers.*subtract a date"),
+    (cut(X_, np.zeros((N_ROWS, 2, 2))), ValueError, "one or two dimensions, got 3 in block 0"),
 ]
 
 
@@ -395,6 +419,113 @@ WRONG = [
 def test_wrong_blocks(small_samples, source, kind, message):
     with pytest.raises(kind, match=message):
         GreedyNetRegressor(n_nodes=5).fit(source)
+
+
+@pytest.mark.parametrize("kind", ["M8[s]", "m8[s]"])
+def test_times_are_no_numbers_in_memory_either(kind):
+    for estimator, y in ((GreedyNetRegressor(), Y_), (GreedyNetClassifier(), LABELS)):
+        with pytest.raises(ValueError, match="`X` must hold real numbers"):
+            estimator.fit(X_.astype(kind), y)
+    with pytest.raises(ValueError, match="`y` must hold real numbers"):
+        GreedyNetRegressor().fit(X_, Y_.astype(kind))
+
+
+def with_one(labels, value):
+    labels = labels.copy()
+    labels[5] = value
+    return labels
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_rows_without_a_class(missing):
+    labels = with_one(LABELS, missing)
+    for source in [(cut(X_, labels),), (X_, labels)]:
+        with pytest.raises(ValueError, match=r"`y` must name a class in every row.*leave out"):
+            GreedyNetClassifier().fit(*source)
+    with pytest.raises(ValueError, match="`y_val` must name a class in every row"):
+        GreedyNetClassifier().fit(X_, LABELS, X_val=X_, y_val=labels)
+
+
+WRONG_CLASSES = [
+    (cut(X_, with_one(LABELS, 3)), "classes that can be sorted, got int and str in block 0"),
+    (cut(X_, with_one(Y_.round(), np.nan)), "a class in every row, got nan in block 0"),
+    (cut(X_, LABELS, -ONES), "`sample_weight` must be non-negative, got negative.*block 0"),
+    (cut(X_, LABELS, ONES * np.nan), "`sample_weight` must hold finite numbers.*block 0"),
+    (cut(X_, LABELS, 0 * ONES), "two classes among the rows of positive weight, got no such row"),
+    ([(X_, LABELS, ONES[:5])], r"one weight for each of the 3000.*\(5,\) in block 0"),
+    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "another row 0 of block 0"),
+]
+
+
+@pytest.mark.parametrize(("source", "message"), WRONG_CLASSES)
+def test_wrong_classes(small_samples, source, message):
+    with pytest.raises(ValueError, match=message):
+        GreedyNetClassifier(max_nodes=3).fit(source)
+
+
+def test_names_of_blocks_are_kept():
+    model = GreedyNetRegressor(n_nodes=3).fit(cut(FRAME, Y_))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert model.n_features_in_ == 3
+    assert model.network_.feature_names == ("a", "b", "c")
+    np.testing.assert_allclose(model.predict(cut(FRAME)), model.predict(FRAME))
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score"])
+def test_results_want_the_columns_of_the_fit(method):
+    model = GreedyNetClassifier(max_nodes=3).fit(FRAME, LABELS)
+    call = getattr(model, method)
+    more = (LABELS,) if method == "score" else ()
+    in_order = [X for X, _ in cut(FRAME, Y_)]
+    same = np.array_equal if method == "predict" else np.allclose
+    assert same(call(iter(in_order), *more), call(FRAME, *more))
+    with pytest.raises(ValueError, match="must be in the same order"):
+        call(iter([X for X, _ in PERMUTED]), *more)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        call(iter([X_]), *more)
+    with pytest.raises(ValueError, match="`X` must have rows to predict for"):
+        call(iter([]), *more)
+
+
+def test_rows_may_be_cut_otherwise_in_every_pass(small_samples):
+    source = Changing(cut(X_, Y_), 3, cut(X_, Y_, sizes=(999, 2, 1_999)))
+    same_network(
+        GreedyNetRegressor(n_nodes=5).fit(source), GreedyNetRegressor(n_nodes=5).fit(X_, Y_)
+    )
+
+
+def test_an_empty_block_has_no_shape(small_samples):
+    Y = np.column_stack([Y_, -Y_])
+    model = GreedyNetRegressor(n_nodes=3).fit([(X_[:0], Y_[:0]), (X_, Y)])
+    assert model.predict(X_).shape == Y.shape
+
+
+@pytest.mark.parametrize("weight", [2.0, 1e305])
+def test_equal_weights_are_none(small_samples, tmp_path, weight):
+    np.save(tmp_path / "X.npy", X_)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    wanted = GreedyNetRegressor(n_nodes=5).fit(X_, Y_)
+    same_network(GreedyNetRegressor(n_nodes=5).fit(mapped, Y_, weight), wanted)
+    same_network(GreedyNetRegressor(n_nodes=5).fit(cut(X_, Y_, weight * ONES)), wanted)
+
+
+@pytest.mark.parametrize(
+    ("y", "weight", "message"),
+    [
+        ("y", None, "`y` must have a value for each row.*got 'y'.*Parquet"),
+        (3.0, None, "`y` must have a value for each row.*got 3.0"),
+        (None, None, "`y` must have a value for each row.*got None"),
+        (Y_[:5], None, "`X` and `y` must have the same number of rows, got 3000 and 5"),
+        (Y_, ONES[:, None], r"one weight for each of the 3000 rows, got the shape \(3000, 1\)"),
+        (Y_, "w", "`sample_weight`: could not convert"),
+        (Y_, -ONES, "`sample_weight` must be non-negative.*got negative values"),
+    ],
+)
+def test_wrong_arrays_beside_a_map(tmp_path, y, weight, message):
+    np.save(tmp_path / "X.npy", X_)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    with pytest.raises(ValueError, match=message):
+        GreedyNetRegressor(n_nodes=3).fit(mapped, y, weight)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +547,7 @@ def test_wrong_files(tmp_path):
     model = GreedyNetRegressor(n_nodes=3)
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
         model.fit(tmp_path / "missing.parquet", "t")
-    with pytest.raises(ValueError, match="holds no Parquet"):
+    with pytest.raises(ValueError, match="cannot be read as Parquet"):
         model.fit(tmp_path / "b.parquet", "t")
     with pytest.raises(ValueError, match=r"must name the column to learn.*'a', 'b', 'c', 't'"):
         model.fit(tmp_path / "a.parquet")
@@ -426,6 +557,77 @@ def test_wrong_files(tmp_path):
     pd.DataFrame(X_[:, :2], columns=["a", "b"]).to_parquet(tmp_path / "c.parquet")
     with pytest.raises(ValueError, match="lacks the columns \\['c'\\]"):
         model.predict(tmp_path / "c.parquet")
+
+
+def dated(frame):
+    return frame.assign(day=np.arange(len(frame)).astype("M8[D]"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "y", "message"),
+    [
+        (dated(FRAME), "a", r"`X` must hold numbers.*day \(timestamp"),
+        (dated(FRAME)[["a", "day"]], "a", r"`X` must hold numbers.*day \(timestamp"),
+        (dated(FRAME), "day", "`y` must hold real numbers, got datetime64"),
+        (FRAME.assign(kind=LABELS), "a", r"`X` must hold numbers.*kind \("),
+        (FRAME[["a"]], "a", r"a column of inputs beside \['a'\], got none"),
+        (FRAME, Y_, r"`y` must name the column.*got ndarray; there are \['a', 'b', 'c'\]"),
+        (FRAME, ["a", 3], r"`y` must name the column.*got \['a', 3\]"),
+    ],
+)
+def test_wrong_columns(tmp_path, frame, y, message):
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=message):
+        GreedyNetRegressor(n_nodes=3).fit(tmp_path / "a.parquet", y)
+
+
+@pytest.mark.parametrize("lacking", [0, 1])
+def test_files_of_a_folder_have_the_same_columns(tmp_path, lacking):
+    model = GreedyNetRegressor(n_nodes=3).fit(FRAME, Y_)
+    for i in range(2):
+        part = FRAME[i::2].drop(columns=["b"] if i == lacking else [])
+        part.assign(t=Y_[i::2]).to_parquet(tmp_path / f"{i}.parquet")
+    with pytest.raises(ValueError, match=rf"in every file.*{lacking}\.parquet without \['b'\]"):
+        clone(model).fit(tmp_path, "t")
+    with pytest.raises(ValueError, match=r"(lacks the columns|without) \['b'\]"):
+        model.predict(tmp_path)
+
+
+def test_what_a_prediction_does_not_need_may_be_missing(tmp_path):
+    model = GreedyNetRegressor(n_nodes=3).fit(FRAME, Y_)
+    FRAME[:1_000].assign(t=Y_[:1_000]).to_parquet(tmp_path / "0.parquet")
+    FRAME[1_000:].to_parquet(tmp_path / "1.parquet")
+    np.testing.assert_allclose(model.predict(tmp_path), model.predict(FRAME))
+
+
+def test_names_of_folders_are_columns(tmp_path):
+    side = np.arange(N_ROWS) // (N_ROWS // 2)
+    table = FRAME.assign(side=side, t=Y_ + side)
+    table.to_parquet(tmp_path / "hive", partition_cols=["side"])
+    wanted = GreedyNetRegressor(n_nodes=5).fit(table[["a", "b", "c", "side"]], table["t"])
+    model = GreedyNetRegressor(n_nodes=5).fit(tmp_path / "hive", "t")
+    same_network(model, wanted)
+    assert list(model.feature_names_in_) == ["a", "b", "c", "side"]
+    np.testing.assert_allclose(
+        model.predict(tmp_path / "hive"), wanted.predict(table[[*"abc", "side"]])
+    )
+    classes = GreedyNetClassifier(n_nodes=3).fit(tmp_path / "hive", "side")
+    assert classes.classes_.tolist() == [0, 1]
+
+
+def test_an_index_is_no_input(tmp_path):
+    FRAME.assign(t=Y_).sample(frac=1, random_state=0).to_parquet(tmp_path / "a.parquet")
+    model = GreedyNetRegressor(n_nodes=3).fit(tmp_path / "a.parquet", "t")
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+
+
+def test_columns_of_the_same_name(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.Table.from_arrays([arrow.array(Y_)] * 3, names=["a", "a", "t"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"a.parquet cannot be read.*duplicate field names"):
+        GreedyNetRegressor(n_nodes=3).fit(tmp_path / "a.parquet", "t")
 
 
 def test_a_failing_fit_leaves_the_model_alone(small_samples):
@@ -441,4 +643,4 @@ def test_pool_is_used_for_sums():
     rows = Rows(X, y[:, None])
     one, three = (MemoryBlocks(rows, Pool(n)).survey() for n in (1, 3))
     np.testing.assert_array_equal(one.checksum, three.checksum)
-    assert one.weight == three.weight
+    assert one.mean_weight == three.mean_weight

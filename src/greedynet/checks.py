@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -26,6 +27,69 @@ def check_columns(values: ArrayLike, name: str) -> Float64:
         if checked.ndim == 0 or 0 in checked.shape:
             raise ValueError(f"`{name}` must have rows and columns, got shape {checked.shape}.")
     return np.asarray(checked.reshape(len(checked), -1))
+
+
+# Kinds of which NumPy makes other numbers than were meant, and what to write instead.
+_NO_NUMBERS = {
+    "c": "give real and imaginary parts as columns of their own",
+    "M": "subtract a date and divide by np.timedelta64(1, 'D'), for example",
+    "m": "divide by np.timedelta64(1, 'D'), for example",
+}
+
+
+def check_kind(values: Any, name: str, where: str = "") -> None:
+    """Refuse arrays of complex numbers, dates and times.
+
+    Parameters
+    ----------
+    values : Any
+        What is no array is left to other checks.
+    name : str
+        The argument.
+    where : str, default=""
+        Such as " in block 3".
+    """
+    advice = _NO_NUMBERS.get(getattr(getattr(values, "dtype", None), "kind", ""))
+    if advice:
+        raise ValueError(f"`{name}` must hold real numbers, got {values.dtype}{where}: {advice}.")
+
+
+def check_labels(values: Any, name: str, where: str = "") -> None:
+    """Refuse rows without a class, and classes that cannot be sorted."""
+    with named(name):
+        labels = np.asarray(values)
+    if labels.dtype.kind in "fmM":
+        missing = labels[labels != labels].ravel().tolist()
+    elif labels.dtype.hasobject and labels.ndim:
+        with named(name):
+            kinds = set(labels.ravel().tolist())
+        missing = [label for label in kinds if _is_missing(label)]
+        _check_sortable(kinds.difference(missing), name, where)
+    else:
+        missing = []
+    if missing:
+        raise ValueError(
+            f"`{name}` must name a class in every row, got {missing[0]!r}{where}: leave out such "
+            "rows, or give them a class of their own."
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or not label == label  # noqa: SIM201 - NaN equals nothing
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+
+
+def _check_sortable(labels: set[Any], name: str, where: str) -> None:
+    try:
+        sorted(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"`{name}` must hold classes that can be sorted, got {' and '.join(kinds)}{where}: "
+            "write all of them as text."
+        ) from None
 
 
 def check_same_length(**arrays: NDArray[np.generic]) -> None:
@@ -83,11 +147,7 @@ def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 |
         values = np.full(n_rows, values)
     with named(name):
         weights = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
-            f"{weights.shape}: write None for equal weights."
-        )
+    check_weight_shape(weights, name, n_rows)
     if (weights < 0).any() or not weights.any():
         what = "negative values" if (weights < 0).any() else "zeros only"
         raise ValueError(
@@ -95,3 +155,12 @@ def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 |
             "0 for rows to leave out, None for equal weights."
         )
     return np.asarray(weights)
+
+
+def check_weight_shape(weights: NDArray[Any], name: str, n_rows: int, where: str = "") -> None:
+    """Demand one weight for each row."""
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
+            f"{weights.shape}{where}: write None for equal weights."
+        )

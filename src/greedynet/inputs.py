@@ -28,6 +28,8 @@ from greedynet.blocks import (
 )
 from greedynet.checks import (
     check_columns,
+    check_kind,
+    check_labels,
     check_matrix,
     check_same_length,
     check_weights,
@@ -115,9 +117,10 @@ def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[An
 def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
     present = np.unique(labels if weights is None else labels[weights > 0])
     if len(present) < 2:
+        got = f"one class, {present.tolist()}" if len(present) else "no such row"
         raise ValueError(
-            f"`y` must have at least two classes among the rows of positive weight, got one class, "
-            f"{present.tolist()}: a classifier needs rows of both."
+            f"`y` must have at least two classes among the rows of positive weight, got {got}: a "
+            "classifier needs rows of both."
         )
 
 
@@ -164,6 +167,7 @@ def class_validation_rows(
     if y_val is not None:
         with named("y_val"):
             labels = column_or_1d(y_val)
+            check_labels(labels, "y_val")
             unseen = np.setdiff1d(np.unique(labels), classes)
         if len(unseen):
             raise ValueError(
@@ -282,6 +286,8 @@ def _check_training(
         if y is not None:
             check_columns(y, "y")
         raise
+    for name, values in (("X", X), ("y", y)):
+        check_kind(values, name)
     check_columns(outputs, "y")
     return inputs, np.asarray(outputs, dtype=np.float64)
 
@@ -290,6 +296,9 @@ def _check_classes(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
 ) -> tuple[NDArray[np.floating], NDArray[Any]]:
     """scikit-learn's checks of classification data."""
+    # scikit-learn knows NaN among numbers, but neither None nor pandas.NA among texts.
+    if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
+        check_labels(y, "y")
     kinds = [np.float64, np.float32]
     try:
         inputs, labels = validate_data(estimator, X, y, dtype=kinds)
@@ -297,6 +306,7 @@ def _check_classes(
         with named("X"):
             check_array(X, dtype=kinds, input_name="X")
         raise
+    check_kind(X, "X")
     try:
         check_classification_targets(labels)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from greedynet.blocks.base import Blocks, Survey, Surveyed, Work, summed
 from greedynet.blocks.memory import MemoryBlocks, as_blocks, in_memory
+from greedynet.blocks.parquet import parquet_inputs
 from greedynet.blocks.prepare import Labels, Preparation
 from greedynet.blocks.readers import gives_blocks, input_blocks, reader_of
 from greedynet.blocks.source import Source, SourceBlocks
@@ -23,6 +24,7 @@ __all__ = [
     "in_memory",
     "input_blocks",
     "joined",
+    "parquet_inputs",
     "reader_of",
     "summed",
 ]

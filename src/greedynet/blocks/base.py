@@ -25,6 +25,8 @@ T = TypeVar("T")
 # Rows that are worked on at once, at most, and the numbers they are turned into: these fit into a
 # cache, and to hand a block to a thread takes little of the time that its work does.
 BLOCK_ROWS, BLOCK_NUMBERS = 30_000, 450_000
+# What is read at once: enough to be read at full speed.
+READ_BYTES = 2**25
 _BLOCKS_AT_ONCE = 64
 _SIDE_BY_SIDE = 64
 
@@ -86,6 +88,11 @@ def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int 
     return found
 
 
+def rows_at_once(n_columns: int) -> int:
+    """Return how many rows to read at once."""
+    return max(1, READ_BYTES // (8 * n_columns))
+
+
 def _block_rows(width: int) -> int:
     rows = min(BLOCK_ROWS, max(512, BLOCK_NUMBERS // width))
     # Columns whose lengths are powers of two would be in each other's way in the cache.
@@ -108,8 +115,8 @@ class Survey:
     n_rows : int
     input_range : ndarray of shape (2, d)
         Smallest and largest inputs.
-    weight : float
-        Sum of the sample weights.
+    mean_weight : float
+        Mean of the sample weights; a sum of huge ones would overflow.
     checksum : ndarray of shape (d + n_outputs + 1,)
         Sums of the bits of every column, modulo 2^64: exact in any order, and another number in any
         cell is another sum.
@@ -117,7 +124,7 @@ class Survey:
 
     n_rows: int
     input_range: Float64
-    weight: float
+    mean_weight: float
     checksum: NDArray[np.uint64]
 
 
@@ -138,7 +145,7 @@ class Surveyed:
         return Survey(
             n,
             np.array([low, high], dtype=np.float64),
-            float(weights.sum()),
+            _mean(weights),
             np.concatenate(sums),
         )
 
@@ -146,12 +153,19 @@ class Surveyed:
         """Survey both."""
         low = np.minimum(one.input_range[0], other.input_range[0])
         high = np.maximum(one.input_range[1], other.input_range[1])
+        n_rows = one.n_rows + other.n_rows
+        share = other.n_rows / max(1, n_rows)
         return Survey(
-            one.n_rows + other.n_rows,
+            n_rows,
             np.array([low, high]),
-            one.weight + other.weight,
+            (1 - share) * one.mean_weight + share * other.mean_weight,
             one.checksum + other.checksum,
         )
+
+
+def _mean(weights: Float64) -> float:
+    largest = float(weights.max(initial=0.0))
+    return largest * float((weights / largest).mean()) if largest else 0.0
 
 
 def _bits(values: NDArray[np.floating]) -> NDArray[np.uint64]:

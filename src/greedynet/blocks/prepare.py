@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.checks import check_kind, check_labels, check_weight_shape, is_number
 from greedynet.data import Rows, unit_vectors
 
 Float64 = NDArray[np.float64]
@@ -55,21 +56,22 @@ class Preparation:
                 f"`X` must have {self.n_features} columns in every block, as in the first, got "
                 f"{X.shape[1]} in {name}."
             )
-        Y = self._outputs(raw[1], name)
-        weights = None if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
-        _check_lengths(name, X=X, y=Y, sample_weight=weights)
+        Y = self._outputs(raw, name)
+        weights = weights_of(raw, name, self.checked)
         if not self.checked:
-            _check_finite(name, X=X, y=Y, sample_weight=weights)
-        return _with_weights(X, Y, self._weights(Y, weights, name))
+            _check_finite(name, X=X, y=Y)
+        return _with_weights(X, Y, self._weights(Y, weights))
 
-    def _outputs(self, y: Any, name: str) -> Float64:
+    def _outputs(self, raw: Raw, name: str) -> Float64:
+        y = outputs_of(raw, name)
         if self.classes is not None:
-            return unit_vectors(np.asarray(y), self.classes)
+            return unit_vectors(y, self.classes)
+        check_kind(y, "y", f" in {name}")
         try:
-            Y = np.asarray(y, dtype=np.float64)
+            Y = y.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise ValueError(
-                f"`y` must hold numbers, got {np.asarray(y).dtype} in {name}: for classes write "
+                f"`y` must hold numbers, got {y.dtype} in {name}: for classes write "
                 "GreedyNetClassifier."
             ) from None
         Y = Y.reshape(len(Y), -1) if Y.size else Y.reshape(0, self.n_outputs)
@@ -80,12 +82,7 @@ class Preparation:
             )
         return Y
 
-    def _weights(self, Y: Float64, weights: Float64 | None, name: str) -> Float64 | None:
-        if weights is not None and (weights < 0).any():
-            raise ValueError(
-                f"`sample_weight` must be non-negative, got negative values in {name}: write 0 for "
-                "rows to leave out."
-            )
+    def _weights(self, Y: Float64, weights: Float64 | None) -> Float64 | None:
         if self.by_class is not None:
             at = Y[:, 0].astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
             of_class = self.by_class[at]
@@ -100,29 +97,78 @@ def _with_weights(X: NDArray[np.floating], Y: Float64, weights: Float64 | None) 
     return rows.take(np.flatnonzero(weights))
 
 
+def as_arrays(raw: Raw, name: str) -> Raw:
+    """Return a block as arrays of as many rows."""
+    X = as_inputs(raw[0], name)
+    weights = np.full(len(X), raw[2]) if is_number(raw[2]) else raw[2]
+    raw = X, raw[1], weights
+    return X, outputs_of(raw, name), weights_of(raw, name, checked=True)
+
+
 def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
     """Return the inputs of a block in memory: float32 as they are, all else as float64."""
     try:
         values = np.array(X, order="C", copy=None)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("X", name, error) from None
+    check_kind(values, "X", f" in {name}")
+    try:
         if values.dtype != np.float32:
             values = values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"`X` must hold numbers, got others in {name}: {error}") from None
+        raise _no_numbers("X", name, error) from None
     if values.ndim != 2:
         raise ValueError(f"`X` must have rows and columns, got {values.ndim} dimensions in {name}.")
     return values
 
 
-def _check_lengths(name: str, **arrays: Any) -> None:
-    lengths = {key: len(array) for key, array in arrays.items() if array is not None}
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{n} of `{key}`" for key, n in lengths.items())
-        raise ValueError(f"Every block must have as many rows of each, got {told} in {name}.")
+def outputs_of(raw: Raw, name: str) -> NDArray[Any]:
+    """Return the outputs of a block as they are, one for each row."""
+    try:
+        y = np.asarray(raw[1])
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("y", name, error) from None
+    if y.ndim not in (1, 2):
+        raise ValueError(f"`y` must have one or two dimensions, got {y.ndim} in {name}.")
+    if len(y) != len(raw[0]):
+        raise ValueError(
+            f"Every block must have as many rows of each, got {len(raw[0])} of `X`, {len(y)} of "
+            f"`y` in {name}."
+        )
+    return y
 
 
-def _check_finite(name: str, **arrays: Any) -> None:
+def weights_of(raw: Raw, name: str, checked: bool = False) -> Float64 | None:
+    """Return the weights of a block, one for each row, if it has some."""
+    if raw[2] is None:
+        return None
+    check_kind(raw[2], "sample_weight", f" in {name}")
+    try:
+        weights = np.asarray(raw[2], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("sample_weight", name, error) from None
+    check_weight_shape(weights, "sample_weight", len(raw[0]), f" in {name}")
+    if checked:
+        return weights
+    _check_finite(name, sample_weight=weights)
+    if (weights < 0).any():
+        raise ValueError(
+            f"`sample_weight` must be non-negative, got negative values in {name}: write 0 for "
+            "rows to leave out."
+        )
+    return weights
+
+
+def _no_numbers(argument: str, name: str, error: Exception) -> ValueError:
+    return ValueError(f"`{argument}` must hold numbers, got others in {name}: {error}")
+
+
+def _check_finite(name: str, **arrays: NDArray[Any]) -> None:
     for key, array in arrays.items():
-        if array is not None and not np.isfinite(array.sum()) and not np.isfinite(array).all():
+        # A sum of huge numbers is infinite too.
+        with np.errstate(over="ignore"):
+            is_finite = np.isfinite(array.sum()) or np.isfinite(array).all()
+        if not is_finite:
             row = int(np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))[0])
             raise ValueError(
                 f"`{key}` must hold finite numbers only, got NaN or infinity in row {row} of "
@@ -138,10 +184,11 @@ class Labels:
     weights: Float64
 
     @staticmethod
-    def of(raw: Raw) -> "Labels":
+    def of(raw: Raw, name: str = "a block") -> "Labels":
         """Return the labels of a block."""
-        values, at = np.unique(np.asarray(raw[1]), return_inverse=True)
-        weights = None if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
+        labels, weights = outputs_of(raw, name), weights_of(raw, name)
+        check_labels(labels, "y", f" in {name}")
+        values, at = np.unique(labels, return_inverse=True)
         counts = np.bincount(at.ravel(), weights, minlength=len(values))
         return Labels(values, counts.astype(np.float64))
 

@@ -1,4 +1,4 @@
-"""What users have -> raw blocks, read as often as one likes: memory maps, Parquet, iterables."""
+"""What users have -> raw blocks, read as often as one likes: memory maps, iterables, Parquet."""
 
 import mmap
 import os
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _get_feature_names
 
+from greedynet.blocks.base import rows_at_once
+from greedynet.blocks.parquet import parquet_reader
 from greedynet.blocks.prepare import Raw
 from greedynet.blocks.source import Source
-from greedynet.extras import require
-
-# A block in memory: large enough to be read at full speed.
-_BLOCK_BYTES = 2**25
+from greedynet.checks import check_same_length, check_weight_shape, check_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,19 +32,24 @@ class ArrayReader:
     y: NDArray[Any]
     weights: NDArray[Any] | None = None
 
-    def __post_init__(self) -> None:
-        lengths = {"X": len(self.X), "y": len(self.y)}
-        if self.weights is not None:
-            lengths["sample_weight"] = len(self.weights)
-        if len(set(lengths.values())) > 1:
-            names = " and ".join(f"`{name}`" for name in lengths)
+    @staticmethod
+    def of(X: NDArray[Any], y: Any, sample_weight: Any) -> "ArrayReader":
+        """Return a reader of arrays that go together."""
+        if y is None or np.ndim(y) == 0:
             raise ValueError(
-                f"{names} must have the same number of rows, got {[*lengths.values()]}."
+                f"`y` must have a value for each row where `X` is a memory map, got {y!r}: give an "
+                "array; names of columns go with Parquet files."
             )
+        outputs = _array(y)
+        check_same_length(X=X, y=outputs)
+        if isinstance(sample_weight, np.memmap):
+            check_weight_shape(sample_weight, "sample_weight", len(X))
+            return ArrayReader(X, outputs, sample_weight)
+        return ArrayReader(X, outputs, check_weights(sample_weight, "sample_weight", len(X)))
 
     def __iter__(self) -> Iterator[Raw]:
         arrays = (self.X, self.y, self.weights)
-        step = max(1, _BLOCK_BYTES // (8 * (self.X.shape[1] + 1)))
+        step = rows_at_once(self.X.shape[1] + 1)
         for start in range(0, len(self.X), step):
             part = slice(start, start + step)
             # A copy: what is mapped is let go of below.
@@ -64,59 +69,60 @@ def _let_go(array: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class IterableReader:
-    """Any re-iterable of `(X, y)` or `(X, y, sample_weight)`."""
+    """Any re-iterable of `(X, y)` or `(X, y, sample_weight)`; all have the same columns."""
 
     blocks: Iterable[Any]
 
     def __iter__(self) -> Iterator[Raw]:
+        first: _Kind | None = None
         for number, block in enumerate(self.blocks):
-            if not isinstance(block, tuple | list) or len(block) not in (2, 3):
-                raise TypeError(
-                    "`X` must give blocks `(X, y)` or `(X, y, sample_weight)`, got "
-                    f"{type(block).__name__} as block {number}."
-                )
-            yield (*block, None) if len(block) == 2 else tuple(block)
+            raw = _unpacked(block, number)
+            if len(raw[0]):
+                kind = _Kind(column_names(raw[0]), raw[2] is not None)
+                first = first or kind
+                kind.check_like(first, f"block {number}")
+            yield raw
 
 
-@dataclass(frozen=True, eq=False)
-class ParquetReader:
-    """A Parquet file, or a folder of them, by pyarrow.
+@dataclass(frozen=True)
+class _Kind:
+    """What all blocks have or none: names of columns, weights."""
 
-    Attributes
-    ----------
-    path : Path
-    features, targets : tuple of str
-        Columns of inputs and outputs; one target alone is a plain column.
-    weight : str or None
-        Column of sample weights.
-    """
+    names: tuple[str, ...] | None
+    weighted: bool
 
-    path: Path
-    features: tuple[str, ...]
-    targets: tuple[str, ...]
-    weight: str | None = None
-
-    def __iter__(self) -> Iterator[Raw]:
-        weight = [self.weight] if self.weight else []
-        names = list(dict.fromkeys([*self.features, *self.targets, *weight]))
-        rows = max(1, _BLOCK_BYTES // (8 * len(names)))
-        for batch in parquet_dataset(self.path).to_batches(columns=names, batch_size=rows):
-            column = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
-            y = [column[name] for name in self.targets]
-            X = np.column_stack([column[name] for name in self.features])
-            yield X, y[0] if len(y) == 1 else np.column_stack(y), column.get(self.weight or "")
+    def check_like(self, first: "_Kind", name: str) -> None:
+        if self.names != first.names:
+            raise ValueError(
+                "`X` must have the same columns in the same order in every block, "
+                f"{_told(first.names)} as in the first, got {_told(self.names)} in {name}: give "
+                "data frames block[columns], or arrays only."
+            )
+        if self.weighted != first.weighted:
+            have, got = ("some", "none") if first.weighted else ("none", "some")
+            raise ValueError(
+                f"`sample_weight` must be in every block or in no block, got {have} in the first "
+                f"and {got} in {name}: write a weight of 1 where there is none."
+            )
 
 
-def parquet_dataset(path: Path) -> Any:
-    """Open a Parquet file or a folder of them."""
-    dataset = require("pyarrow.dataset", "tables", "fit")
-    if not path.exists():
-        raise FileNotFoundError(f"`X`: there is no file or folder {os.fspath(path)}.")
-    try:
-        return dataset.dataset(path, format="parquet")
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"`X`: {os.fspath(path)} holds no Parquet data: {reason}") from None
+def _told(names: tuple[str, ...] | None) -> str:
+    return "columns without names" if names is None else str(list(names))
+
+
+def _unpacked(block: Any, number: int) -> Raw:
+    if not isinstance(block, tuple | list) or len(block) not in (2, 3):
+        raise TypeError(
+            "`X` must give blocks `(X, y)` or `(X, y, sample_weight)`, got "
+            f"{type(block).__name__} as block {number}."
+        )
+    return (*block, None) if len(block) == 2 else (block[0], block[1], block[2])
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns as scikit-learn knows them: all text, or none."""
+    names = _get_feature_names(X)
+    return None if names is None else tuple(names.tolist())
 
 
 def gives_blocks(X: Any, y: Any) -> bool:
@@ -132,16 +138,12 @@ def gives_blocks(X: Any, y: Any) -> bool:
 
 
 def reader_of(X: Any, y: Any, sample_weight: Any) -> tuple[Iterable[Raw], tuple[str, ...] | None]:
-    """Return what reads the blocks, and the names of the inputs if they have some."""
+    """Return what reads the blocks, and the names of the inputs if files have them."""
     if isinstance(X, str | os.PathLike):
-        reader = _parquet_reader(Path(X), y, sample_weight)
-        return reader, reader.features
+        files = parquet_reader(Path(X), y, sample_weight)
+        return files, files.features
     if isinstance(X, np.memmap):
-        if y is None:
-            raise ValueError("`y` must be given where `X` is a memory map, got None.")
-        return ArrayReader(
-            X, _array(y), None if sample_weight is None else _array(sample_weight)
-        ), (None)
+        return ArrayReader.of(X, y, sample_weight), None
     if iter(X) is X:
         raise TypeError(
             f"`X` must give its blocks again for every pass, got a {type(X).__name__}, which is "
@@ -159,53 +161,16 @@ def _array(values: Any) -> NDArray[Any]:
     return values if isinstance(values, np.memmap) else np.asarray(values)
 
 
-def _parquet_reader(path: Path, y: Any, sample_weight: Any) -> ParquetReader:
-    names = [str(name) for name in parquet_dataset(path).schema.names]
-    targets = (y,) if isinstance(y, str) else tuple(y or ())
-    if not targets or not all(isinstance(name, str) for name in targets):
-        raise ValueError(
-            "`y` must name the column to learn where `X` is a Parquet file, or several in a list, "
-            f"got {y!r}; there are {names}."
-        )
-    if sample_weight is not None and not isinstance(sample_weight, str):
-        raise ValueError(
-            "`sample_weight` must name a column where `X` is a Parquet file, got "
-            f"{type(sample_weight).__name__}."
-        )
-    others = {*targets, *([sample_weight] if sample_weight else [])}
-    missing = sorted(others - set(names))
-    if missing:
-        raise ValueError(f"`y` and `sample_weight` must be columns of {names}, got {missing}.")
-    features = tuple(name for name in names if name not in others)
-    return ParquetReader(path, features, targets, sample_weight)
-
-
-def input_blocks(X: Any, features: tuple[str, ...] | None) -> Iterator[Any]:
+def input_blocks(X: Any) -> Iterator[Any]:
     """Yield the inputs of what gives blocks, outputs and weights left aside.
 
     Parameters
     ----------
-    X : str, path, memmap or iterable
+    X : memmap or iterable
         Of the kinds that a fit takes; blocks may be inputs alone.
-    features : tuple of str or None
-        Columns of a file.
     """
-    if isinstance(X, str | os.PathLike):
-        if features is None:
-            raise ValueError(
-                "`X` must be an array for a model that was not fitted on named columns, got the "
-                f"file {os.fspath(X)}."
-            )
-        missing = sorted(set(features) - set(parquet_dataset(Path(X)).schema.names))
-        if missing:
-            raise ValueError(f"`X`: {os.fspath(X)} lacks the columns {missing}.")
-        # The last one twice: as inputs, and as outputs that nobody looks at.
-        blocks: Iterable[Any] = ParquetReader(Path(X), features, features[-1:])
-    elif isinstance(X, np.memmap):
-        blocks = ArrayReader(X, np.broadcast_to(0.0, len(X)))
-    else:
-        blocks = X
-    for block in blocks:
+    mapped = isinstance(X, np.memmap)
+    for block in ArrayReader(X, np.broadcast_to(0.0, len(X))) if mapped else X:
         inputs = block[0] if isinstance(block, tuple) else block
         if len(inputs):
             yield inputs

@@ -1,7 +1,7 @@
 """`SourceBlocks`: rows that are read, here or elsewhere, whenever something is to be summed."""
 
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +65,8 @@ class SourceBlocks:
     @staticmethod
     def of(source: Source, preparation: Preparation) -> "SourceBlocks":
         """Go through all rows once, and check them."""
-        n_rows, known = source.total(preparation, Surveyed())
-        if known.weight == 0:
-            raise ValueError("`sample_weight` must have a positive weight, got zeros only.")
-        mean = float(rounded(known.weight / n_rows))
+        _, known = source.total(preparation, Surveyed())
+        mean = float(rounded(known.mean_weight))
         return SourceBlocks(source, replace(preparation, checked=True, mean_weight=mean), known)
 
     @property
@@ -93,6 +91,7 @@ class SourceBlocks:
         rows = self.source.take(self.preparation, positions)
         if len(rows) != len(positions):
             self._refuse(f"at most {len(rows)} of the {len(positions)} rows asked for")
+        self._check_numbers(rows)
         return rows
 
     def total(self, work: Work[T]) -> T:
@@ -100,10 +99,23 @@ class SourceBlocks:
         n_rows, found = self.source.total(self.preparation, work)
         if n_rows != len(self):
             self._refuse(f"{n_rows:,} rows")
+        self._check_numbers(found)
         return found
+
+    def _check_numbers(self, found: Any) -> None:
+        """Where NaN came out, look whether it went in: rows are not checked in every pass."""
+        if _has_nan(found):
+            self.source.total(replace(self.preparation, checked=False), Surveyed())
 
     def _refuse(self, got: str) -> None:
         raise ValueError(
             f"`X` must give the same rows every time it is read, {len(self):,} the first time, got "
             f"{got} now: blocks must not change, or run out, during a fit."
         )
+
+
+def _has_nan(found: Any) -> bool:
+    """Whether NaN is in an array, a number, or a dataclass of such."""
+    if is_dataclass(found):
+        return any(_has_nan(getattr(found, part.name)) for part in fields(found))
+    return isinstance(found, np.ndarray | float) and bool(np.isnan(found).any())

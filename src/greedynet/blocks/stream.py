@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from greedynet.blocks.base import Work, summed
 from greedynet.blocks.prepare import Labels, Preparation, Raw, as_inputs
+from greedynet.blocks.readers import column_names
+from greedynet.blocks.repeat import Repeated
 from greedynet.data import Rows
 from greedynet.threads import Pool
 
@@ -23,7 +25,7 @@ class StreamSource:
     reader : iterable of (X, y, weights or None)
         Gives the same blocks every time.
     feature_names : tuple of str or None
-        Names of the inputs.
+        Names of the inputs; None for those of the first block.
     pool : Pool or None
         Threads.
     """
@@ -34,13 +36,14 @@ class StreamSource:
         feature_names: tuple[str, ...] | None = None,
         pool: Pool | None = None,
     ) -> None:
-        self._reader = reader
-        self.feature_names = feature_names
+        self._reader = Repeated(reader)
         self._pool = pool
-        first = next(iter(reader), None)
+        # What an empty block has in a row, nobody knows.
+        first = next((raw for raw in reader if len(raw[0])), None)
         if first is None:
             raise ValueError("`X` must give at least one block of rows, got none.")
-        self.n_features = int(as_inputs(first[0], "block 0").shape[1])
+        self.feature_names = feature_names or column_names(first[0])
+        self.n_features = int(as_inputs(first[0], "the first block").shape[1])
         self.output_shape = tuple(np.shape(first[1])[1:])
 
     def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
@@ -65,7 +68,8 @@ class StreamSource:
 
     def labels(self) -> Labels:
         """Return the classes that the outputs name."""
-        return Labels.joined([Labels.of(raw) for raw in ahead(self._reader)])
+        numbered = enumerate(ahead(self._reader))
+        return Labels.joined([Labels.of(raw, f"block {n}") for n, raw in numbered if len(raw[0])])
 
     def _rows(self, preparation: Preparation) -> Iterator[Rows]:
         for number, raw in enumerate(ahead(self._reader)):

@@ -3,9 +3,10 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.blocks import Blocks, gives_blocks, input_blocks
+from greedynet.blocks import Blocks, gives_blocks, input_blocks, parquet_inputs
 from greedynet.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.checkpoint import checkpointed, data_described, described
 from greedynet.checks import check_matrix, named
@@ -78,12 +79,29 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the network's values for rows that scikit-learn has checked."""
         check_is_fitted(self)
-        if gives_blocks(X, None):
-            names = self.network_.feature_names
-            return np.concatenate([self.network_.predict(b) for b in input_blocks(X, names)])
+        if isinstance(X, str | os.PathLike):
+            parts = [self.network_.predict(block) for block in self._inputs_of_files(Path(X))]
+        elif gives_blocks(X, None):
+            parts = [self._outputs_of_block(block) for block in input_blocks(X)]
+        else:
+            return self._outputs_of_block(X)
+        if not parts:
+            raise ValueError("`X` must have rows to predict for, got none.")
+        return np.concatenate(parts)
+
+    def _outputs_of_block(self, X: ArrayLike) -> Float64:
         with named("X"):
             inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.network_.predict(inputs)
+
+    def _inputs_of_files(self, path: Path) -> Iterator[Any]:
+        names = self.network_.feature_names
+        if names is None:
+            raise ValueError(
+                "`X` must be an array for a model that was not fitted on named columns, got the "
+                f"file {os.fspath(path)}."
+            )
+        return parquet_inputs(path, names)
 
     def _is_sketched(self, rows: Rows | Blocks) -> bool:
         """Whether rows are so many that samples of them are looked at."""
