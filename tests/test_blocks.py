@@ -589,8 +589,19 @@ def test_files_of_a_folder_have_the_same_columns(tmp_path, lacking):
         part.assign(t=Y_[i::2]).to_parquet(tmp_path / f"{i}.parquet")
     with pytest.raises(ValueError, match=rf"in every file.*{lacking}\.parquet without \['b'\]"):
         clone(model).fit(tmp_path, "t")
-    with pytest.raises(ValueError, match=r"(lacks the columns|without) \['b'\]"):
+    with pytest.raises(ValueError, match=rf"in every file.*{lacking}\.parquet without \['b'\]"):
         model.predict(tmp_path)
+
+
+def test_files_of_a_folder_may_have_other_kinds_of_numbers(tmp_path):
+    table = FRAME.assign(a=np.arange(N_ROWS) / 2, t=Y_)
+    table[::2].astype({"a": int}).to_parquet(tmp_path / "0.parquet")
+    table[1::2].to_parquet(tmp_path / "1.parquet")
+    model = GreedyNetRegressor(n_nodes=3).fit(tmp_path, "t")
+    same_network(model, GreedyNetRegressor(n_nodes=3).fit(table[["a", "b", "c"]], Y_))
+    table.assign(a=LABELS).to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(ValueError, match=r"cannot be read as Parquet.*incompatible types"):
+        model.fit(tmp_path, "t")
 
 
 def test_what_a_prediction_does_not_need_may_be_missing(tmp_path):

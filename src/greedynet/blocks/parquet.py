@@ -20,14 +20,14 @@ class ParquetReader:
 
     Attributes
     ----------
-    path : Path
+    dataset : pyarrow.dataset.Dataset
     features, targets : tuple of str
         Columns of inputs and outputs; one target alone is a plain column.
     weight : str or None
         Column of sample weights.
     """
 
-    path: Path
+    dataset: Any
     features: tuple[str, ...]
     targets: tuple[str, ...]
     weight: str | None = None
@@ -36,7 +36,7 @@ class ParquetReader:
         weight = [self.weight] if self.weight else []
         names = list(dict.fromkeys([*self.features, *self.targets, *weight]))
         rows = rows_at_once(len(names))
-        for batch in _dataset(self.path).to_batches(columns=names, batch_size=rows):
+        for batch in self.dataset.to_batches(columns=names, batch_size=rows):
             column = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
             y = [column[name] for name in self.targets]
             X = np.column_stack([column[name] for name in self.features])
@@ -80,9 +80,9 @@ def parquet_reader(path: Path, y: Any, sample_weight: Any) -> ParquetReader:
             f"`X` must have a column of inputs beside {sorted(others)}, got none in "
             f"{os.fspath(path)}."
         )
-    _check_files(opened, {name for file in opened.get_fragments() for name in _names(file)})
+    _check_files(opened, {name for name in names if not is_index_column(name)})
     _check_numbers(opened, features)
-    return ParquetReader(path, features, targets, sample_weight)
+    return ParquetReader(opened, features, targets, sample_weight)
 
 
 def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
@@ -94,31 +94,33 @@ def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
     _check_files(opened, set(features))
     _check_numbers(opened, features)
     # The last one twice: as inputs, and as outputs that nobody looks at.
-    for X, *_ in ParquetReader(path, tuple(features), (features[-1],)):
+    for X, *_ in ParquetReader(opened, tuple(features), (features[-1],)):
         if len(X):
             yield X
 
 
 def _dataset(path: Path) -> Any:
-    """Open a Parquet file or a folder of them."""
+    """Open a Parquet file or a folder of them, with the columns of all files.
+
+    pyarrow takes those of the first: whole numbers there would be all that others may have.
+    """
     dataset = require("pyarrow.dataset", "tables", "fit")
     if not path.exists():
         raise FileNotFoundError(f"`X`: there is no file or folder {os.fspath(path)}.")
-    # Above a file, a folder with such a name has nothing to say.
-    partitioning = "hive" if path.is_dir() else None
+    # Above a file, folders have nothing to say.
+    told = {"format": "parquet", "partitioning": "hive" if path.is_dir() else None}
     try:
-        return dataset.dataset(path, format="parquet", partitioning=partitioning)
-    except (OSError, ValueError) as error:
+        opened = dataset.dataset(path, **told)
+        schemas = [opened.schema, *(file.physical_schema for file in opened.get_fragments())]
+        unify = require("pyarrow", "tables", "fit").unify_schemas
+        return dataset.dataset(path, unify(schemas, promote_options="permissive"), **told)
+    except (OSError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"`X`: {os.fspath(path)} cannot be read as Parquet: {reason}") from None
 
 
 def _check_files(opened: Any, names: set[str]) -> None:
-    """Demand that these columns are in every file.
-
-    To pyarrow a folder has the columns of its first file: it would leave out what that one lacks,
-    and fill in nothing where others lack something.
-    """
+    """Demand that these columns are in every file: where one lacks them, nothing is filled in."""
     for file in opened.get_fragments():
         missing = sorted(names - _names(file))
         if missing:
@@ -131,7 +133,7 @@ def _check_files(opened: Any, names: set[str]) -> None:
 def _names(file: Any) -> set[str]:
     """Return the columns that a file has, or that the names of its folders tell."""
     told = require("pyarrow.dataset", "tables", "fit").get_partition_keys(file.partition_expression)
-    return {name for name in (*file.physical_schema.names, *told) if not is_index_column(name)}
+    return {*file.physical_schema.names, *told}
 
 
 def _check_numbers(opened: Any, names: Sequence[str]) -> None:
