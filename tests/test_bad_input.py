@@ -1,10 +1,18 @@
 """Bad input: every mistake is named after the argument it is in, and leaves nothing half-fitted."""
 
+import errno
+import os
 import re
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
@@ -13,9 +21,12 @@ from greedynet import (
     GreedyNetRegressor,
     ShallowNetwork,
     collapsed_ridgelet_transform,
+    fit_table,
+    load,
     ridgelet_transform,
 )
 from greedynet.activations import ReLU
+from greedynet.cli import main
 from greedynet.dictionary import Dictionary
 from greedynet.factor import Factor
 from greedynet.losses import Absolute
@@ -658,3 +669,242 @@ def test_examples_that_the_paper_does_not_have(number):
 def test_bad_data_for_the_dictionary(change, message):
     with pytest.raises((ValueError, IndexError), match=message):
         Dictionary(**{"points": some_points(2), "X": X} | change)
+
+
+# The command line
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes there")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Models: of a table, of arrays, of two outputs."""
+    folder = tmp_path_factory.mktemp("saved")
+    fit_table(FRAME.assign(y=y), "y", n_nodes=2).save(folder / "m")
+    GreedyNetRegressor(n_nodes=2).fit(X, y).save(folder / "plain")
+    GreedyNetRegressor(n_nodes=2).fit(X, np.c_[y, -y]).save(folder / "two")
+    return folder
+
+
+@pytest.fixture
+def folder(saved, tmp_path, monkeypatch):
+    """A current folder with these models, one of them by four names, and a table."""
+    monkeypatch.chdir(tmp_path)
+    names = {"m": "m", "m.html": "m", "m.keras": "m", "m.csv": "m", "plain": "plain", "two": "two"}
+    for name, model in names.items():
+        (tmp_path / name).write_bytes((saved / model).read_bytes())
+    FRAME.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    FRAME.to_csv(tmp_path / "inputs.csv", index=False)
+    return tmp_path
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def called(arguments, code=0):
+    result = CliRunner().invoke(main, arguments.split())
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def refused(folder, arguments):
+    """Demand the exit code of a mistake, every file as it was, and return what was said."""
+    before = contents(folder)
+    said = called(arguments, code=2).stderr
+    assert contents(folder) == before
+    return said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "new", "old"),
+    [
+        ("fit d.csv --target y --out d.csv", "--out", "DATA"),
+        ("fit d.csv --target y --out ./d.csv", "--out", "DATA"),
+        ("fit d.csv --target y --out link", "--out", "DATA"),
+        ("fit d.csv --target y --out x --report d.csv", "--report", "DATA"),
+        ("fit d.csv --target y --out x --report ./x", "--report", "--out"),
+        ("fit d.csv --target y --out x --checkpoint d.csv", "--checkpoint", "DATA"),
+        ("fit d.csv --target y --out x --checkpoint x", "--checkpoint", "--out"),
+        ("fit d.csv --target y --out x --report z --checkpoint z", "--checkpoint", "--report"),
+        ("fit d.csv --target y --validate m.csv --out m.csv", "--out", "--validate"),
+        ("predict m d.csv --out d.csv", "--out", "DATA"),
+        ("predict m.csv d.csv --out m.csv", "--out", "MODEL"),
+        ("predict m d.csv --out link", "--out", "DATA"),
+        ("report m --out m", "--out", "MODEL"),
+        ("report m.html", "--out", "MODEL"),
+        ("report m d.csv --out d.csv", "--out", "DATA"),
+        ("report m --held-out d.csv --out d.csv", "--out", "--held-out"),
+        ("export m.keras --to keras", "--out", "MODEL"),
+        ("export m --to c --out m", "--out", "MODEL"),
+    ],
+)
+def test_results_replace_no_other_file(folder, arguments, new, old):
+    (folder / "link").symlink_to("d.csv")
+    said = refused(folder, arguments)
+    assert f"`{new}` must be a file of its own, got " in said
+    assert f"which is `{old}` too: give {new} another name." in said
+
+
+@needs_pipes
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ("fit d.csv --target y --out pipe", "--out"),
+        ("fit d.csv --target y --out x --report pipe", "--report"),
+        ("fit d.csv --target y --out x --checkpoint pipe", "--checkpoint"),
+        ("predict m d.csv --out pipe", "--out"),
+        ("predict m d.csv --out link", "--out"),
+        ("report m --out pipe", "--out"),
+        ("export m --to c --out pipe", "--out"),
+    ],
+)
+def test_pipes_are_no_place_for_results(folder, arguments, name):
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("pipe")
+    assert f"`{name}` must name a file, got " in refused(folder, arguments)
+    assert (folder / "pipe").is_fifo()
+    assert (folder / "link").is_symlink()
+
+
+@needs_pipes
+def test_pipes_are_no_models_to_write_either(folder):
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(FileExistsError, match="`path` must name a file, got 'pipe', a pipe or a"):
+        load("m").save("pipe")
+    assert (folder / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_links_are_written_through(folder, before):
+    (folder / "inner").mkdir()
+    if before is not None:
+        (folder / "inner" / "target.csv").write_bytes(before)
+    (folder / "link").symlink_to("inner/target.csv")
+    called("predict m d.csv --out link")
+    called("predict m d.csv --out plain.csv")
+    assert (folder / "link").is_symlink()
+    assert contents(folder / "inner") == {"target.csv": (folder / "plain.csv").read_bytes()}
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("link", "got 'link', a link to itself"),
+        ("no/x", "got 'link': make the folder"),
+        (".", "got the folder 'link'"),
+    ],
+)
+def test_links_that_lead_nowhere(folder, target, message):
+    (folder / "link").symlink_to(target)
+    assert message in refused(folder, "predict m d.csv --out link")
+    assert (folder / "link").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ("fit - --target y --out x", "DATA"),
+        ("fit d.csv --target y --out -", "--out"),
+        ("fit d.csv --target y --out x --report -", "--report"),
+        ("fit d.csv --target y --out x --validate -", "--validate"),
+        ("predict - d.csv --out x", "MODEL"),
+        ("predict m d.csv --out -", "--out"),
+        ("report m - --out x", "[DATA]"),
+        ("info -", "MODEL"),
+        ("export m --to c --out -", "--out"),
+    ],
+)
+def test_standard_input_and_output_are_refused_by_name(folder, arguments, name):
+    said = refused(folder, arguments)
+    assert f"Invalid value for '{name}': Standard input and output" in said
+    assert "write a file's path" in said
+
+
+@needs_pipes
+@pytest.mark.parametrize("arguments", ["fit pipe --target y --out x", "predict m pipe --out x"])
+def test_tables_are_not_read_from_pipes(folder, arguments):
+    os.mkfifo(folder / "pipe")
+    said = refused(folder, arguments)
+    assert "'pipe' is a pipe or a device, and a table is read more than once" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("report two", "--output must say which of the 2 outputs to look at, got None: write --ou"),
+        ("report two --output 2", "of the 2 outputs to look at, got 2: write --output 0 for the"),
+        ("report two --output -1", "Invalid value for '--output'"),
+        ("report plain d.csv", "If one of its columns is to be predicted, give --target."),
+        ("report plain inputs.csv", "does not know which column it predicts: give --target."),
+        ("evaluate plain d.csv", "If one of its columns is to be predicted, give --target."),
+        ("evaluate plain inputs.csv", "does not know which column it predicts: give --target."),
+        ("fit d.csv --target y --out x --ignore y", "--ignore names the target 'y', which is no"),
+        ("fit d.csv --target y --out x --text y", "--text names the target 'y'"),
+        ("fit d.csv --target y --out x --ignore a --ignore b", "--ignore names every column of d"),
+    ],
+)
+def test_advice_names_options_that_there_are(folder, arguments, message):
+    assert message in refused(folder, arguments)
+
+
+def test_reports_of_one_of_several_outputs(folder):
+    for output in ("0", "1"):
+        called(f"report two d.csv --target y --output {output} --out {output}.html")
+    assert (folder / "0.html").read_bytes() != (folder / "1.html").read_bytes()
+    called("report plain d.csv --target y")
+
+
+# Ctrl-C, and readers that leave
+
+# Imported before all else, these act in the place of the user, at the worst moment.
+INTERRUPTION = """
+import sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {moment!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def program(folder, *arguments, before):
+    """Run the program as it is installed, after some code of the interpreter's own start."""
+    (folder / "sitecustomize.py").write_text(before)
+    about = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    module, _, function = about["project"]["scripts"]["greedynet"].partition(":")
+    code = f"import sys; from {module} import {function}; sys.exit({function}())"
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-c", code, *arguments]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("moment", ["greedynet.cli", "click", "greedynet.commands.info", "numpy"])
+def test_interrupts_while_the_program_is_imported(folder, moment):
+    done = program(folder, "info", "m", before=INTERRUPTION.format(moment=moment))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
+def test_interrupts_between_the_options(folder, monkeypatch):
+    """While arguments are parsed, which click by itself answers with exit code 1."""
+
+    def interrupt(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    for group in (main, main.commands["info"]):
+        with monkeypatch.context() as patch:
+            patch.setattr(group, "parse_args", interrupt)
+            assert called("info m", code=130).stderr == "interrupted\n"
+
+
+def test_readers_that_leave(folder, monkeypatch):
+    def left(*arguments):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr("greedynet.commands.info.run", left)
+    assert called("info m", code=1).stderr == ""

@@ -297,6 +297,23 @@ def test_networks_alone_constants_and_outputs(tmp_path):
     assert contents(page)["misses"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
 
 
+def test_numbers_whose_squares_overflow(tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+    y = np.abs(X[:, 0]) + X[:, 1] ** 2
+    pages = []
+    for size in (1.0, 1e300):
+        model = GreedyNetRegressor(n_nodes=4, random_state=0).fit(X, size * y)
+        write_report(model, tmp_path / "r.html", X, size * y)
+        pages.append(contents(tmp_path / "r.html"))
+    (small, large) = pages
+    for section in ("rowScores", "importance"):
+        assert "null" not in json.dumps(large[section])
+    wanted = 1e300 * np.array(small["rowScores"]["values"])
+    np.testing.assert_allclose(large["rowScores"]["values"], wanted, rtol=1e-3)
+    means = [[column["mean"] for column in page["importance"]["columns"]] for page in pages]
+    np.testing.assert_allclose(means[1], 1e300 * np.array(means[0]), rtol=1e-3)
+
+
 def test_scores_are_called_what_they_are(tmp_path):
     known, page = case("one"), tmp_path / "report.html"
     finished, names = {}, {}

@@ -371,7 +371,7 @@ def test_arrays_that_are_no_columns(tmp_path):
         open_table(tmp_path / "b.npz")
     for arrays in ({}, {"X": np.ones((3, 0))}):
         np.savez(tmp_path / "e.npz", **arrays)
-        with pytest.raises(TableError, match=r"e.npz has no columns: write arrays into it with"):
+        with pytest.raises(TableError, match=r"e.npz has no columns: give a table that has some"):
             open_table(tmp_path / "e.npz")
     np.savez(tmp_path / "c.npz", x=np.array([{}], dtype=object))
     np.save(tmp_path / "d.npy", np.ones(3))
@@ -379,6 +379,68 @@ def test_arrays_that_are_no_columns(tmp_path):
         open_table((tmp_path / "d.npy").rename(tmp_path / "d.npz"))
     with pytest.raises(TableError, match=r"c.npz cannot be read as NPZ: .*allow_pickle"):
         open_table(tmp_path / "c.npz")
+
+
+@pytest.mark.parametrize(
+    ("source", "got"),
+    [(np.ones((3, 2)), "ndarray"), ([[1, 2], [3, 4]], "list"), (3.0, "float"), (None, "NoneType")],
+)
+def test_what_is_no_table_at_all(source, got):
+    with pytest.raises(TypeError, match=f"`source` must be a file's path.*, got {got}: write `{{"):
+        fit_table(source, "y")
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [(3, "one value"), ("abc", "one value"), (np.ones((2, 1)), r"an array of shape \(2, 1\)")],
+)
+def test_columns_that_are_none(value, got):
+    message = f"the table: column 'a' must hold a value for each row, got {got}: write a list"
+    with pytest.raises(TableError, match=message):
+        fit_table({"a": value, "y": [1, 2]}, "y")
+
+
+def test_names_that_are_numbers():
+    x = np.arange(8.0)
+    frame = need("pandas").DataFrame({0: x, 1: -x, 2: x % 2, 3: np.abs(x - 3)})
+    model = fit_table(frame, 3, ignore=[1], text=[2], n_nodes=2)
+    assert (model.target, model.columns.names) == ("3", ("0", "2"))
+    assert model.columns.inputs[1].levels == ("0", "1")
+    assert evaluate(model, open_table(frame), 3) == evaluate(model, open_table(frame))
+    with pytest.raises(TableError, match="the table has no target '7'"):
+        fit_table(frame, 7)
+
+
+def test_a_name_to_ignore_may_stand_alone():
+    table = {"name": ["u", "v"] * 4, "code": [1, 2] * 4, "x": np.arange(8), "y": np.arange(8)}
+    model = fit_table(table, "y", ignore="name", text="code", n_nodes=2)
+    assert [(c.name, c.levels) for c in model.columns.inputs] == [("code", ("1", "2")), ("x", None)]
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("missing", [None, "mean", "drop"])
+def test_targets_that_are_empty(missing, classes):
+    for cells, where in (([np.nan] * 3, "every row"), ([np.nan, 1, np.nan], "every row but one")):
+        message = f"the target 'y' is empty in {where}: fill it in, or choose another target"
+        with pytest.raises(TableError, match=message):
+            fit_table({"x": [1, 2, 3], "y": cells}, "y", missing=missing, classes=classes)
+
+
+def test_separators_are_advice_for_text_only(tmp_path):
+    (tmp_path / "a.csv").write_text(",,y\n1,2,3\n4,5,6\n")
+    message = r"no column but the target 'y': .*`separator=\";\"`.*without a name are left out"
+    with pytest.raises(TableError, match=message):
+        fit_table(tmp_path / "a.csv", "y")
+    with pytest.raises(TableError, match=message):
+        fit_table(tmp_path / "a.csv", "y", decimal=",")
+    with pytest.raises(TableError, match=r"target 'y': give columns to learn it from\.$"):
+        fit_table({"y": [1, 2]}, "y")
+    model = fit_table(columns(20), "y", n_nodes=2)
+    with pytest.raises(TableError, match=r"the table has no column 'color': it has 'x'\.$"):
+        model.predict({"x": [1.0]})
+    (tmp_path / "b.csv").write_text("x|color\n1|red\n")
+    with pytest.raises(TableError, match=r"b.csv has one column only.*write `separator="):
+        model.predict(tmp_path / "b.csv")
 
 
 def test_a_row_with_too_many_cells_is_named(tmp_path):
@@ -612,7 +674,7 @@ def long_text(n_rows=60):
         ({"y": [1, 2]}, {}, "has no column but the target 'y'"),
         ({"x": [1, 2], "z": [1, 2]}, {}, "has no target 'y': it has 'x', 'z'"),
         ({"x": [1, 2], "yy": [1, 2]}, {}, "has no target 'y': did you mean 'yy'"),
-        ({"x;y": [1, 2]}, {}, "has one column only, 'x;y', and no target 'y'"),
+        ({"x|y": ["1|2"]}, {"file": True}, r"has one column only, 'x\|y', and no target 'y'"),
         ({"x": [1, 2], "y": [1, 2]}, {"ignore": ["X"]}, "no column 'X': did you mean 'x'"),
         ({"x": [1, None, None], "y": [1, 2, None]}, {}, r"2 in 'x' \(first data row 2\), 1 in 'y'"),
         ({"x": [1, None, None], "y": [1, 2, 3]}, {"missing": "drop"}, "1 rows without empty cells"),

@@ -1,6 +1,18 @@
-"""Run the command line as `python -m greedynet`."""
+"""The entry of the command line: the program `greedynet`, and `python -m greedynet`."""
 
-from greedynet.cli import main
+import sys
+
+
+def run() -> None:
+    """Run the command line; Ctrl-C is answered even while it is being imported."""
+    try:
+        from greedynet.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
 
 if __name__ == "__main__":
-    main()
+    run()

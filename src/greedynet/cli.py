@@ -21,6 +21,8 @@ def clean_exit() -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        raise  # who reads the answer has read enough: click ends in silence
     except OSError as error:
         click.echo(f"greedynet: {_explained(error)}", err=True)
         sys.exit(EXIT_USAGE)
@@ -46,10 +48,40 @@ def _as_options(message: str) -> str:
     names = "missing|unknown|ignore|text|separator|decimal|target"
     message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
     message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
+    message = re.sub(r"`output=(\d+)`", r"--output \1", message)
+    message = re.sub(r"^`(ignore|text|output)` ", r"--\1 ", message)
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands that end cleanly, whichever it is and however far it came."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with clean_exit():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with clean_exit():
+            return super().invoke(ctx)
+
+
+class _Path(click.Path):
+    """A path, and never `-`, which elsewhere stands for standard input and output."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "-":
+            self.fail("Standard input and output cannot be used: write a file's path.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_INPUT = _Path(exists=True, dir_okay=False, path_type=Path)
+_OUTPUT = _Path(path_type=Path)
+
+_MODEL = click.argument("model", type=_INPUT)
+_DATA = click.argument("data", type=_INPUT)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="greedynet")
 def main() -> None:
     """Build small neural networks, neuron by neuron."""
@@ -60,7 +92,7 @@ def main() -> None:
 @click.option("--quick", is_flag=True, help="A short version, under a minute, for a first look.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=_Path(file_okay=False, path_type=Path),
     default=None,
     metavar="DIR",
     help="Where results go; reproduction, or reproduction-quick, by default.",
@@ -72,19 +104,18 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
     Writes report.html, table.md, results.json and the figures to DIR. Finished parts are kept
     there: an interrupted run goes on where it stopped.
     """
-    with clean_exit():
-        from greedynet.commands.reproduce import run
+    from greedynet.commands.reproduce import run
 
-        run(
-            sorted(set(numbers)) or [1, 2, 3, 4, 5],
-            out or Path("reproduction-quick" if quick else "reproduction"),
-            quick=quick,
-            fresh=fresh,
-        )
+    run(
+        sorted(set(numbers)) or [1, 2, 3, 4, 5],
+        out or Path("reproduction-quick" if quick else "reproduction"),
+        quick=quick,
+        fresh=fresh,
+    )
 
 
 @main.command()
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_MODEL
 @click.option(
     "--to",
     "target",
@@ -94,7 +125,7 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_OUTPUT,
     default=None,
     metavar="FILE",
     help="Where to write it; by default the model's name with another ending.",
@@ -108,14 +139,11 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
 )
 def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
     """Write a saved MODEL for PyTorch, ONNX, Keras or C, checked against its predictions."""
-    with clean_exit():
-        from greedynet.commands.export import run
+    from greedynet.commands.export import run
 
-        click.echo(run(model, target, out, dtype))  # type: ignore[arg-type]
+    click.echo(run(model, target, out, dtype))  # type: ignore[arg-type]
 
 
-_MODEL = click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_DATA = click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _SEPARATOR = click.option(
     "--separator",
     metavar="CHAR",
@@ -159,13 +187,13 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=_OUTPUT,
     metavar="FILE",
     help="Where the model goes, such as model.safetensors.",
 )
 @click.option(
     "--validate",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_INPUT,
     metavar="FILE",
     help="Rows to choose the width by; else DATA alone decide.",
 )
@@ -206,13 +234,13 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 @click.option("--seed", type=int, metavar="N", help="Seed of all that is random; 0 by default.")
 @click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=_OUTPUT,
     metavar="FILE",
     help="Write a page that shows the network, such as report.html.",
 )
 @click.option(
     "--checkpoint",
-    type=click.Path(path_type=Path),
+    type=_OUTPUT,
     metavar="FILE",
     help="Note every few seconds how far the fit is; the same command, given again after it was "
     "interrupted, goes on from there.",
@@ -223,10 +251,9 @@ def fit(data: Path, target: str, out: Path, **options: Any) -> None:
     Every column but the target is an input; columns of text become one input for each of their
     values. Learns numbers, or classes where the target is text.
     """
-    with clean_exit():
-        from greedynet.commands.fit import run
+    from greedynet.commands.fit import run
 
-        run(data, target, out, **options)
+    run(data, target, out, **options)
 
 
 @main.command()
@@ -235,7 +262,7 @@ def fit(data: Path, target: str, out: Path, **options: Any) -> None:
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=_OUTPUT,
     metavar="FILE",
     help="Where the predictions go, as CSV, or as TSV if FILE ends in .tsv.",
 )
@@ -254,10 +281,9 @@ def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
     Columns are found by name. One line for each row, in order: the prediction and, for classes,
     all probabilities. DATA may be larger than the memory.
     """
-    with clean_exit():
-        from greedynet.commands.predict import run
+    from greedynet.commands.predict import run
 
-        run(model, data, out, **options)
+    run(model, data, out, **options)
 
 
 @main.command()
@@ -271,26 +297,23 @@ def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(model: Path, data: Path, **options: Any) -> None:
     """Compare the predictions of a saved MODEL with the true values in DATA."""
-    with clean_exit():
-        from greedynet.commands.evaluate import run
+    from greedynet.commands.evaluate import run
 
-        click.echo(run(model, data, **options))
+    click.echo(run(model, data, **options))
 
 
 @main.command()
 @_MODEL
-@click.argument(
-    "data", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("data", required=False, type=_INPUT)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=_OUTPUT,
     metavar="FILE",
     help="Where the page goes; by default the model's name with .html.",
 )
 @click.option(
     "--held-out",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_INPUT,
     metavar="FILE",
     help="Rows that the fit has not seen, to tell the errors on.",
 )
@@ -299,22 +322,27 @@ def evaluate(model: Path, data: Path, **options: Any) -> None:
 @_UNKNOWN
 @_SEPARATOR
 @_DECIMAL
+@click.option(
+    "--output",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Which output to show, from 0, where the model has several.",
+)
 def report(model: Path, data: Path | None, **options: Any) -> None:
     """Write a page that shows a saved MODEL, with the rows of DATA, such as its training data.
 
     One HTML file that stands alone: what was fitted and how good it is, the network growing neuron
     by neuron, its neurons, what it needs and where it misses. Without DATA some of it is left out.
     """
-    with clean_exit():
-        from greedynet.commands.report import run
+    from greedynet.commands.report import run
 
-        click.echo(run(model, data, **options))
+    click.echo(run(model, data, **options))
 
 
 @main.command()
 @click.option(
     "--out",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=_Path(exists=True, file_okay=False, path_type=Path),
     default=Path(),
     metavar="DIR",
     help="Where the two files go; the current folder by default.",
@@ -324,10 +352,9 @@ def demo(out: Path) -> None:
 
     Writes greedynet-demo.html and greedynet-demo.safetensors. Takes a few seconds.
     """
-    with clean_exit():
-        from greedynet.commands.demo import run
+    from greedynet.commands.demo import run
 
-        click.echo(run(out))
+    click.echo(run(out))
 
 
 @main.command()
@@ -335,7 +362,6 @@ def demo(out: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def info(model: Path, as_json: bool) -> None:
     """Tell what a saved MODEL holds."""
-    with clean_exit():
-        from greedynet.commands.info import run
+    from greedynet.commands.info import run
 
-        click.echo(run(model, as_json))
+    click.echo(run(model, as_json))

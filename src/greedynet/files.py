@@ -12,7 +12,8 @@ from typing import IO
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` under a temporary name beside `path` and move it into place.
 
-    What stood there before stays untouched until the new file is complete.
+    What stood there before stays untouched until the new file is complete. A link stays one: what
+    it leads to is written.
 
     Parameters
     ----------
@@ -35,14 +36,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         File to write; its folder must exist.
     """
     target = check_target(path)
+    place = _followed(target)
     # Not `tempfile`: its files are closed to everybody else, and would stay so after the move.
-    temporary = target.with_name(_temporary(target.name, secrets.token_hex(8)))
+    temporary = place.with_name(_temporary(place.name, secrets.token_hex(8)))
     try:
         with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        os.replace(temporary, place)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename in (None, str(temporary)):
@@ -59,36 +61,49 @@ def remove_leftovers(path: str | os.PathLike[str]) -> None:
     path : str or path
         File that nobody else is writing to.
     """
-    target = Path(path)
+    target = _followed(Path(path))
     for left in target.parent.glob(_temporary(escape(target.name), "*")):
         left.unlink(missing_ok=True)
+
+
+def _followed(path: Path) -> Path:
+    """Return what a link leads to; any other path as it is, whose folders may be closed to us."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _temporary(name: str, token: str) -> str:
     return f".{name}.{token}.tmp"
 
 
-def check_target(path: str | os.PathLike[str]) -> Path:
+def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
     """Return the path of a file to write, or say why there can be none.
 
     Parameters
     ----------
     path : str or path
         File to write.
+    name : str, default="path"
+        What errors call it.
     """
     target = Path(path)
-    if not target.parent.is_dir():
+    place = _followed(target)
+    if not place.parent.is_dir():
         raise FileNotFoundError(
-            f"`path` must lie in a folder that exists, got {str(target)!r}: make the folder "
-            f"{str(target.parent)!r} first."
+            f"`{name}` must lie in a folder that exists, got {str(target)!r}: make the folder "
+            f"{str(place.parent)!r} first."
         )
     if target.is_dir():
         raise IsADirectoryError(
-            f"`path` must name a file, got the folder {str(target)!r}: add a file name to it."
+            f"`{name}` must name a file, got the folder {str(target)!r}: add a file name to it."
         )
-    if not os.access(target.parent, os.W_OK):
+    if (target.exists() and not target.is_file()) or place.is_symlink():
+        what = "a link to itself" if place.is_symlink() else "a pipe or a device"
+        raise FileExistsError(
+            f"`{name}` must name a file, got {str(target)!r}, {what}: write another path."
+        )
+    if not os.access(place.parent, os.W_OK):
         raise PermissionError(
-            f"`path` must lie in a folder that you may write to, got {str(target)!r}: there is no "
-            "permission. Choose another folder."
+            f"`{name}` must lie in a folder that you may write to, got {str(target)!r}: there is "
+            "no permission. Choose another folder."
         )
     return target

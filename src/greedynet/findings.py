@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.tables import Column, Table, TableError, has_decimal_comma
+from greedynet.tables import Column, Table, TableError, has_decimal_comma, is_text
 
 Mask = NDArray[np.bool_]
 
@@ -160,7 +160,7 @@ def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
     absent = [name for name in wanted if name not in table.names]
     if not absent:
         return
-    if len(table.names) == 1:
+    if len(table.names) == 1 and is_text(table):
         raise TableError(
             f"{table.label} has one column only, {table.names[0]!r}, and no {what} {absent[0]!r}: "
             'if that is several columns, write `separator=";"`, or whatever stands between cells.'

@@ -13,7 +13,7 @@ from greedynet.columns import Columns, Input, Survey, encoded, survey
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.findings import Findings, check_present, empty_cells
 from greedynet.tablemodel import Missing, TableModel
-from greedynet.tables import Table, TableError, open_table
+from greedynet.tables import Table, TableError, is_text, open_table
 from greedynet.tablescore import read_target, scores_of
 
 Float64 = NDArray[np.float64]
@@ -32,8 +32,8 @@ def fit_table(
     validate: Any = None,
     classes: bool = False,
     missing: Missing = None,
-    ignore: Sequence[str] = (),
-    text: Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
     separator: str | None = None,
     decimal: str = ".",
     progress: Callable[[int, float], None] | None = None,
@@ -59,9 +59,9 @@ def fit_table(
     missing : {"drop", "mean"} or None, default=None
         What to do with empty cells: leave the row out, put the mean in, or refuse. A row without
         target is left out with either.
-    ignore : sequence of str, default=()
+    ignore : str or sequence of str, default=()
         Columns to leave out.
-    text : sequence of str, default=()
+    text : str or sequence of str, default=()
         Columns of numbers to take as text, such as codes.
     separator : str or None, default=None
         What stands between the cells of a text file; None to find out.
@@ -82,9 +82,10 @@ def fit_table(
     """
     began = time.perf_counter()
     table = open_table(source, separator, decimal)
+    target, ignore, text = str(target), _names(ignore), _names(text)
     names = _input_names(table, target, ignore, text)
     surveys = survey(table, [*names, target])
-    _check_rows(table, surveys[target].rows)
+    _check_rows(table, target, surveys[target])
     if missing is None:
         _refuse_empty(table, surveys)
     columns = Columns(tuple(_input(table, name, surveys[name], name in text) for name in names))
@@ -132,19 +133,50 @@ def _input_names(
 ) -> list[str]:
     check_present(table, [target], "target")
     check_present(table, [*ignore, *text], "column")
-    names = [name for name in table.names if name != target and name not in ignore]
+    _refuse_target(target, ignore, text)
+    others = [name for name in table.names if name != target]
+    names = [name for name in others if name not in ignore]
+    if not others:
+        advice = "give columns to learn it from."
+        if is_text(table):
+            advice = (
+                'if there are more, write `separator=";"`, or whatever stands between cells, and '
+                "name them in the first line: columns without a name are left out."
+            )
+        raise TableError(f"{table.label} has no column but the target {target!r}: {advice}")
     if not names:
-        raise TableError(
-            f"{table.label} has no column but the target {target!r}: if there are more, write "
-            '`separator=";"`, or whatever stands between cells.'
-        )
+        raise TableError(f"`ignore` names every column of {table.label} but the target: keep some.")
     return names
 
 
-def _check_rows(table: Table, n_rows: int) -> None:
-    if n_rows < 2:
-        have = "no rows" if n_rows == 0 else "one row"
+def _refuse_target(target: str, ignore: Sequence[str], text: Sequence[str]) -> None:
+    if target in ignore:
+        raise TableError(
+            f"`ignore` names the target {target!r}, which is no input: leave that out, or choose "
+            "another target."
+        )
+    if target in text:
+        raise TableError(
+            f"`text` names the target {target!r}, which is no input: write `classes=True` to take "
+            "its numbers as classes."
+        )
+
+
+def _names(given: Any) -> list[str]:
+    """Return names of columns as text; one may stand alone."""
+    return list(map(str, [given] if isinstance(given, str | int) else given))
+
+
+def _check_rows(table: Table, target: str, found: Survey) -> None:
+    if found.rows < 2:
+        have = "no rows" if found.rows == 0 else "one row"
         raise TableError(f"{table.label} has {have} below the names: a fit needs at least two.")
+    if found.rows - found.empty < 2:
+        where = "every row" if found.rows == found.empty else "every row but one"
+        raise TableError(
+            f"{table.label}: the target {target!r} is empty in {where}: fill it in, or choose "
+            "another target."
+        )
 
 
 def _refuse_empty(table: Table, surveys: dict[str, Survey]) -> None:

@@ -10,7 +10,7 @@ from greedynet.checks import safe_norm
 from greedynet.columns import Input, as_text, parse_numbers
 from greedynet.findings import Findings, check_present
 from greedynet.losses import Loss, Squared, get_loss
-from greedynet.tablemodel import Missing, TableModel, Unknown
+from greedynet.tablemodel import Missing, TableModel, Unknown, as_table_model
 from greedynet.tables import Column, Table, TableError
 
 Float64 = NDArray[np.float64]
@@ -62,6 +62,18 @@ def evaluate(
     return {"rows": len(y), "left_out": left_out, **scores}
 
 
+def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:
+    """Return any model as one that takes a table of inputs and targets; see `as_table_model`."""
+    try:
+        return as_table_model(model, table, target)
+    except TableError as error:
+        if target is not None:
+            raise
+        raise TableError(
+            f"{error} If one of its columns is to be predicted, give `target`."
+        ) from error
+
+
 def labelled_blocks(
     model: TableModel,
     table: Table,
@@ -83,7 +95,7 @@ def labelled_blocks(
     n_left_out : int
         How many rows of the block were left out.
     """
-    target = target or model.target
+    target = model.target if target is None else str(target)
     if target is None:
         raise TableError("The model does not know which column it predicts: give `target`.")
     check_present(table, [target], "target")
@@ -130,7 +142,7 @@ def scores_of(
     misses = y - found
     size, spread = safe_norm(misses), safe_norm(y - y.mean())
     scores = {
-        "rmse": size / len(y) ** 0.5,
+        "rmse": rmse(misses),
         "mae": float(np.mean(np.abs(misses))),
         "r2": 1.0 - (size / spread) ** 2 if spread > 0 else None,
     }
@@ -140,6 +152,11 @@ def scores_of(
         weights = np.full(len(y), 1.0 / len(y))
         scores[f"{loss.name}_loss"] = loss.size(misses[:, None], weights)
     return scores
+
+
+def rmse(misses: Float64) -> float:
+    """Root of the mean square, without overflow."""
+    return safe_norm(misses) / len(misses) ** 0.5
 
 
 def loss_of(estimator: Any) -> Loss | None:

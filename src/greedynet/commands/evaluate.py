@@ -5,9 +5,9 @@ from pathlib import Path
 
 from greedynet.commands.words import plural, score_name
 from greedynet.modelfile import load
-from greedynet.tablemodel import Missing, Unknown, as_table_model
+from greedynet.tablemodel import Missing, Unknown
 from greedynet.tables import open_table
-from greedynet.tablescore import evaluate
+from greedynet.tablescore import as_labelled_model, evaluate
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
         Whether to return JSON instead.
     """
     table = open_table(data, separator, decimal)
-    fitted = as_table_model(load(model), table, target)
+    fitted = as_labelled_model(load(model), table, target)
     found = evaluate(fitted, table, target, missing=missing, unknown=unknown)
     if as_json:
         return json.dumps(found, indent=1)

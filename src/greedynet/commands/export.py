@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from greedynet.activations import odd_part
+from greedynet.commands.places import check_places
 from greedynet.export.c_header import to_c
 from greedynet.export.keras_model import to_keras
 from greedynet.export.onnx_model import to_onnx
@@ -36,9 +37,10 @@ def run(model: Path, target: str, out: Path | None, dtype: DType) -> str:
     dtype : {"float32", "float64"}
         Precision of the weights.
     """
+    path = out or model.with_suffix(ENDINGS[target])
+    check_places({"MODEL": model}, {"--out": path})
     saved = load(model)
     network, classes = as_network_and_classes(saved, "greedynet export")
-    path = out or model.with_suffix(ENDINGS[target])
     hint = _WRITERS[target](saved, path, dtype)
     lines = [f"wrote {path}: {network.describe().splitlines()[0]}", hint]
     if classes is not None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from greedynet.commands.places import check_places
 from greedynet.commands.progress import reporter
 from greedynet.commands.report import wrote
 from greedynet.commands.words import features, plural, scores
-from greedynet.files import check_target
 from greedynet.report import write_report
 from greedynet.stopping import StopReason
 from greedynet.tablefit import fit_table
@@ -51,9 +51,10 @@ def run(data: Path, target: str, out: Path, report: Path | None = None, **option
     **options
         The command's options by name; None where they were not given.
     """
-    for path in (out, report):
-        if path is not None:
-            check_target(path)  # before the work, not after it
+    check_places(
+        {"DATA": data, "--validate": options["validate"]},
+        {"--out": out, "--report": report, "--checkpoint": options["checkpoint"]},
+    )
     given = {ours: options.pop(name) for name, ours in _PARAMETERS.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
     with warnings.catch_warnings(record=True) as caught:

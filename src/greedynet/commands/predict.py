@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.columns import number_text
+from greedynet.commands.places import check_places
 from greedynet.commands.words import plural
-from greedynet.files import check_target, replacing
+from greedynet.files import replacing
 from greedynet.findings import check_present
 from greedynet.modelfile import load
 from greedynet.tablemodel import Missing, TableModel, Unknown, as_table_model
@@ -47,7 +48,7 @@ def run(
     decimal : {".", ","}
         What stands before the decimals of numbers.
     """
-    check_target(out)
+    check_places({"MODEL": model, "DATA": data}, {"--out": out})
     if out.suffix.lower() in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
     table = open_table(data, separator, decimal)

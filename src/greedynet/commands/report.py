@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from greedynet.files import check_target
+from greedynet.commands.places import check_places
 from greedynet.modelfile import load
 from greedynet.phrases import plural
 from greedynet.report import write_report
@@ -21,6 +21,7 @@ def run(
     unknown: Unknown = "error",
     separator: str | None = None,
     decimal: str = ".",
+    output: int | None = None,
 ) -> str:
     """Write the page; return the lines that say where it is.
 
@@ -36,12 +37,15 @@ def run(
         As in `write_report`.
     separator, decimal
         As in `open_table`.
+    output : int or None
+        Which output to show, where the model has several.
     """
 
     def opened(file: Path | None) -> Table | None:
         return None if file is None else open_table(file, separator, decimal)
 
-    path = check_target(out or model.with_suffix(".html"))
+    path = out or model.with_suffix(".html")
+    check_places({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": path})
     write_report(
         load(model),
         path,
@@ -50,6 +54,7 @@ def run(
         target=target,
         missing=missing,
         unknown=unknown,
+        output=output,
         model_file=model.name,
     )
     lines = [wrote(path)]

@@ -12,6 +12,7 @@ from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, rounded
 from greedynet.report.subject import Rows, Subject
+from greedynet.tablescore import rmse
 
 Float64 = NDArray[np.float64]
 
@@ -105,6 +106,6 @@ def _outputs(network: ShallowNetwork, sums: Float64, X: Float64) -> Float64:
 def _error(subject: Subject, rows: Rows, outputs: Float64) -> float:
     values = subject.values(outputs)
     if subject.classes is None:
-        return float(np.sqrt(np.mean((values[:, 0] - rows.y) ** 2)))
+        return rmse(values[:, 0] - rows.y)
     likely = values[np.arange(len(rows)), subject.class_index(rows.y)]
     return float(-np.mean(np.log(np.maximum(likely, np.finfo(np.float64).tiny))))

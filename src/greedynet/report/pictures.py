@@ -15,6 +15,7 @@ from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, packed_bytes, rounded
 from greedynet.report.subject import Rows, Subject
+from greedynet.tablescore import rmse
 
 Float64 = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def row_scores(subject: Subject, stops: Stops) -> dict[str, Any] | None:
         right = [np.mean(subject.values(f).argmax(axis=1) == wanted) for f in outputs]
         return {"name": "accuracy", "values": rounded([float(share) for share in right])}
     misses = outputs[:, :, subject.output] - rows.y
-    return {"name": "RMSE", "values": rounded(np.sqrt(np.mean(misses**2, axis=1)))}
+    return {"name": "RMSE", "values": rounded([rmse(part) for part in misses])}
 
 
 def _spans(subject: Subject) -> Float64 | None:

@@ -26,8 +26,9 @@ from greedynet.report.subject import (
 )
 from greedynet.report.tables import misses_section, neurons_section
 from greedynet.report.words import paragraphs, score_table, suggestions, title
-from greedynet.tablemodel import Missing, Unknown, as_table_model
+from greedynet.tablemodel import Missing, Unknown
 from greedynet.tables import Table, open_table
+from greedynet.tablescore import as_labelled_model
 from greedynet.threads import deterministic_threads
 
 _GIVEN = "the rows given"
@@ -95,6 +96,7 @@ def write_report(
     '<!doctype html>'
     """
     check_target(path)
+    target = None if target is None else str(target)
     table = as_columns(model)
     which = check_output(table.network, table.classes, output)
 
@@ -109,7 +111,7 @@ def write_report(
         rows = array_rows(table, X, y, which, _GIVEN)
     elif X is not None:
         source = opened(X)
-        table = as_table_model(model, source, target)  # without names of its own, the table's
+        table = as_labelled_model(model, source, target)  # without names of its own, the table's
         rows = read(source)
     if isinstance(held_out, tuple | list):
         held_X, held_y = held_out

@@ -13,7 +13,7 @@ from greedynet.tables.frame import FrameTable
 from greedynet.tables.npz import NpzTable
 from greedynet.tables.parquet import ParquetTable
 
-__all__ = ["Block", "Column", "Table", "TableError", "has_decimal_comma", "open_table"]
+__all__ = ["Block", "Column", "Table", "TableError", "has_decimal_comma", "is_text", "open_table"]
 
 
 def open_table(source: Any, separator: str | None = None, decimal: str = ".") -> Table:
@@ -40,7 +40,19 @@ def open_table(source: Any, separator: str | None = None, decimal: str = ".") ->
         table = _open_file(Path(source), separator)
     elif isinstance(source, Mapping) or hasattr(source, "columns"):
         table = FrameTable(source)
+    elif not hasattr(source, "blocks"):
+        raise TypeError(
+            "`source` must be a file's path, a data frame, a mapping from names to columns or a "
+            f"Table, got {type(source).__name__}: write "
+            '`{"a": X[:, 0], "b": X[:, 1], "y": y}`, for example.'
+        )
     return table if decimal == "." else CommaTable(table)
+
+
+def is_text(table: Table) -> bool:
+    """Whether the table is a file of text, whose cells a separator tells apart."""
+    inner = table.table if isinstance(table, CommaTable) else table
+    return isinstance(inner, DelimitedTable)
 
 
 def _open_file(path: Path, separator: str | None) -> Table:
@@ -48,6 +60,11 @@ def _open_file(path: Path, separator: str | None) -> Table:
         raise TableError(f"{str(path)!r} does not exist: check the name and the folder.")
     if path.is_dir():
         raise TableError(f"{str(path)!r} is a folder: name a file in it.")
+    if not path.is_file():
+        raise TableError(
+            f"{str(path)!r} is a pipe or a device, and a table is read more than once: write it "
+            "to a file first, and give that."
+        )
     with open(path, "rb") as file:
         start = file.read(4)
     ending = path.suffix.lower()

@@ -44,7 +44,7 @@ def is_index_column(name: str) -> bool:
 
 
 def check_names(label: str, names: Sequence[str]) -> None:
-    """Demand that every column has a name of its own.
+    """Demand that there are columns, and that each has a name of its own.
 
     Parameters
     ----------
@@ -53,6 +53,8 @@ def check_names(label: str, names: Sequence[str]) -> None:
     names : sequence of str
         The names of all columns.
     """
+    if not names:
+        raise TableError(f"{label} has no columns: give a table that has some.")
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise TableError(f"{label} has more than one column named {twice[0]!r}: rename them.")

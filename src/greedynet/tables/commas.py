@@ -27,14 +27,14 @@ class CommaTable:
     """
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        self.table = table
         self.label = table.label
         self.names = table.names
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows in order, numbers with a point."""
         start = 0
-        for block in self._table.blocks(names):
+        for block in self.table.blocks(names):
             yield {name: self._pointed(name, cells, start) for name, cells in block.items()}
             start += len(next(iter(block.values()), ()))
 

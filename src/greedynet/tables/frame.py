@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from greedynet.tables.base import Block, TableError, as_column, check_names, sliced
+import numpy as np
+
+from greedynet.tables.base import Block, Column, TableError, as_column, check_names, sliced
 
 
 class FrameTable:
@@ -21,7 +23,7 @@ class FrameTable:
         self.label = label
         names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
         check_names(label, list(map(str, names)))
-        self._columns: Block = {str(name): as_column(frame[name]) for name in names}
+        self._columns: Block = {str(name): self._column(frame, name) for name in names}
         if len({len(column) for column in self._columns.values()}) > 1:
             raise TableError(f"{label} must have columns of equal length.")
         self.names = tuple(self._columns)
@@ -29,3 +31,13 @@ class FrameTable:
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows in order, some thousand at a time, of these columns."""
         return sliced(self._columns, names)
+
+    def _column(self, frame: Any, name: Any) -> Column:
+        values = np.asarray(frame[name])
+        if values.ndim != 1:
+            got = "one value" if values.ndim == 0 else f"an array of shape {values.shape}"
+            raise TableError(
+                f"{self.label}: column {str(name)!r} must hold a value for each row, got {got}: "
+                "write a list of values."
+            )
+        return as_column(values)

@@ -35,8 +35,6 @@ class NpzTable:
             if isinstance(error, TableError):
                 raise
             raise TableError(f"{self.label} cannot be read as NPZ: {error}") from error
-        if not columns:
-            raise TableError(f"{self.label} has no columns: write arrays into it with `np.savez`.")
         check_names(self.label, [name for name, _ in columns])
         self._columns: Block = dict(columns)
         lengths = {name: len(column) for name, column in self._columns.items()}
