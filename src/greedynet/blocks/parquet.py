@@ -58,13 +58,7 @@ def parquet_reader(path: Path, y: Any, sample_weight: Any) -> ParquetReader:
     """
     opened = _dataset(path)
     names = list(opened.schema.names)
-    targets = (y,) if isinstance(y, str) else tuple(y) if isinstance(y, list | tuple) else ()
-    if not targets or not all(isinstance(name, str) for name in targets):
-        got = repr(y) if y is None or isinstance(y, list | tuple) else type(y).__name__
-        raise ValueError(
-            "`y` must name the column to learn where `X` is a Parquet file, or several in a list, "
-            f"got {got}; there are {names}."
-        )
+    targets = _targets(y, names)
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise ValueError(
             "`sample_weight` must name a column where `X` is a Parquet file, got "
@@ -83,6 +77,17 @@ def parquet_reader(path: Path, y: Any, sample_weight: Any) -> ParquetReader:
     _check_files(opened, {name for name in names if not is_index_column(name)})
     _check_numbers(opened, features)
     return ParquetReader(opened, features, targets, sample_weight)
+
+
+def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
+    targets = (y,) if isinstance(y, str) else tuple(y) if isinstance(y, list | tuple) else ()
+    if not targets or not all(isinstance(name, str) for name in targets):
+        got = repr(y) if y is None or isinstance(y, list | tuple) else type(y).__name__
+        raise ValueError(
+            "`y` must name the column to learn where `X` is a Parquet file, or several in a list, "
+            f"got {got}; there are {names}."
+        )
+    return targets
 
 
 def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
@@ -120,7 +125,7 @@ def _dataset(path: Path) -> Any:
 
 
 def _check_files(opened: Any, names: set[str]) -> None:
-    """Demand that these columns are in every file: where one lacks them, nothing is filled in."""
+    """Demand that these columns are in every file: pyarrow would fill in nulls."""
     for file in opened.get_fragments():
         missing = sorted(names - _names(file))
         if missing:
