@@ -34,6 +34,7 @@ from scipy.linalg.blas import dsyrk
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.data import Rows
 from greedynet.journal import NO_JOURNAL, Journal
+from greedynet.threads import go_on
 from greedynet.triangles import damped_step, inverse_of, trace_of_inverse
 
 Float64 = NDArray[np.float64]
@@ -195,6 +196,7 @@ class VariableProjection:
         record = self._journal.record()
         n_known = 0 if record.known is None else self._go_to(*record.known)
         for n_done in range(n_known + 1, n_steps + 1):
+            go_on()
             systems = self.systems()
             self.dof = self._count([S for _, S in systems])
             self._set_ridge(min(self._evidence(), _RISE * self.ridge))

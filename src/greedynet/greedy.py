@@ -13,6 +13,7 @@ from greedynet.outer import outer_weights
 from greedynet.path import SelectionPath
 from greedynet.search.base import Candidate, Search
 from greedynet.stopping import Judge, Limits, StopReason, best_width
+from greedynet.threads import go_on
 
 Float64 = NDArray[np.float64]
 
@@ -145,6 +146,7 @@ def grow(
     begun = bool(growth.errors)
     reason = limits.reached(growth.errors, growth.scores) if begun else record(None)
     while reason is None:
+        go_on()
         found = search.propose(factor)
         if found is None:
             reason = StopReason.EXHAUSTED

@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import joblib
 from threadpoolctl import threadpool_limits
 
-from greedynet.stages import listen, listener
+from greedynet.stages import Listener, listen, listener
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -37,23 +38,50 @@ def count_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
+# Set where nobody waits any more for what a thread finds.
+_abandoned: ContextVar[threading.Event | None] = ContextVar("greedynet_abandoned", default=None)
+
+
+class AbandonedError(Exception):
+    """Nobody waits for the result: the user has interrupted the fit."""
+
+
+def go_on() -> None:
+    """Return if somebody waits for the result; to be called now and then by what may take long.
+
+    An interrupt reaches the main thread only, and threads cannot be ended from outside.
+    """
+    abandoned = _abandoned.get()
+    if abandoned is not None and abandoned.is_set():
+        raise AbandonedError
+
+
 class Pool:
     """A map over blocks, on one thread or several; results in the order of the blocks."""
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
         self._executor = None
+        self._abandoned = threading.Event()
         if n_threads > 1:
-            # What is told in the threads is told to whoever listens here.
             self._executor = ThreadPoolExecutor(
-                n_threads, initializer=listen, initargs=(listener(),)
+                n_threads, initializer=self._begin, initargs=(listener(),)
             )
+
+    def _begin(self, listener: Listener | None) -> None:
+        # What is told in the threads is told to whoever listens where the pool was made.
+        listen(listener)
+        _abandoned.set(self._abandoned)
 
     def map(self, function: Callable[[S], T], blocks: Iterable[S]) -> list[T]:
         """Return `[function(b) for b in blocks]`."""
         if self._executor is None:
             return [function(block) for block in blocks]
-        return list(self._executor.map(function, blocks))
+        try:
+            return list(self._executor.map(function, blocks))
+        except KeyboardInterrupt:
+            self._abandoned.set()
+            raise
 
     def close(self) -> None:
         """End the threads."""

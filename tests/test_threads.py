@@ -1,0 +1,73 @@
+"""Threads: an interrupt ends what they do."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from greedynet import GreedyNetRegressor, correct, greedy
+from greedynet.threads import AbandonedError, deterministic_threads, go_on
+from problems import noisy
+
+
+def interrupt():
+    """Press Ctrl-C."""
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+def test_without_threads_work_goes_on():
+    go_on()
+    with deterministic_threads(1) as pool:
+        assert pool.map(lambda i: go_on() or i, range(3)) == [0, 1, 2]
+    with deterministic_threads(2) as pool:
+        assert pool.map(lambda i: go_on() or i, range(3)) == [0, 1, 2]
+
+
+def test_an_interrupt_ends_what_threads_do():
+    ends, both = [], threading.Barrier(2)
+
+    def long_work(number):
+        if both.wait() == 0:
+            interrupt()
+        try:
+            until = time.monotonic() + 60  # so that a failing test ends
+            while time.monotonic() < until:
+                go_on()
+                time.sleep(1e-3)
+            ends.append("done")
+        except AbandonedError:
+            ends.append("abandoned")
+            raise
+
+    with pytest.raises(KeyboardInterrupt, match=r"^$"), deterministic_threads(2) as pool:
+        pool.map(long_work, range(2))
+    assert ends == ["abandoned"] * 2
+
+
+@pytest.mark.parametrize("at", ["propose", "step"])
+def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
+    """Between two neurons, and between two steps of a correction."""
+    module = {"propose": greedy, "step": correct}[at]
+    real, asked = module.go_on, []
+
+    def interrupted():
+        asked.append(1)
+        if len(asked) == 5:
+            interrupt()
+            time.sleep(0.5)  # the main thread hears of it, and says so
+        real()
+
+    monkeypatch.setattr(module, "go_on", interrupted)
+    monkeypatch.setattr("greedynet.site.MIN_ROWS_TOGETHER", 0)
+    X, y = noisy(600, 3, noise=0.5)
+    model = GreedyNetRegressor(n_nodes=40, n_jobs=2)
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        model.fit(X, y)
+    first = len(asked)
+    assert not hasattr(model, "network_")
+    monkeypatch.setattr(module, "go_on", lambda: asked.append(1))
+    model.fit(X, y)
+    assert first < 0.5 * (len(asked) - first)
+    assert np.isfinite(model.predict(X)).all()
