@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as sklearn_log_loss
 
-from greedynet import classify, descent
+from greedynet import classify, descent, sketch
 from greedynet.activations import get_activation
 from greedynet.classify import construct_classifier, trials
 from greedynet.classify import growth as growth_of
@@ -19,11 +19,15 @@ from greedynet.classify.growth import (
     class_frame,
     grown_weights,
 )
+from greedynet.classify.samples import at_most
 from greedynet.classify.trials import (
     ENOUGH_HELD_OUT,
+    ENOUGH_OF_OTHERS,
     N_FOLDS,
     RIDGES,
     Trials,
+    n_of_others,
+    ridges_for,
     stratified_folds,
 )
 from greedynet.data import Rows
@@ -575,6 +579,18 @@ def test_folds_hold_every_class_and_enough_rows(n, n_outputs):
     assert any(not np.array_equal(a.X, b.X) for (_, a), (_, b) in zip(folds, other, strict=True))
 
 
+@pytest.mark.parametrize(("n", "n_rare"), [(4_000, 100), (4_000, 500), (20_000, 40)])
+def test_folds_hold_out_enough_of_rare_classes(n, n_rare):
+    labels = np.zeros(n, dtype=int)
+    labels[:n_rare] = 1
+    rows = Rows(np.arange(float(n))[:, None], classes_of(labels, 1))
+    assert n_of_others(rows) == n_of_others(Rows(rows.X, 1 - rows.Y)) == n_rare
+    held = [int(held.Y.sum()) for _, held in stratified_folds(rows, 0)]
+    # Twice through all of them at most, and no more folds than it takes.
+    assert sum(held) >= min(ENOUGH_OF_OTHERS, 2 * n_rare)
+    assert sum(held[:-1]) < ENOUGH_OF_OTHERS
+
+
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_a_class_of_one_row_is_always_trained_on(n_outputs):
     rng = np.random.default_rng(0)
@@ -756,6 +772,49 @@ def test_a_network_without_neurons_is_logistic_regression(alpha, n_outputs):
     found = probabilities(path.kept.predict(rows.X))
     np.testing.assert_allclose(found, wanted, atol=1e-3)
     assert path.stop_reason is StopReason.N_NODES
+
+
+@pytest.mark.parametrize(("share", "n_smaller"), [(0.5, 0), (0.1, 0), (0.03, 1), (0.001, 3)])
+def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
+    """By the entropy in bits: 1, 0.47, 0.19, 0.011; a step is 3.13."""
+    labels = np.zeros(2_000, dtype=int)
+    labels[: round(2_000 * share)] = 1
+    ridges = [
+        ridges_for(Rows(np.zeros((2_000, 1)), classes_of(labels, n_outputs)))
+        for n_outputs in (1, 3)
+    ]
+    np.testing.assert_array_equal(*ridges)
+    np.testing.assert_array_equal(ridges[0][n_smaller:], RIDGES)
+    np.testing.assert_allclose(ridges[0][1:] / ridges[0][:-1], RIDGES[1] / RIDGES[0])
+    weights = np.where(labels, 1 / share, 1 / (1 - share))
+    even = Rows(np.zeros((2_000, 1)), classes_of(labels, 1), weights)
+    np.testing.assert_array_equal(ridges_for(even), RIDGES)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.02])
+def test_the_ridge_says_the_same_to_more_rows(monkeypatch, alpha):
+    """A correction on four times as many rows gets a fourth of the ridge; `alpha` is as given."""
+    monkeypatch.setattr(sketch, "MIN_SAMPLE", 200)
+    monkeypatch.setattr(sketch, "MAX_SAMPLE", 200)
+    seen = []
+
+    def descents(rows, start, ridge, *arguments, **settings):
+        seen.append((len(rows), n_of_others(rows), ridge))
+        return descend(rows, start, ridge, *arguments, **settings)
+
+    monkeypatch.setattr(trials, "descend", descents)
+    best = Trials.best_ridge
+    chosen = []
+    monkeypatch.setattr(Trials, "best_ridge", lambda *a: chosen.append(best(*a)) or chosen[-1])
+    rows = some_rows(800, noise=0.3)
+    constructed(rows, correct=True, max_neurons=4, alpha=alpha)
+    ((_, n_all, last),) = {found for found in seen if found[0] == 800}
+    if alpha is not None:
+        assert last == alpha
+        return
+    n_sample = n_of_others(at_most(rows, 200, 0))
+    assert last == pytest.approx(chosen[0] * n_sample / n_all)
+    assert 0.2 < last / chosen[0] < 0.3
 
 
 def test_the_ridge_asked_for_is_the_ridge_taken(monkeypatch):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from greedynet.blocks import Blocks
 from greedynet.classify.growth import class_frame, grown, grown_path, grown_weights
 from greedynet.classify.samples import at_most
-from greedynet.classify.trials import Trials, stratified_folds
+from greedynet.classify.trials import Trials, n_of_others, stratified_folds
 from greedynet.data import Rows
 from greedynet.descent import Weights
 from greedynet.frame import Frame
@@ -77,12 +77,14 @@ def construct_classifier(
     trials = Trials(folds, plan, journal.branch("descents"))
     ridge = plan.alpha if plan.alpha is not None else trials.best_ridge(start)
     most = frame.apply(most_rows)
+    # What the rows say grows with them, what the ridge says does not.
+    share = 1.0 if plan.alpha is not None else n_of_others(scaled) / n_of_others(most)
     tell(f"correcting {len(start.W)} neurons")
-    final = trials.descend(most, start, ridge, FINAL_STEPS)
+    final = trials.descend(most, start, share * ridge, FINAL_STEPS)
     if not plan.limits.exact:
         final = trials.narrowed(final, ridge)
         tell(f"correcting {len(final.W)} neurons")
-        final = trials.descend(most, final, ridge, FINAL_STEPS)
+        final = trials.descend(most, final, share * ridge, FINAL_STEPS)
     return replace(
         path,
         finished=_network(final, frame, plan),

@@ -18,8 +18,9 @@ from greedynet.stages import tell
 Float64 = NDArray[np.float64]
 
 N_FOLDS = 5
-# Folds are gone through until so many rows have been held out: more say little more.
-ENOUGH_HELD_OUT = 600
+# Folds are gone through until so many rows have been held out, and so many that are not of the
+# largest class: more say little more.
+ENOUGH_HELD_OUT, ENOUGH_OF_OTHERS = 600, 200
 MAX_REPEATS = 2
 RIDGES = tuple(np.geomspace(1e-4, 3e-2, 6))
 FOLD_STEPS = 60
@@ -86,13 +87,14 @@ class Trials:
         parabola through the best value and its neighbours, over the logarithm.
         """
         networks, scores = [start] * len(self.folds), []
-        for i, ridge in enumerate(RIDGES):
+        ridges = ridges_for(self.folds[0][0])
+        for i, ridge in enumerate(ridges):
             tell(f"choosing the ridge: {ridge:.1e} on {len(self.folds)} folds")
             networks = self.corrected(networks, ridge, FOLD_STEPS * (2 if i == 0 else 1))
             scores.append(self.score(networks))
             if i - int(np.argmin(scores)) >= 2:
                 break
-        return _lowest(np.log(RIDGES[: len(scores)]), np.array(scores))
+        return _lowest(np.log(ridges[: len(scores)]), np.array(scores))
 
     def narrowed(self, network: Weights, ridge: float) -> Weights:
         """Return the narrowest network that the folds find as good as any.
@@ -118,6 +120,22 @@ def _counts(network: Weights) -> NDArray[np.bool_]:
     return np.asarray(network.sizes > _NEGLIGIBLE * max(network.sizes.max(initial=0.0), 1e-12))
 
 
+def ridges_for(rows: Rows) -> Float64:
+    """Return the ridges to try: smaller ones too where a class is so rare that losses are small.
+
+    What a network can gain is the entropy of the classes. Where that is less than a bit, the ridges
+    begin by as much lower, in whole steps.
+    """
+    shares = np.average(rows.Y, axis=0, weights=rows.weights)
+    if len(shares) == 1:
+        shares = np.append(shares, 1 - shares)
+    shares = shares[shares > 0]
+    bits = -float(np.sum(shares * np.log2(shares)))
+    step = RIDGES[1] / RIDGES[0]
+    n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
+    return np.concatenate([RIDGES[0] * step ** np.arange(-n_smaller, 0.0), RIDGES])
+
+
 def _lowest(x: Float64, y: Float64) -> float:
     """The exponential of the lowest point of the parabola through the smallest of values."""
     i = int(np.argmin(y))
@@ -128,9 +146,19 @@ def _lowest(x: Float64, y: Float64) -> float:
     return float(np.exp(x[i]))
 
 
+def n_of_others(rows: Rows) -> int:
+    """Return how many rows are not of the largest class, which tell about classes; 1 at least."""
+    return max(1, len(rows) - int(np.unique(_labels(rows), return_counts=True)[1].max()))
+
+
+def _labels(rows: Rows) -> NDArray[np.intp]:
+    found = rows.Y[:, 0] > 0.5 if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
+    return found.astype(np.intp)
+
+
 def stratified_folds(rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
     """Stratified folds, until enough rows have been held out."""
-    labels = rows.Y[:, 0] > 0.5 if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
+    labels = _labels(rows)
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
     # A class of one row cannot be held out and be trained on: it is always trained on.
     single, many = (np.flatnonzero(rare) for rare in (counts[which] == 1, counts[which] > 1))
@@ -138,8 +166,8 @@ def stratified_folds(rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
         return [(rows, rows)]
     n_folds = max(2, min(N_FOLDS, int(counts[counts > 1].min())))
     splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=MAX_REPEATS, random_state=seed)
-    enough = int(np.ceil(ENOUGH_HELD_OUT * n_folds / len(many)))
-    splits = islice(splitter.split(many, labels[many]), enough)
+    enough = max(ENOUGH_HELD_OUT / len(many), ENOUGH_OF_OTHERS / n_of_others(rows))
+    splits = islice(splitter.split(many, labels[many]), int(np.ceil(enough * n_folds)))
     return [
         (rows.take(np.sort(np.r_[single, many[train]])), rows.take(many[held]))
         for train, held in splits
