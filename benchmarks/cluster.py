@@ -27,6 +27,7 @@ from greedynet.dask.cluster import Shards
 N_FEATURES = 10
 N_NODES = 30
 N_KILLS = 10
+N_TURNS = 3
 
 
 class Passes(logging.Handler):
@@ -90,26 +91,32 @@ def overhead(n_rows, passes):
 
 
 def speed(n_rows, passes):
-    """Two single-threaded workers against one: the fit, and its passes alone."""
-    seconds, alone = {}, {}
-    for n_workers in (1, 2):
-        with cluster_of(n_workers) as client:
-            X, y = client.persist(problem(n_rows))
-            wait([X, y])
-            passes.seconds.clear()
-            start = time.perf_counter()
-            model = DaskGreedyNetRegressor(N_NODES).fit(X, y)
-            seconds[n_workers] = time.perf_counter() - start
-            alone[n_workers] = sum(whole for whole, _ in passes.seconds)
-            print(
-                f"{n_workers} workers, {n_rows:,} rows that they hold already, {model.n_nodes_} "
-                f"nodes: {seconds[n_workers]:.1f} s, {alone[n_workers]:.1f} s of them in "
-                f"{len(passes.seconds)} passes"
-            )
+    """Two single-threaded workers against one, in turn: the fit, and its passes alone."""
+    ratios = []
+    for _ in range(N_TURNS):
+        (one, one_alone), (two, two_alone) = (timed(n, n_rows, passes) for n in (1, 2))
+        ratios.append(one / two)
+        print(
+            f"  {one / two:.2f} times as fast, the passes alone {one_alone / two_alone:.2f} times"
+        )
+    print(f"two workers against one: {np.median(ratios):.2f} times as fast, the median")
+
+
+def timed(n_workers, n_rows, passes):
+    """Return the seconds of a fit and of its passes."""
+    with cluster_of(n_workers) as client:
+        X, y = client.persist(problem(n_rows))
+        wait([X, y])
+        passes.seconds.clear()
+        start = time.perf_counter()
+        model = DaskGreedyNetRegressor(N_NODES).fit(X, y)
+        seconds = time.perf_counter() - start
+    alone = sum(whole for whole, _ in passes.seconds)
     print(
-        f"two workers against one: {seconds[1] / seconds[2]:.2f} times as fast, the passes alone "
-        f"{alone[1] / alone[2]:.2f} times"
+        f"{n_workers} workers, {n_rows:,} rows that they hold already, {model.n_nodes_} nodes: "
+        f"{seconds:.1f} s, {alone:.1f} s of them in {len(passes.seconds)} passes"
     )
+    return seconds, alone
 
 
 def kills(n_rows, passes):

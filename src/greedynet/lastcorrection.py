@@ -50,6 +50,11 @@ class Pulls(OnNeurons):
 
     weights: Float64
 
+    @property
+    def width(self) -> int:
+        """Affine columns, neurons and their slopes."""
+        return super().width + len(self.points)
+
     def of(self, rows: Rows) -> Float64:
         """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
         r, inputs = self.frame.n_affine, self.frame.inputs
