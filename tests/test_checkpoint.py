@@ -632,10 +632,17 @@ def test_threads_and_words_may_change(interrupted, capsys):
 
 def test_an_activation_of_the_users_own_is_the_same_in_another_process():
     class Mine:
-        pass
+        def __init__(self, slope=0.1, inner=None):
+            self.slope, self.inner, self.itself = slope, inner, self
 
-    assert checkpoint.described(Mine()) == checkpoint.described(Mine())
-    assert checkpoint.described(np.float64(0.5)) == checkpoint.described(0.5)
+    described = checkpoint.described
+    assert described(Mine()) == described(Mine())
+    assert described(Mine(0.5)) != described(Mine())
+    assert described(Mine(inner=Mine(0.5))) != described(Mine(inner=Mine()))
+    assert described(Mine(np.arange(3))) != described(Mine(np.arange(4)))
+    assert described(Mine(inner=bits)) == described(Mine(inner=bits))
+    assert " at 0x" not in described(Mine(inner=bits))
+    assert described(np.float64(0.5)) == described(0.5)
 
 
 def test_a_model_with_a_checkpoint_is_cloned_and_saved(tmp_path):

@@ -39,7 +39,7 @@ from greedynet.dask import (  # noqa: E402
 )
 from greedynet.dask.cluster import Shards, _Placed  # noqa: E402
 from greedynet.dask.collections import Partitions  # noqa: E402
-from greedynet.dask.shard import Shard  # noqa: E402
+from greedynet.dask.shard import Contents, Shard  # noqa: E402
 from greedynet.dask.spread import largest_load, spread  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
@@ -592,6 +592,57 @@ def test_mistakes_of_a_classifier(client):
         model.fit(LAZY_X, da.ones(600, chunks=200))
     with pytest.raises(ValueError, match="must have rows, got none"):
         model.fit(LAZY_X[:0], LAZY_Y[:0])
+
+
+def test_very_many_rows_with_a_rare_class(client, small_samples, monkeypatch):
+    """A larger sample and one look at all rows; rows of the rare class from wherever they are."""
+    monkeypatch.setattr(sketch, "MAX_CORRECTED", 1_500)
+    monkeypatch.setattr(sketch, "MANY", 1_000)
+    monkeypatch.setattr("greedynet.classify.MAX_FINAL_ROWS", 600)
+    X, y = problem()
+    wanted = GreedyNetRegressor(n_nodes=8).fit(X, y)
+    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y, chunks=500), wanted)
+    rare = (y > np.quantile(y, 0.98)).astype(int)
+    wanted = GreedyNetClassifier(n_nodes=5).fit(X, rare)
+    found = fit(client, DaskGreedyNetClassifier(n_nodes=5), X, rare, chunks=400).to_local()
+    np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), atol=1e-8)
+
+
+def test_a_closed_client_says_so(client):
+    model = DaskGreedyNetRegressor(n_nodes=5)
+    with Client(client.scheduler.address, set_as_default=False) as closed:
+        model.client = closed
+    with pytest.raises(ValueError, match=r"`client` must be connected .* set another"):
+        model.fit(LAZY_X, LAZY_Y)
+
+
+def test_a_missing_label_names_its_partition(client):
+    labels = np.array(["a", "b"] * 299 + [None, "a"], dtype=object)
+    model = DaskGreedyNetClassifier(n_nodes=5)
+    model.client = client
+    with pytest.raises(ValueError, match=r"`y` .* partition 2"):
+        model.fit(LAZY_X, da.from_array(labels, chunks=200))
+
+
+def test_a_cluster_may_begin_without_workers():
+    """One that starts them when there is something to do."""
+    with cluster_of(0) as client:
+        client.cluster.adapt(minimum=0, maximum=1, interval="50 ms")
+        with dask.config.set({"greedynet.worker-timeout": "120 s"}):
+            got = fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem(), chunks=500)
+    assert_same_network(got, GreedyNetRegressor(n_nodes=5).fit(*problem()))
+
+
+def test_labels_that_are_equal_have_equal_checksums():
+    """Whether or not they are the same objects in memory."""
+    word = "".join(["wo", "rd"])
+    once, twice = [word, word], ["".join(["wo", "rd"]), "".join(["wor", "d"])]
+    found = [
+        Contents.of((np.zeros((2, 1)), np.array(labels, dtype=object), None))
+        for labels in (once, twice, ["word", "ward"])
+    ]
+    assert found[0] == found[1]
+    assert found[0] != found[2]
 
 
 def test_no_client_says_what_to_write():

@@ -192,8 +192,11 @@ def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:
     return [f"{name}={old.get(name)}, not {new.get(name)}" for name in changed]
 
 
-def described(value: Any) -> str:
-    """Return a parameter as text that is the same in every process."""
+def described(value: Any, depth: int = 3) -> str:
+    """Return a parameter as text that is the same in every process.
+
+    Objects that do not say what they are are told by what they hold, so many levels deep.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray | list | tuple):
@@ -201,7 +204,11 @@ def described(value: Any) -> str:
         return f"{array.shape} {_digest(array.tobytes())}"
     shown = repr(value)
     # The address of an object says nothing.
-    return type(value).__qualname__ if " object at 0x" in shown else shown
+    if " at 0x" not in shown:
+        return shown
+    held = vars(value) if depth and hasattr(value, "__dict__") else {}
+    parts = [f"{name}={described(held[name], depth - 1)}" for name in sorted(held)]
+    return f"{getattr(value, '__qualname__', type(value).__qualname__)}({', '.join(parts)})"
 
 
 def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> str:

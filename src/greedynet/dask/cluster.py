@@ -124,7 +124,8 @@ class Shards:
 
     def _look_for_workers(self) -> None:
         """Note who has left, and give partitions to who has joined."""
-        now = self._present()
+        # Without waiting for any: a cluster may start workers when there is something to do.
+        now = frozenset(self._client.nthreads())
         for shard in [shard for shard in self._placed if shard.worker not in now]:
             self._lose(shard)
         joined, self._workers = now - self._workers, now

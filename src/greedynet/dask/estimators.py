@@ -121,6 +121,11 @@ class _OnDask(BaseGreedyNet):
         return self._scored(self._without_names(), raws, self._synchronous_client())
 
     def _synchronous_client(self) -> Client:
+        if self.client.status in ("closing", "closed"):
+            raise ValueError(
+                "`client` must be connected to a cluster, got one that is closed: set another "
+                "`model.client`, or None for the current one."
+            )
         if self.client.asynchronous:
             raise TypeError(
                 "`client` must be a synchronous client, got an asynchronous one: fit in a thread, "

@@ -39,7 +39,8 @@ class Contents:
 
 def _bytes(array: NDArray[Any]) -> Any:
     if array.dtype.hasobject:
-        return pickle.dumps(array.tolist())
+        # Not by pickling, which tells equal texts from one text that is met twice.
+        return repr(array.tolist()).encode()
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
@@ -84,7 +85,8 @@ class Shard:
 
     def labels(self) -> list[Labels]:
         """Return the classes that the outputs name, partition by partition."""
-        return [Labels.of(raw) for raw in self._raws.values() if len(raw[0])]
+        raws = self._raws.items()
+        return [Labels.of(raw, f"partition {number}") for number, raw in raws if len(raw[0])]
 
     def total(self, preparation: bytes, work: bytes) -> Sum:
         """Sum over all rows, partition by partition."""
