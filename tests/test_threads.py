@@ -50,13 +50,17 @@ def test_an_interrupt_ends_what_threads_do():
 def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
     """Between two neurons, and between two steps of a correction."""
     module = {"propose": greedy, "step": correct}[at]
-    real, asked = module.go_on, []
+    real, asked, late = module.go_on, [], []
 
     def interrupted():
         asked.append(1)
         if len(asked) == 5:
             interrupt()
-            time.sleep(0.5)  # the main thread hears of it, and says so
+            until = time.monotonic() + 60  # so that a failing test ends
+            while time.monotonic() < until:
+                real()  # goes on until the main thread has heard of it
+                time.sleep(1e-3)
+            late.append(1)
         real()
 
     monkeypatch.setattr(module, "go_on", interrupted)
@@ -65,9 +69,8 @@ def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
     model = GreedyNetRegressor(n_nodes=40, n_jobs=2)
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         model.fit(X, y)
-    first = len(asked)
+    assert len(asked) >= 5
+    assert not late
     assert not hasattr(model, "network_")
-    monkeypatch.setattr(module, "go_on", lambda: asked.append(1))
-    model.fit(X, y)
-    assert first < 0.5 * (len(asked) - first)
-    assert np.isfinite(model.predict(X)).all()
+    monkeypatch.undo()
+    assert np.isfinite(model.fit(X, y).predict(X)).all()
