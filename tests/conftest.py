@@ -1,7 +1,13 @@
-"""What all tests share: their order, and one thread each."""
+"""What all tests share: their order, one thread each, and Ctrl-C."""
+
+import signal
 
 import pytest
 from threadpoolctl import threadpool_limits
+
+# Shells start what runs in the background with interrupts ignored, and some tests send them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
