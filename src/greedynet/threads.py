@@ -8,7 +8,7 @@ blocks whose borders depend on the data alone.
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -37,6 +37,8 @@ def count_threads(n_jobs: int | None) -> int:
         raise ValueError("`n_jobs` must not be 0; write 1 for one thread or -1 for all cores.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
+
+_WAKE_UP = 0.5
 
 # Set where nobody waits any more for what a thread finds.
 _abandoned: ContextVar[threading.Event | None] = ContextVar("greedynet_abandoned", default=None)
@@ -77,16 +79,34 @@ class Pool:
         """Return `[function(b) for b in blocks]`."""
         if self._executor is None:
             return [function(block) for block in blocks]
+        futures: list[Future[T]] = []
         try:
-            return list(self._executor.map(function, blocks))
-        except KeyboardInterrupt:
-            self._abandoned.set()
+            futures += [self._executor.submit(function, block) for block in blocks]
+            return [_result(future) for future in futures]
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                self._abandoned.set()
+            for future in futures:
+                future.cancel()
             raise
 
     def close(self) -> None:
         """End the threads."""
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _result(future: Future[T]) -> T:
+    """Wait for a result, and wake up now and then.
+
+    An interrupt that comes just before a wait would else be heard at its end.
+    """
+    while True:
+        try:
+            return future.result(timeout=_WAKE_UP)
+        except TimeoutError:
+            if future.done():
+                return future.result()
 
 
 @contextmanager
