@@ -643,6 +643,11 @@ def test_an_activation_of_the_users_own_is_the_same_in_another_process():
     assert described(Mine(inner=bits)) == described(Mine(inner=bits))
     assert " at 0x" not in described(Mine(inner=bits))
     assert described(np.float64(0.5)) == described(0.5)
+    assert described(Mine((None, [1, [2, 3]]))) == described(Mine((None, [1, [2, 3]])))
+    assert described(Mine((None, [1, [2, 3]]))) != described(Mine((None, [1, [2, 4]])))
+    assert described({"a": Mine(0.1)}) != described({"a": Mine(0.5)})
+    assert described([*range(500)]) != described([*range(499), 0])
+    assert " at 0x" not in described([Mine(), {"b": Mine()}])
 
 
 def test_a_model_with_a_checkpoint_is_cloned_and_saved(tmp_path):

@@ -102,6 +102,28 @@ def rare_neuron(points, frame, rows):
     points[0] = [*direction, -0.5 * (z[:-100].max() + z[-100:].min())]
 
 
+def test_far_rows_are_seen_beside_many_neurons():
+    """One of three hundred neurons sees rows that are far out; of 24 of them one is sampled."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60_000, 3))
+    far = np.r_[5, 40_000 + np.arange(23)]
+    X[far] += [0.0, 0.0, 60.0]
+    rows = Rows(X, np.sin(X[:, :1]) + 0.1 * rng.standard_normal((60_000, 1)))
+    frame = frame_of(rows.take(np.arange(6, 40_000)))
+    points = rng.standard_normal((300, 4)) * [1, 1, 0, 1]
+    points[0] = [0.0, 0.0, 1.0, -20.0]
+    sigma = get_activation("relu")
+    found = products(rows, 35_000, points, sigma, frame)
+    np.testing.assert_array_equal(found.G, sums(rows).gram(frame, points, sigma).G)
+
+
+def test_a_small_sample_is_not_trusted():
+    rows, points, sigma = rows_of(), neurons(), get_activation("relu")
+    found = products(rows, 1_199, points, sigma)  # a hundred for each column would be 1,200
+    np.testing.assert_array_equal(found.G, sums(rows).gram(frame_of(rows), points, sigma).G)
+    assert (products(rows, 1_200, points, sigma).G != found.G).any()
+
+
 @pytest.mark.parametrize("what", ["far", "rare"])
 def test_products_are_those_of_all_rows_where_a_sample_does_not_stand_for_them(what):
     rows, points, sigma = rows_of(), neurons(), get_activation("relu")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetClassifier, classify, sketch
-from greedynet.blocks import MemoryBlocks, base
+from greedynet.blocks import MemoryBlocks, Preparation, StreamSource, base
 from greedynet.classify import samples
 from greedynet.classify.samples import OfRareClasses, at_most
 from greedynet.data import Rows
@@ -81,13 +81,17 @@ def test_weights_of_rows_are_kept():
 
 def test_rare_rows_are_the_same_however_rows_are_cut(monkeypatch):
     rows = rows_of([0.05, 0.05, 0.3], weighted=True)
+    rows = Rows(rows.X.round(), rows.Y, rows.weights)  # many are the same
     work = OfRareClasses(np.array([0, 1]), 30, 7)
     whole = work.of(rows)
     monkeypatch.setattr(base, "BLOCK_ROWS", 64)
     monkeypatch.setattr(base, "BLOCK_NUMBERS", 64)
-    mixed = rows.take(np.random.default_rng(3).permutation(N))
-    for other in (MemoryBlocks(rows), MemoryBlocks(mixed)):
-        found = other.total(work)
+    cuts = [
+        (rows.X[i : i + 700], rows.Y[i : i + 700, :], rows.weights[i : i + 700])
+        for i in range(0, N, 700)
+    ]
+    streamed = StreamSource(cuts).total(Preparation(2, 4), work)[1]
+    for found in (MemoryBlocks(rows).total(work), streamed):
         np.testing.assert_array_equal(found.rows.X, whole.rows.X)
         np.testing.assert_array_equal(found.rows.weights, whole.rows.weights)
         np.testing.assert_array_equal(found.counts, counts_of(rows)[:2])
@@ -95,16 +99,30 @@ def test_rare_rows_are_the_same_however_rows_are_cut(monkeypatch):
 
 
 def test_rare_rows_are_drawn_evenly():
-    """Hashes do not prefer some inputs; another seed takes others."""
-    rows = rows_of([0.5], n=20_000)
-    rare = Rows(np.round(rows.X, 1), rows.Y)  # few bits differ
-    first, second = (OfRareClasses(np.array([1]), 4_000, seed).of(rare).rows for seed in (0, 1))
-    of_class = rare.X[rare.Y[:, 0] == 1]
-    spread = of_class.std(axis=0) / np.sqrt(4_000)
-    for taken in (first, second):
-        assert (np.abs(taken.X.mean(axis=0) - of_class.mean(axis=0)) < 4 * spread).all()
-    both = as_set(Rows(first.X, first.Y)) & as_set(Rows(second.X, second.Y))
-    assert len(both) < 0.9 * len(as_set(first))
+    """Also where few of them differ: each kind has its share; another seed takes others."""
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(4, 40_000, p=[0.4, 0.3, 0.2, 0.1])
+    rows = Rows(np.c_[kinds % 2, kinds // 2].astype(float), np.ones((40_000, 1)))
+    taken = [OfRareClasses(np.array([1]), 5_000, seed).of(rows) for seed in (0, 1)]
+    whole = np.bincount(kinds) / len(kinds)
+    for found in taken:
+        share = np.bincount((found.rows.X @ [1, 2]).astype(int)) / 5_000
+        assert (np.abs(share - whole) < 4 * np.sqrt(whole / 5_000)).all()
+        assert len(np.unique(found.keys)) == 5_000
+    assert len(np.intersect1d(taken[0].keys, taken[1].keys)) == 0
+
+
+def test_equal_rows_of_a_rare_class_have_their_share(monkeypatch):
+    """Probabilities of four kinds of rows come out right, however often each is there."""
+    monkeypatch.setattr(sketch, "MIN_SAMPLE", 2_000)
+    monkeypatch.setattr(sketch, "MAX_SAMPLE", 2_000)
+    monkeypatch.setattr(classify, "MAX_FINAL_ROWS", 8_000)
+    rng = np.random.default_rng(0)
+    kinds = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    at, truth = rng.integers(0, 4, 60_000), np.array([0.03, 0.05, 0.08, 0.1])
+    y = rng.uniform(size=len(at)) < truth[at]
+    model = GreedyNetClassifier(max_nodes=6).fit(kinds[at], y)
+    np.testing.assert_allclose(model.predict_proba(kinds)[:, 1], truth, rtol=0.25)
 
 
 def test_a_rare_class_is_learned_better(monkeypatch):

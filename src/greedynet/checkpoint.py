@@ -192,21 +192,31 @@ def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:
     return [f"{name}={old.get(name)}, not {new.get(name)}" for name in changed]
 
 
-def described(value: Any, depth: int = 3) -> str:
+# Text of a list that is longer is told by its digest.
+_LONG = 200
+
+
+def described(value: Any, depth: int = 5) -> str:
     """Return a parameter as text that is the same in every process.
 
     Objects that do not say what they are are told by what they hold, so many levels deep.
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if depth < 0:
+        return type(value).__qualname__
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return f"{value.shape} {_digest(value.tobytes())}"
     if isinstance(value, np.ndarray | list | tuple):
-        array = np.asarray(value)
-        return f"{array.shape} {_digest(array.tobytes())}"
+        shown = f"[{', '.join(described(part, depth - 1) for part in value)}]"
+        return shown if len(shown) < _LONG else f"{len(value)} {_digest(shown.encode())}"
+    if isinstance(value, dict):
+        return f"dict({described(list(value.items()), depth)})"
     shown = repr(value)
     # The address of an object says nothing.
     if " at 0x" not in shown:
         return shown
-    held = vars(value) if depth and hasattr(value, "__dict__") else {}
+    held = vars(value) if hasattr(value, "__dict__") else {}
     parts = [f"{name}={described(held[name], depth - 1)}" for name in sorted(held)]
     return f"{getattr(value, '__qualname__', type(value).__qualname__)}({', '.join(parts)})"
 

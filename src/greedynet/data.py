@@ -32,12 +32,15 @@ class Rows:
         Positive sample weights with mean 1; None if all are equal.
     worth : float or None
         How many rows of equal weight they are worth; None for as many as they are.
+    start : int
+        Position of the first one among all rows, where these are a block of them.
     """
 
     X: NDArray[np.floating]
     Y: Float64
     weights: Float64 | None = None
     worth: float | None = None
+    start: int = 0
 
     def __len__(self) -> int:
         return len(self.X)
@@ -121,6 +124,12 @@ def rounded(value: Any) -> Any:
     """
     mantissa, exponent = np.frexp(value)
     return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
+
+
+def class_numbers(Y: Float64) -> NDArray[np.intp]:
+    """Return the numbers of the classes that unit vectors, or one column of 0 and 1, stand for."""
+    found = Y[:, 0] > 0.5 if Y.shape[1] == 1 else Y.argmax(axis=1)
+    return found.astype(np.intp)
 
 
 def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:

@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO
@@ -46,7 +46,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(temporary, place)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it may never have been there
+            temporary.unlink()
         if isinstance(error, OSError) and error.filename in (None, str(temporary)):
             # Of the file that the user knows.
             error.filename = str(target)

@@ -222,7 +222,7 @@ class Finisher:
         points = np.concatenate(alive)
         ridge = float(np.mean([state.ridge for state in states]))
         owner = np.repeat(np.arange(len(states)), [len(of_state) for of_state in alive])
-        solve = self._solver(points)
+        solve = self._solver(points, ridge)
         networks = [
             solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)
         ]
@@ -232,17 +232,19 @@ class Finisher:
 
     def solved(self, points: Float64) -> ShallowNetwork:
         """Return the network of neurons as they are, outer weights by least squares or `alpha`."""
-        return self._solver(points)(np.arange(len(points)), 0.0)
+        return self._solver(points, 0.0)(np.arange(len(points)), 0.0)
 
-    def _solver(self, points: Float64) -> Callable[[NDArray[np.intp], float], ShallowNetwork]:
-        """Return what gives the network of some of the neurons, at a given ridge."""
+    def _solver(
+        self, points: Float64, ridge: float
+    ) -> Callable[[NDArray[np.intp], float], ShallowNetwork]:
+        """Return what gives the network of some of the neurons, at a given ridge like this one."""
         norms = np.ones(len(points))
         if self.alpha is not None:
             norms = np.linalg.norm(self._columns(points), axis=0)
             norms[norms == 0] = 1.0
         gram = None
         if self.sketch is not None:
-            gram = self.sketch.products(self.frame, points, self.activation)
+            gram = self.sketch.products(self.frame, points, self.activation, ridge)
             gram = gram.divided(np.append(np.ones(self._affine.shape[1]), norms))
         n_affine = self._affine.shape[1]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from greedynet.activations import Activation
 from greedynet.data import Rows
@@ -56,8 +56,9 @@ class Gram:
 
     def weights(self, ridge: float | Float64 = 0.0) -> Float64:
         """Return the weights `c` that minimise `|| Y - F c ||^2 + sum ridge c^2`."""
-        M = self.regular(ridge)
-        return np.asarray(solve(M, self.b, lower=False, assume_a="pos", check_finite=False))
+        # Not `solve`, which warns of neurons that are next to dependent.
+        triangle = cho_factor(self.regular(ridge), check_finite=False)
+        return np.asarray(cho_solve(triangle, self.b, check_finite=False))
 
     def square_left(self, weights: Float64) -> float:
         """Return `|| Y - F c ||^2`, by differences: not for what is next to nothing of `Y`."""

@@ -34,9 +34,12 @@ from greedynet.sums import Sums
 
 Float64 = NDArray[np.float64]
 
-N_PROBES = 4
-# Share by which a probe may be off: some times what samples of heavy-tailed columns make of it.
-_ALIKE = 0.05
+N_PROBES = 8
+# What a probe may be off by. `(r + k) sqrt(2 / m)` are due to chance, some times that with heavy
+# tails; beyond it, rows that are far out in one direction, however many others there are.
+_ALIKE, _BY_CHANCE = 0.5, 8.0
+# Rows for each column that a sample must have to be trusted at all.
+_ROWS_PER_COLUMN = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,12 @@ class Looked(OnNeurons):
 
 
 def products_of_all_rows(
-    sample: Sums, everything: Sums, frame: Frame, points: Float64, activation: Activation
+    sample: Sums,
+    everything: Sums,
+    frame: Frame,
+    points: Float64,
+    activation: Activation,
+    ridge: float = 0.0,
 ) -> Gram:
     """Return products that give the outer weights of all rows.
 
@@ -104,12 +112,17 @@ def products_of_all_rows(
     points : ndarray of shape (k, d + 1)
         Neurons.
     activation : Activation
+    ridge : float
+        Of the neurons' weights, about: the products themselves have none.
     """
+    if sample.n_rows < _ROWS_PER_COLUMN * (frame.n_affine + len(points)):
+        return everything.gram(frame, points, activation)
     few = sample.gram(frame, points, activation).times(everything.n_rows / sample.n_rows)
-    c = few.weights()
+    c = few.weights(np.repeat([0.0, ridge], [frame.n_affine, len(points)]))
     work = Looked(frame.without_rows(), points, activation, c, _probes(few))
     look = everything.parts(work, Look)
-    if np.abs(look.probes / len(c) - 1).max(initial=0.0) > _ALIKE:
+    off = np.abs(look.probes - len(c)).max()
+    if off > max(_ALIKE, _BY_CHANCE * len(c) / np.sqrt(sample.n_rows)):
         return everything.gram(frame, points, activation)
     # The quadratic whose gradient at `c` is that of all rows, and whose value is theirs.
     Hc = few.G @ c

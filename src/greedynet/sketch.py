@@ -141,7 +141,7 @@ class Sketch:
             return self.all
         return Sums(MemoryBlocks(self._take(self._larger), self._pool), self._journal)
 
-    def products(self, frame: Frame, points: Float64, activation: Activation) -> Gram:
+    def products(self, frame: Frame, points: Float64, activation: Activation, ridge: float) -> Gram:
         """Return products of neurons that give the outer weights of all rows.
 
         Parameters
@@ -151,10 +151,12 @@ class Sketch:
         points : ndarray of shape (k, d + 1)
             Neurons.
         activation : Activation
+        ridge : float
+            With which the weights will be solved for.
         """
         if self.many is self.all:
             return self.all.gram(frame, points, activation)
-        return products_of_all_rows(self.many, self.all, frame, points, activation)
+        return products_of_all_rows(self.many, self.all, frame, points, activation, ridge)
 
 
 def sketch_of(

@@ -103,7 +103,7 @@ def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
     for start in range(0, max(1, len(rows)), block_rows):
         part = slice(start, start + block_rows)
         weights = None if rows.weights is None else rows.weights[part]
-        yield Rows(rows.X[part], rows.Y[part], weights)
+        yield Rows(rows.X[part], rows.Y[part], weights, start=rows.start + start)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.checks import check_kind, check_labels, check_weight_shape, is_number
-from greedynet.data import Rows, unit_vectors
+from greedynet.data import Rows, class_numbers, unit_vectors
 
 Float64 = NDArray[np.float64]
 # Inputs, outputs, and weights or None.
@@ -84,8 +84,7 @@ class Preparation:
 
     def _weights(self, Y: Float64, weights: Float64 | None) -> Float64 | None:
         if self.by_class is not None:
-            at = Y[:, 0].astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
-            of_class = self.by_class[at]
+            of_class = self.by_class[class_numbers(Y)]
             weights = of_class if weights is None else weights * of_class
         return weights if weights is None else weights / self.mean_weight
 
@@ -195,6 +194,9 @@ class Labels:
     @staticmethod
     def joined(parts: Sequence["Labels"]) -> "Labels":
         """Return the labels of several blocks."""
+        kinds = {part.values.dtype.kind for part in parts}
+        if len(kinds) > 1:  # such as text in one, numbers in another
+            check_labels(np.concatenate([p.values.astype(object) for p in parts]), "y")
         values, at = np.unique(np.concatenate([p.values for p in parts]), return_inverse=True)
         weights = np.concatenate([p.weights for p in parts])
         counts = np.bincount(at, weights, minlength=len(values))

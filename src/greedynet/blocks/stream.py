@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -50,8 +51,8 @@ class StreamSource:
         """Return the number of rows and the sum over them, one pass."""
         n_rows, found = 0, None
         for rows in self._rows(preparation):
+            part = summed(work, replace(rows, start=n_rows), self._pool)
             n_rows += len(rows)
-            part = summed(work, rows, self._pool)
             found = part if found is None else work.join(found, part)
         if found is None:
             raise ValueError("`X` must have rows of positive weight, got none.")

@@ -7,8 +7,8 @@ and every row counts for as many as it was drawn from:
     w_i = n_c / m_c          n_c rows of a class, m_c of them in the sample
 
 for rare classes, one by one, and for all others together. Which rows of a rare class are taken is
-decided by a hash of their inputs, the smallest first: it is the same however rows are cut into
-blocks, and sums of blocks need to keep no more than are taken.
+decided by random keys that follow from their positions, the smallest first: they are the same
+however rows are cut into blocks, and sums of blocks need to keep no more than are taken.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.blocks import Blocks, as_blocks, in_memory, joined
-from greedynet.data import Rows
+from greedynet.data import Rows, class_numbers
 from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.sketch import Sketch
 
@@ -42,22 +42,19 @@ def at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal = NO_JOURNA
         return in_memory(rows)
     blocks = as_blocks(rows)
     sample = Sketch(blocks, n, hold_out=False, seed=seed, turns=1, journal=journal).sample(0)
-    there = np.bincount(_classes(sample), minlength=_n_classes(rows.n_outputs))
+    there = np.bincount(class_numbers(sample.Y), minlength=_n_classes(rows.n_outputs))
     enough = int(_RARE * n / len(there))
     rare = there < enough
     if not rare.any():
         return sample
     found = blocks.total(OfRareClasses(np.flatnonzero(rare), enough, seed))
-    return _put_together(len(rows), sample.take(np.flatnonzero(~rare[_classes(sample)])), found)
+    return _put_together(
+        len(rows), sample.take(np.flatnonzero(~rare[class_numbers(sample.Y)])), found
+    )
 
 
 def _n_classes(n_outputs: int) -> int:
     return 2 if n_outputs == 1 else n_outputs
-
-
-def _classes(rows: Rows) -> NDArray[np.intp]:
-    Y = rows.Y
-    return Y[:, 0].astype(np.intp) if Y.shape[1] == 1 else np.argmax(Y, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +65,15 @@ class Found:
     ----------
     classes : ndarray of shape (n_rare,)
     rows : Rows
-        Those with the smallest hashes, class by class.
-    hashes : ndarray of shape (n_rows,)
+        Those with the smallest keys, class by class.
+    keys : ndarray of shape (n_rows,)
     counts : ndarray of shape (n_rare,)
         How many rows there are of each class, taken or not.
     """
 
     classes: NDArray[np.intp]
     rows: Rows
-    hashes: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
     counts: NDArray[np.intp]
 
 
@@ -91,7 +88,7 @@ class OfRareClasses:
     most : int
         Rows of a class to take at most.
     seed : int
-        Seed of the hashes.
+        Seed of the keys.
     """
 
     classes: NDArray[np.intp]
@@ -103,41 +100,39 @@ class OfRareClasses:
 
     def of(self, rows: Rows) -> Found:
         """Return what is found among some rows."""
-        rows = rows.take(np.flatnonzero(np.isin(_classes(rows), self.classes)))
-        counts = np.array([np.sum(_classes(rows) == c) for c in self.classes], dtype=np.intp)
-        return self._smallest(Found(self.classes, rows, _hashes(rows.X, self.seed), counts))
+        of_class = class_numbers(rows.Y)
+        at = np.flatnonzero(np.isin(of_class, self.classes))
+        counts = np.array([np.sum(of_class == c) for c in self.classes], dtype=np.intp)
+        keys = _keys(rows.start + at, self.seed)
+        return self._smallest(Found(self.classes, rows.take(at), keys, counts))
 
     def join(self, one: Found, other: Found) -> Found:
         """Return what is found in both."""
-        hashes = np.concatenate([one.hashes, other.hashes])
-        counts = one.counts + other.counts
-        rows = joined([one.rows, other.rows])
-        return self._smallest(Found(self.classes, rows, hashes, counts))
+        keys = np.concatenate([one.keys, other.keys])
+        rows, counts = joined([one.rows, other.rows]), one.counts + other.counts
+        return self._smallest(Found(self.classes, rows, keys, counts))
 
     def _smallest(self, found: Found) -> Found:
-        """Keep the smallest hashes of every class, in their order."""
-        weights = np.ones(len(found.rows)) if found.rows.weights is None else found.rows.weights
-        order = np.lexsort((weights, found.hashes))
-        of_class = _classes(found.rows)[order]
+        """Keep the smallest keys of every class, in their order."""
+        order = np.argsort(found.keys)
+        of_class = class_numbers(found.rows.Y)[order]
         kept = np.concatenate([order[of_class == c][: self.most] for c in self.classes])
-        return replace(found, rows=found.rows.take(kept), hashes=found.hashes[kept])
+        return replace(found, rows=found.rows.take(kept), keys=found.keys[kept])
 
 
-def _hashes(X: NDArray[np.floating], seed: int) -> NDArray[np.uint64]:
-    """Return numbers that look random, and depend on the bits of a row alone."""
-    # -0 is 0; and 53 bits of the seed are plenty.
-    bits = np.ascontiguousarray(X + 0.0, dtype=np.float64).view(np.uint64)
-    found = np.full(len(X), (2 * seed + 1) % 2**53, dtype=np.uint64)
-    for column in bits.T:
-        found = (found ^ column) * np.uint64(0x9E3779B97F4A7C15)
-        found ^= found >> np.uint64(32)
-    return found
+def _keys(positions: NDArray[np.intp], seed: int) -> NDArray[np.uint64]:
+    """Return a number for each position that looks random; no two are the same (splitmix64)."""
+    found = positions.astype(np.uint64) + np.uint64(seed % 2**31 * 2**32)
+    found = (found + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    return found ^ (found >> np.uint64(31))
 
 
 def _put_together(n: int, others: Rows, found: Found) -> Rows:
     """Return rows of all classes; each counts for as many as it was drawn from, 1 on average."""
     rows = joined([others, found.rows])
-    of_class = _classes(found.rows)
+    of_class = class_numbers(found.rows.Y)
     taken = [len(others), *(np.sum(of_class == c) for c in found.classes)]
     drawn_from = [n - int(found.counts.sum()), *found.counts]
     weights = np.repeat(np.divide(drawn_from, np.maximum(taken, 1)), taken)

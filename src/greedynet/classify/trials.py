@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from greedynet.data import Rows
+from greedynet.data import Rows, class_numbers
 from greedynet.descent import Weights, descend
 from greedynet.journal import NO_JOURNAL, Journal
 from greedynet.logistic import log_loss
@@ -23,6 +23,8 @@ N_FOLDS = 5
 ENOUGH_HELD_OUT, ENOUGH_OF_OTHERS = 600, 200
 MAX_REPEATS = 2
 RIDGES = tuple(np.geomspace(1e-4, 3e-2, 6))
+# So many smaller ones are tried at most, where classes are very rare.
+_MOST_SMALLER = 6
 FOLD_STEPS = 60
 _NEGLIGIBLE = 1e-3
 _PRUNED_TO = 2 / 3
@@ -133,6 +135,7 @@ def ridges_for(rows: Rows) -> Float64:
     bits = -float(np.sum(shares * np.log2(shares)))
     step = RIDGES[1] / RIDGES[0]
     n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
+    n_smaller = min(n_smaller, _MOST_SMALLER)
     return np.concatenate([RIDGES[0] * step ** np.arange(-n_smaller, 0.0), RIDGES])
 
 
@@ -148,17 +151,12 @@ def _lowest(x: Float64, y: Float64) -> float:
 
 def n_of_others(rows: Rows) -> int:
     """Return how many rows are not of the largest class, which tell about classes; 1 at least."""
-    return max(1, len(rows) - int(np.unique(_labels(rows), return_counts=True)[1].max()))
-
-
-def _labels(rows: Rows) -> NDArray[np.intp]:
-    found = rows.Y[:, 0] > 0.5 if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
-    return found.astype(np.intp)
+    return max(1, len(rows) - int(np.unique(class_numbers(rows.Y), return_counts=True)[1].max()))
 
 
 def stratified_folds(rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
     """Stratified folds, until enough rows have been held out."""
-    labels = _labels(rows)
+    labels = class_numbers(rows.Y)
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
     # A class of one row cannot be held out and be trained on: it is always trained on.
     single, many = (np.flatnonzero(rare) for rare in (counts[which] == 1, counts[which] > 1))

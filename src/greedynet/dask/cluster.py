@@ -265,7 +265,11 @@ class Shards:
             (worker, tuple(numbers[i] for i in ats), self._start(worker, ats, numbers, futures))
             for worker, ats in by_worker.items()
         ]
-        made = [self._checked(worker, held, future) for worker, held, future in started]
+        try:
+            made = [self._checked(worker, held, future) for worker, held, future in started]
+        except BaseException:
+            self._cancel([future for *_, future in started])
+            raise
         return [shard for shard in made if shard is not None]
 
     def _targets(self, numbers: list[int], futures: list[Future[Any]]) -> dict[int, str]:

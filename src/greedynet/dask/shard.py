@@ -3,7 +3,7 @@
 import pickle
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -88,17 +88,18 @@ class Shard:
         raws = self._raws.items()
         return [Labels.of(raw, f"partition {number}") for number, raw in raws if len(raw[0])]
 
-    def total(self, preparation: bytes, work: bytes) -> Sum:
-        """Sum over all rows, partition by partition."""
+    def total(self, preparation: bytes, work: bytes, starts: dict[int, int]) -> Sum:
+        """Sum over all rows, partition by partition; each starts at its position among all rows."""
         start = perf_counter()
         task: Work[Any] = pickle.loads(work)
         rows = self._rows(preparation)
         found = None
         block_rows = max(_LEAST_ROWS, _BLOCK_NUMBERS // task.width)
         with deterministic_threads(self._n_threads) as pool:
-            for part in rows.values():
+            for number, part in rows.items():
                 if len(part):
-                    here = summed(task, part, pool, block_rows)
+                    placed = replace(part, start=starts.get(number, 0))
+                    here = summed(task, placed, pool, block_rows)
                     found = here if found is None else task.join(found, here)
         counts = {number: len(part) for number, part in rows.items()}
         return Sum(counts, found, perf_counter() - start)

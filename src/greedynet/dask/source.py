@@ -3,7 +3,7 @@
 import pickle
 import threading
 import time
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,7 +54,8 @@ class DaskSource:
         sent = pickle.dumps(preparation), dumps(work)
         start = time.perf_counter()
         with self._lock:
-            answers: list[Sum] = self._shards.ask(lambda actor, _: actor.total(*sent))
+            starts = self._starts()
+            answers: list[Sum] = self._shards.ask(lambda actor, _: actor.total(*sent, starts))
             self._check_counts(answers)
         slowest = max(answer.seconds for answer in answers)
         whole = time.perf_counter() - start
@@ -91,13 +92,18 @@ class DaskSource:
 
     def _by_partition(self, positions: NDArray[np.intp]) -> dict[int, NDArray[np.intp]]:
         """Cut positions among all rows into positions within the partitions."""
-        starts = np.cumsum([0, *(self._counts[n] for n in range(self._n_partitions))])
-        cuts = np.searchsorted(positions, starts)
+        starts = self._starts()
+        cuts = np.searchsorted(positions, [*starts.values(), sum(self._counts.values())])
         return {
             n: positions[low:high] - starts[n]
             for n, (low, high) in enumerate(pairwise(cuts))
             if high > low
         }
+
+    def _starts(self) -> dict[int, int]:
+        """Return the position of each partition's first row among all rows; none before a count."""
+        positions = accumulate(self._counts.values(), initial=0)
+        return dict(zip(self._counts, positions, strict=False))
 
     def _check_counts(self, answers: list[Sum]) -> None:
         """Remember how many rows every partition has, and see that it stays so."""
