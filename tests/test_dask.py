@@ -389,8 +389,8 @@ def test_what_a_pass_returns_does_not_grow_with_the_rows(small_samples, monkeypa
     sizes = []
     real = Shard.total
 
-    def total(self, preparation, work):
-        answer = real(self, preparation, work)
+    def total(self, preparation, work, starts):
+        answer = real(self, preparation, work, starts)
         # The seconds are a number of eight bytes whatever they are.
         sizes.append((len(preparation), len(work), len(pickle.dumps(answer))))
         return answer
@@ -827,9 +827,9 @@ def test_a_worker_joins_and_gets_its_share(small_samples, monkeypatch, wanted_af
         held = []
         real = Shard.total
 
-        def total(self, preparation, work):
+        def total(self, *asked):
             held.append(len(self._raws))
-            return real(self, preparation, work)
+            return real(self, *asked)
 
         monkeypatch.setattr(Shard, "total", total)
         meddling = Meddling(monkeypatch, 2, join)
@@ -880,9 +880,9 @@ def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeyp
     monkeypatch.setattr("greedynet.dask.cluster._LOOK_EVERY", 0.01)
     real = Shard.total
 
-    def slow(self, preparation, work):
+    def slow(self, *asked):
         time.sleep(0.05)
-        return real(self, preparation, work)
+        return real(self, *asked)
 
     monkeypatch.setattr(Shard, "total", slow)
     wanted = GreedyNetRegressor(n_nodes=5).fit(*problem())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.blocks import Blocks
 from greedynet.data import Rows
@@ -205,9 +206,10 @@ def described(value: Any, depth: int = 5) -> str:
         value = value.item()
     if depth < 0:
         return type(value).__qualname__
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return f"{value.shape} {_digest(value.tobytes())}"
     if isinstance(value, np.ndarray | list | tuple):
+        numbers = _numbers(value)
+        if numbers is not None:
+            return f"{numbers.shape} {_digest(numbers.tobytes())}"
         shown = f"[{', '.join(described(part, depth - 1) for part in value)}]"
         return shown if len(shown) < _LONG else f"{len(value)} {_digest(shown.encode())}"
     if isinstance(value, dict):
@@ -219,6 +221,15 @@ def described(value: Any, depth: int = 5) -> str:
     held = vars(value) if hasattr(value, "__dict__") else {}
     parts = [f"{name}={described(held[name], depth - 1)}" for name in sorted(held)]
     return f"{getattr(value, '__qualname__', type(value).__qualname__)}({', '.join(parts)})"
+
+
+def _numbers(values: Any) -> NDArray[Any] | None:
+    """Return numbers as an array, whether they came as one or in lists; None if they are none."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return None
+    return array if array.dtype.kind in "biufc" else None
 
 
 def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> str:

@@ -88,7 +88,7 @@ class Shard:
         raws = self._raws.items()
         return [Labels.of(raw, f"partition {number}") for number, raw in raws if len(raw[0])]
 
-    def total(self, preparation: bytes, work: bytes, starts: dict[int, int]) -> Sum:
+    def total(self, preparation: bytes, work: bytes, starts: Sequence[int]) -> Sum:
         """Sum over all rows, partition by partition; each starts at its position among all rows."""
         start = perf_counter()
         task: Work[Any] = pickle.loads(work)
@@ -96,10 +96,9 @@ class Shard:
         found = None
         block_rows = max(_LEAST_ROWS, _BLOCK_NUMBERS // task.width)
         with deterministic_threads(self._n_threads) as pool:
-            for number, part in rows.items():
+            for part, start in zip(rows.values(), starts, strict=True):
                 if len(part):
-                    placed = replace(part, start=starts.get(number, 0))
-                    here = summed(task, placed, pool, block_rows)
+                    here = summed(task, replace(part, start=start), pool, block_rows)
                     found = here if found is None else task.join(found, here)
         counts = {number: len(part) for number, part in rows.items()}
         return Sum(counts, found, perf_counter() - start)

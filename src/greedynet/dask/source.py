@@ -55,7 +55,9 @@ class DaskSource:
         start = time.perf_counter()
         with self._lock:
             starts = self._starts()
-            answers: list[Sum] = self._shards.ask(lambda actor, _: actor.total(*sent, starts))
+            answers: list[Sum] = self._shards.ask(
+                lambda actor, numbers: actor.total(*sent, [starts.get(n, 0) for n in numbers])
+            )
             self._check_counts(answers)
         slowest = max(answer.seconds for answer in answers)
         whole = time.perf_counter() - start
