@@ -75,7 +75,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tablefit",),
     ("export", "plots", "report", "dask"),
     ("paper",),
-    ("commands",),
+    ("commands", "shell"),
     ("cli",),
     ("__main__",),
 )

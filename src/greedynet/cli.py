@@ -1,87 +1,20 @@
 """The command line. Everything but click is imported inside the commands: `--help` is instant."""
 
-import errno
-import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
+from greedynet.shell import Commands, FilePath
 
-
-@contextmanager
-def clean_exit() -> Iterator[None]:
-    """Turn errors a user can mend into one line, and Ctrl-C into exit code 130."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        raise  # who reads the answer has read enough: click ends in silence
-    except OSError as error:
-        click.echo(f"greedynet: {_explained(error)}", err=True)
-        sys.exit(EXIT_USAGE)
-    except (ValueError, ModuleNotFoundError) as error:
-        click.echo(f"greedynet: {_as_options(str(error))}", err=True)
-        sys.exit(EXIT_USAGE)
-
-
-def _explained(error: OSError) -> str:
-    """Say what to do about a disk."""
-    if error.errno is None or error.filename is None:
-        return str(error)
-    name = str(error.filename)
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{name}: the disk is full. Nothing was written: make room, or write elsewhere."
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{name}: no permission. Choose another file or folder, or ask for permission."
-    return f"{name}: {error.strerror}"
-
-
-def _as_options(message: str) -> str:
-    """Write parameters of Python as they are written on the command line."""
-    names = "missing|unknown|ignore|text|separator|decimal|target"
-    message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
-    message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
-    message = re.sub(r"`output=(\d+)`", r"--output \1", message)
-    message = re.sub(r"^`(ignore|text|output)` ", r"--\1 ", message)
-    return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
-
-
-class _Commands(click.Group):
-    """Commands that end cleanly, whichever it is and however far it came."""
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with clean_exit():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with clean_exit():
-            return super().invoke(ctx)
-
-
-class _Path(click.Path):
-    """A path, and never `-`, which elsewhere stands for standard input and output."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value == "-":
-            self.fail("Standard input and output cannot be used: write a file's path.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-_INPUT = _Path(exists=True, dir_okay=False, path_type=Path)
-_OUTPUT = _Path(path_type=Path)
+_INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
+_OUTPUT = FilePath(path_type=Path)
 
 _MODEL = click.argument("model", type=_INPUT)
 _DATA = click.argument("data", type=_INPUT)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="greedynet")
 def main() -> None:
     """Build small neural networks, neuron by neuron."""
@@ -92,7 +25,7 @@ def main() -> None:
 @click.option("--quick", is_flag=True, help="A short version, under a minute, for a first look.")
 @click.option(
     "--out",
-    type=_Path(file_okay=False, path_type=Path),
+    type=FilePath(file_okay=False, path_type=Path),
     default=None,
     metavar="DIR",
     help="Where results go; reproduction, or reproduction-quick, by default.",
@@ -342,7 +275,7 @@ def report(model: Path, data: Path | None, **options: Any) -> None:
 @main.command()
 @click.option(
     "--out",
-    type=_Path(exists=True, file_okay=False, path_type=Path),
+    type=FilePath(exists=True, file_okay=False, path_type=Path),
     default=Path(),
     metavar="DIR",
     help="Where the two files go; the current folder by default.",

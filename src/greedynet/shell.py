@@ -1,0 +1,76 @@
+"""What all commands share on the terminal: paths, errors in one line, Ctrl-C; click alone."""
+
+import errno
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
+
+
+@contextmanager
+def clean_exit() -> Iterator[None]:
+    """Turn errors a user can mend into one line, and Ctrl-C into exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        raise  # who reads the answer has read enough: click ends in silence
+    except OSError as error:
+        click.echo(f"greedynet: {_explained(error)}", err=True)
+        sys.exit(EXIT_USAGE)
+    except (ValueError, ModuleNotFoundError) as error:
+        click.echo(f"greedynet: {_as_options(str(error))}", err=True)
+        sys.exit(EXIT_USAGE)
+
+
+def _explained(error: OSError) -> str:
+    """Say what to do about a disk."""
+    if error.errno is None or error.filename is None:
+        return str(error)
+    name = str(error.filename)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{name}: the disk is full. Nothing was written: make room, or write elsewhere."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{name}: no permission. Choose another file or folder, or ask for permission."
+    return f"{name}: {error.strerror}"
+
+
+def _as_options(message: str) -> str:
+    """Write parameters of Python as they are written on the command line."""
+    names = "missing|unknown|ignore|text|separator|decimal|target"
+    message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
+    message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
+    message = re.sub(r"`output=(\d+)`", r"--output \1", message)
+    message = re.sub(r"^`(ignore|text|output)` ", r"--\1 ", message)
+    return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
+
+
+class Commands(click.Group):
+    """Commands that end cleanly, whichever it is and however far it came."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments."""
+        with clean_exit():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with clean_exit():
+            return super().invoke(ctx)
+
+
+class FilePath(click.Path):
+    """A path, and never `-`, which elsewhere stands for standard input and output."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path."""
+        if value == "-":
+            self.fail("Standard input and output cannot be used: write a file's path.", param, ctx)
+        return super().convert(value, param, ctx)
