@@ -37,10 +37,11 @@ from greedynet.dask import (  # noqa: E402
     DaskGreedyNetRegressor,
     DaskSource,
 )
-from greedynet.dask.cluster import Shards, _Placed  # noqa: E402
+from greedynet.dask.cluster import Shards  # noqa: E402
 from greedynet.dask.collections import Partitions  # noqa: E402
 from greedynet.dask.shard import Contents, Shard  # noqa: E402
 from greedynet.dask.spread import largest_load, spread  # noqa: E402
+from greedynet.dask.waiting import Placed, Waiting  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
 TIME_LIMIT = 300
@@ -354,7 +355,7 @@ def test_nothing_is_left_behind_of_partitions_that_were_waited_for(small_samples
         time.sleep(0.05)
         return block
 
-    monkeypatch.setattr("greedynet.dask.cluster._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     X, y = problem()
     with cluster_of(2) as client, no_garbage_collection():
         model = DaskGreedyNetRegressor(n_nodes=5)
@@ -877,7 +878,7 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
 
 def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeypatch):
     """A worker that does not answer for a while is looked for, found, and waited for."""
-    monkeypatch.setattr("greedynet.dask.cluster._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     real = Shard.total
 
     def slow(self, *asked):
@@ -891,7 +892,7 @@ def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeyp
 
 def test_a_scheduler_may_take_longer_than_the_patience(small_samples, monkeypatch):
     """dask breaks its client where the time is over while it fetches a result."""
-    monkeypatch.setattr("greedynet.dask.cluster._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     wanted = GreedyNetRegressor(n_nodes=5).fit(*problem())
     with cluster_of(2) as client:
         handlers = client.cluster.scheduler.handlers
@@ -919,8 +920,8 @@ def test_an_answer_that_comes_when_the_time_is_over_is_taken(client):
             raise TimeoutError
 
     worker, *_ = client.nthreads()
-    shard = _Placed(worker, (0,), SimpleNamespace(status="finished"), None)
-    assert Shards(client, None)._answer(shard, Late()) == 7
+    shard = Placed(worker, (0,), SimpleNamespace(status="finished"), None)
+    assert Waiting(client).answer(shard, Late()) == 7
 
 
 def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):

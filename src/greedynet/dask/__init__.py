@@ -4,11 +4,11 @@ from greedynet.extras import require
 
 require("distributed", "dask", "greedynet.dask")
 
-from greedynet.dask.cluster import ClusterError  # noqa: E402
 from greedynet.dask.estimators import (  # noqa: E402
     DaskGreedyNetClassifier,
     DaskGreedyNetRegressor,
 )
 from greedynet.dask.source import DaskSource  # noqa: E402
+from greedynet.dask.waiting import ClusterError  # noqa: E402
 
 __all__ = ["ClusterError", "DaskGreedyNetClassifier", "DaskGreedyNetRegressor", "DaskSource"]

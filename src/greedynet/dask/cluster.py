@@ -8,28 +8,19 @@ again; the answers of the others stand. A worker that has joined gets a share as
 begins.
 """
 
-import logging
-import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any
 from uuid import uuid4
 
-import dask
-from dask.utils import parse_timedelta
-from distributed import Actor, Client, Future, wait
+from distributed import Client, Future
 
 from greedynet.dask.collections import Partitions
 from greedynet.dask.shard import Contents, Shard
 from greedynet.dask.spread import largest_load, spread
+from greedynet.dask.waiting import ClusterError, LostError, Placed, Waiting, log
 
-log = logging.getLogger("greedynet.dask")
-
-# How often to look whether a worker that does not answer is still there.
-_LOOK_EVERY = 1.0
 # Losses in one pass after which something other than a worker must be wrong.
 _MOST_LOSSES = 20
 _TOO_MANY_LOSSES = (
@@ -38,24 +29,6 @@ _TOO_MANY_LOSSES = (
 )
 # Partitions are moved to a worker that has joined if that takes so much off the longest shard.
 _WORTH_MOVING = 0.2
-
-
-class ClusterError(RuntimeError):
-    """The cluster cannot go on with a fit."""
-
-
-class _LostError(Exception):
-    """A shard is not there any more."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """A shard on its worker."""
-
-    worker: str
-    numbers: tuple[int, ...]
-    future: Future[Any]
-    actor: Any = field(repr=False)
 
 
 # What a shard is to do: its actor and its partitions -> a future of the answer.
@@ -73,11 +46,11 @@ class Shards:
     """
 
     def __init__(self, client: Client, partitions: Partitions) -> None:
-        self._client = client
+        self._client, self._waiting = client, Waiting(client)
         self._partitions = partitions
         self._name = f"greedynet-shard-{uuid4().hex[:12]}"
         self._count = count()
-        self._placed: list[_Placed] = []
+        self._placed: list[Placed] = []
         self._known: dict[int, Contents] = {}
         self._sizes: dict[int, int] = {}
         self._workers: frozenset[str] = frozenset()
@@ -113,8 +86,8 @@ class Shards:
             asked = [(s, self._called(s, what)) for s in self._placed if s.numbers not in answers]
             for shard, future in asked:
                 try:
-                    answers[shard.numbers] = self._answer(shard, future)
-                except _LostError:
+                    answers[shard.numbers] = self._waiting.answer(shard, future)
+                except LostError:
                     self._lose(shard)
             if sum(map(len, answers)) >= len(self._partitions):
                 return [answers[numbers] for numbers in sorted(answers)]
@@ -132,27 +105,7 @@ class Shards:
         if joined and self._placed and not self._unplaced():
             self._move()
 
-    def _present(self) -> frozenset[str]:
-        """Return the addresses of the workers; wait for one if there is none."""
-        limit = parse_timedelta(dask.config.get("greedynet.worker-timeout", "60 s"))
-        until = time.monotonic() + limit
-        told = False
-        while not (workers := self._client.nthreads()):
-            if time.monotonic() > until:
-                raise ClusterError(
-                    f"The cluster of `client` has had no worker for {limit:g} seconds: start "
-                    "workers, or set `greedynet.worker-timeout` in the configuration of dask to "
-                    "wait longer."
-                )
-            if not told:
-                log.warning("No workers: waiting up to %g seconds for one.", limit)
-                told = True
-            time.sleep(0.1)
-        return frozenset(workers)
-
-    # Answers
-
-    def _called(self, shard: _Placed, what: Ask) -> Any:
+    def _called(self, shard: Placed, what: Ask) -> Any:
         """Return the future of an answer; None where the shard is known to be lost."""
         try:
             return what(shard.actor, shard.numbers)
@@ -161,29 +114,7 @@ class Shards:
                 raise
             return None
 
-    def _answer(self, shard: _Placed, future: Any) -> Any:
-        """Wait for an answer as long as the worker is there."""
-        if future is None:
-            raise _LostError
-        while True:
-            # Looked at before: an answer may come just when the time is over.
-            done = future.done()
-            try:
-                return future.result(timeout=None if done else _LOOK_EVERY)
-            except OSError as error:  # among them TimeoutError
-                waiting = isinstance(error, TimeoutError) and not done
-                if not waiting or not self._is_there(shard):
-                    raise _LostError from error
-            except Exception as error:
-                # A worker that was started anew at the same address knows nothing of the shard.
-                if shard.future.status == "finished" and not isinstance(error, KeyError):
-                    raise
-                raise _LostError from error
-
-    def _is_there(self, shard: _Placed) -> bool:
-        return shard.future.status == "finished" and shard.worker in self._client.nthreads()
-
-    def _lose(self, shard: _Placed) -> None:
+    def _lose(self, shard: Placed) -> None:
         lost = list(shard.numbers)
         log.warning("Worker %s is gone: partitions %s are placed again.", shard.worker, lost)
         self._placed.remove(shard)
@@ -224,7 +155,7 @@ class Shards:
         self._placed = [left for shard in self._placed if (left := self._without(shard, moved))]
         self._placed += made
 
-    def _without(self, shard: _Placed, moved: set[int]) -> _Placed | None:
+    def _without(self, shard: Placed, moved: set[int]) -> Placed | None:
         """Return a shard without partitions that are elsewhere now; None if none are left."""
         gone = [n for n in shard.numbers if n in moved]
         left = tuple(n for n in shard.numbers if n not in moved)
@@ -234,12 +165,12 @@ class Shards:
             self._cancel([shard.future])
             return None
         try:
-            self._answer(shard, self._called(shard, lambda actor, _: actor.drop(gone)))
-        except _LostError:
+            self._waiting.answer(shard, self._called(shard, lambda actor, _: actor.drop(gone)))
+        except LostError:
             return None
         return replace(shard, numbers=left)
 
-    def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[_Placed]:
+    def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[Placed]:
         """Compute partitions and put them into shards; without those that are lost on the way."""
         futures = self._client.compute(self._partitions.raws(numbers))
         try:
@@ -252,10 +183,10 @@ class Shards:
 
     def _put(
         self, numbers: list[int], futures: list[Future[Any]], targets: dict[int, str] | None
-    ) -> list[_Placed]:
+    ) -> list[Placed]:
         """Put partitions into shards once they are computed."""
         for number, future in zip(numbers, futures, strict=True):
-            self._check_computed(number, future)
+            self._waiting.check_computed(number, future)
         if targets is None:
             targets = self._targets(numbers, futures)
         by_worker: dict[str, list[int]] = {}
@@ -284,7 +215,7 @@ class Shards:
         for shard in self._placed:
             held = sum(self._sizes[n] for n in shard.numbers)
             loads[shard.worker] = loads.get(shard.worker, 0) + held
-        targets = spread(sizes, holders, sorted(self._present()), loads)
+        targets = spread(sizes, holders, sorted(self._waiting.workers()), loads)
         return dict(zip(numbers, targets, strict=True))
 
     def _start(
@@ -301,14 +232,14 @@ class Shards:
             allow_other_workers=False,
         )
 
-    def _checked(
-        self, worker: str, numbers: tuple[int, ...], future: Future[Any]
-    ) -> _Placed | None:
+    def _checked(self, worker: str, numbers: tuple[int, ...], future: Future[Any]) -> Placed | None:
         """Wait for a shard and compare its partitions with what they were; None if it is lost."""
         try:
-            shard = _Placed(worker, numbers, future, self._actor(worker, future))
-            found = self._answer(shard, self._called(shard, lambda actor, _: actor.contents()))
-        except _LostError:
+            shard = Placed(worker, numbers, future, self._waiting.actor(worker, future))
+            found = self._waiting.answer(
+                shard, self._called(shard, lambda actor, _: actor.contents())
+            )
+        except LostError:
             self._cancel([future])
             return None
         for number, contents in found.items():
@@ -320,43 +251,3 @@ class Shards:
                     "seed what is random in it."
                 )
         return shard
-
-    # Futures
-
-    # Never `result(timeout=...)`: if time is over while dask fetches a result, its client may be
-    # unable to fetch any ever after (dask/distributed#8514). So nothing is fetched here.
-
-    def _wait(self, future: Future[Any]) -> None:
-        with suppress(TimeoutError, CancelledError):
-            wait(future, timeout=_LOOK_EVERY)
-
-    def _actor(self, worker: str, future: Future[Any]) -> Any:
-        """Wait for an actor as long as its worker is there."""
-        while not future.done():
-            self._wait(future)
-            # A task that may run on one worker only waits for ever if that one is gone.
-            if not future.done() and worker not in self._client.nthreads():
-                raise _LostError
-        if future.status == "finished":
-            return Actor(Shard, worker, future.key)
-        error = future.exception() if future.status == "error" else None
-        if error is None or worker not in self._client.nthreads():
-            raise _LostError from error
-        raise error
-
-    def _check_computed(self, number: int, future: Future[Any]) -> None:
-        """Wait for a partition, and say which one it is that fails."""
-        while not future.done():
-            self._wait(future)
-            self._present()
-        if future.status == "finished":
-            return
-        error = future.exception() if future.status == "error" else None
-        if error is None or isinstance(error, CancelledError):
-            raise ClusterError(
-                f"Partition {number} of `X` and `y` was lost with its worker and cannot be "
-                "computed again, as its data were scattered or computed by a client that is gone: "
-                "build the collection from files or functions, or scatter with `broadcast=True`."
-            ) from error
-        error.add_note(f"This happened while partition {number} of `X` and `y` was computed.")
-        raise error

@@ -12,9 +12,10 @@ from distributed.protocol.pickle import dumps
 from numpy.typing import NDArray
 
 from greedynet.blocks import Labels, Preparation, Work, joined
-from greedynet.dask.cluster import Shards, log
+from greedynet.dask.cluster import Shards
 from greedynet.dask.collections import Partitions
 from greedynet.dask.shard import Sum
+from greedynet.dask.waiting import log
 from greedynet.data import Rows
 
 T = TypeVar("T")
