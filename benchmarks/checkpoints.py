@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 from scaling import problem
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, checkpoint
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators import checkpoint
 
 
 def regression(n, **parameters):

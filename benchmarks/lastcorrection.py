@@ -12,7 +12,8 @@ import time
 import numpy as np
 from scaling import problem
 
-from greedynet import GreedyNetRegressor, lastcorrection
+from greedynet import GreedyNetRegressor
+from greedynet.correction.all_rows import inner_weights as lastcorrection
 
 D = 10
 TEST_ROWS = 50_000

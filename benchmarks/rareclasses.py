@@ -17,7 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import average_precision_score, log_loss
 
 from greedynet import GreedyNetClassifier
-from greedynet.classify import samples
+from greedynet.fitting.classify import samples
 
 NODES = 30
 SHIFTS = (-9.0, -6.0)

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from greedynet.dictionary import MEMORY_BUDGET, Dictionary
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
 from greedynet.paper import load_example
 from greedynet.search import DictionarySearch, WeakSearch
+from greedynet.search.atoms import MEMORY_BUDGET, Dictionary
 from greedynet.search.weak import grouped
-from greedynet.threads import deterministic_threads
+from greedynet.support.threads import deterministic_threads
 
 
 def select(dictionary, y, n_steps, search=None):

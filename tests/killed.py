@@ -3,7 +3,7 @@
 import os
 import signal
 
-from greedynet import checkpoint
+from greedynet.estimators import checkpoint
 
 
 def die_in_write(number: int) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from greedynet import GreedyNetRegressor
-from greedynet.sphere import gaussian, sample_sphere
+from greedynet.search.sphere import gaussian, sample_sphere
 
 SEARCHES = ("continuous", "dictionary")
 

@@ -27,11 +27,11 @@ from greedynet import (
 )
 from greedynet.activations import ReLU
 from greedynet.cli import main
-from greedynet.dictionary import Dictionary
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
 from greedynet.losses import Absolute
 from greedynet.paper import load_example
-from greedynet.sphere import circle, gaussian, golden_spiral, sample_sphere
+from greedynet.search.atoms import Dictionary
+from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere
 from problems import SEARCHES, noisy, some_points
 
 X, y = noisy(n_rows=40)
@@ -883,7 +883,9 @@ def program(folder, *arguments, before):
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("moment", ["greedynet.cli", "click", "greedynet.commands.info", "numpy"])
+@pytest.mark.parametrize(
+    "moment", ["greedynet.cli", "click", "greedynet.cli.commands.info", "numpy"]
+)
 def test_interrupts_while_the_program_is_imported(folder, moment):
     done = program(folder, "info", "m", before=INTERRUPTION.format(moment=moment))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
@@ -906,5 +908,5 @@ def test_readers_that_leave(folder, monkeypatch):
     def left(*arguments):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    monkeypatch.setattr("greedynet.commands.info.run", left)
+    monkeypatch.setattr("greedynet.cli.commands.info.run", left)
     assert called("info m", code=1).stderr == ""

@@ -8,16 +8,18 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, data, sketch
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ReLU, get_activation
-from greedynet.blocks import MemoryBlocks, Surveyed, base, readers
-from greedynet.correct import VariableProjection
-from greedynet.data import InputScaling, Rows
-from greedynet.frame import Frame
-from greedynet.gram import Products
-from greedynet.lastcorrection import N_TRIES, Pulls, corrected_on_all_rows
-from greedynet.sketch import Sketch
-from greedynet.threads import Pool
+from greedynet.correction.all_rows.inner_weights import N_TRIES, Pulls, corrected_on_all_rows
+from greedynet.correction.all_rows.products import Products
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting import sketch
+from greedynet.fitting.sketch import Sketch
+from greedynet.model.coordinates import Frame
+from greedynet.rows import rows as data
+from greedynet.rows.blocks import MemoryBlocks, Surveyed, base, readers
+from greedynet.rows.rows import InputScaling, Rows
+from greedynet.support.threads import Pool
 
 N_ROWS = 3_000
 
@@ -181,7 +183,7 @@ def test_all_rows_are_better_than_the_sample(small_samples, monkeypatch, paramet
     X, y = problem(20_000)
     T, truth = problem(5_000, seed=1, noise=0.0)
     corrected = GreedyNetRegressor(**parameters).fit(X, y)
-    monkeypatch.setattr("greedynet.lastcorrection.N_TRIES", 0)
+    monkeypatch.setattr("greedynet.correction.all_rows.inner_weights.N_TRIES", 0)
     sampled = GreedyNetRegressor(**parameters).fit(X, y)
     error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, sampled))
     assert corrected.n_nodes_ == sampled.n_nodes_
@@ -326,7 +328,7 @@ def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
     assert np.linalg.norm(y - wanted.predict(X)) < 1.0005 * np.linalg.norm(y - best)
     T, truth = problem(5_000, seed=1, noise=0.0)
     error = np.mean((wanted.predict(T) - truth) ** 2)
-    monkeypatch.setattr("greedynet.lastcorrection.N_TRIES", 0)
+    monkeypatch.setattr("greedynet.correction.all_rows.inner_weights.N_TRIES", 0)
     sampled = GreedyNetRegressor(n_nodes=20).fit(X, y)
     assert error < 0.7 * np.mean((sampled.predict(T) - truth) ** 2)
 

@@ -24,19 +24,22 @@ from sklearn.base import clone
 
 import greedynet
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, checkpoint, descent, load, sketch
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import get_activation
-from greedynet.blocks import SourceBlocks
-from greedynet.checkpoint import checkpointed
 from greedynet.cli import main
-from greedynet.correct import VariableProjection
-from greedynet.data import Rows
-from greedynet.dictionary import Dictionary
-from greedynet.directions import directions
-from greedynet.factor import Factor
-from greedynet.journal import NO_JOURNAL
+from greedynet.correction import log_loss_descent as descent
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.estimators import checkpoint
+from greedynet.estimators.checkpoint import checkpointed
+from greedynet.fitting import sketch
+from greedynet.linalg.factor import Factor
 from greedynet.losses import Absolute
+from greedynet.rows.blocks import SourceBlocks
+from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch, DictionarySearch, RecordedSearch, WeakSearch
+from greedynet.search.atoms import Dictionary
+from greedynet.search.directions import directions
+from greedynet.support.journal import NO_JOURNAL
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(300, 3))
@@ -684,7 +687,7 @@ def test_the_command_goes_on(moments, tmp_path):
 PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
-from greedynet import checkpoint
+from greedynet.estimators import checkpoint
 from killed import die_in_write
 from test_checkpoint import FITS, bits
 {first}

@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.classify import trials
-from greedynet.factor import Factor
+from greedynet.fitting.classify import trials
+from greedynet.linalg.factor import Factor
 
 SETTINGS = [
     {},

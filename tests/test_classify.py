@@ -7,11 +7,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as sklearn_log_loss
 
-from greedynet import classify, descent, sketch
 from greedynet.activations import get_activation
-from greedynet.classify import construct_classifier, trials
-from greedynet.classify import growth as growth_of
-from greedynet.classify.growth import (
+from greedynet.correction import log_loss_descent as descent
+from greedynet.correction.log_loss_descent import Weights, descend
+from greedynet.fitting import classify, sketch
+from greedynet.fitting.classify import construct_classifier, trials
+from greedynet.fitting.classify import growth as growth_of
+from greedynet.fitting.classify.growth import (
     Akaike,
     HeldOut,
     LogisticFactor,
@@ -19,8 +21,8 @@ from greedynet.classify.growth import (
     class_frame,
     grown_weights,
 )
-from greedynet.classify.samples import at_most
-from greedynet.classify.trials import (
+from greedynet.fitting.classify.samples import at_most
+from greedynet.fitting.classify.trials import (
     ENOUGH_HELD_OUT,
     ENOUGH_OF_OTHERS,
     N_FOLDS,
@@ -30,11 +32,10 @@ from greedynet.classify.trials import (
     ridges_for,
     stratified_folds,
 )
-from greedynet.data import Rows
-from greedynet.descent import Weights, descend
-from greedynet.logistic import Logistic, log_loss, losses_and_residual, probabilities
-from greedynet.plan import Plan
-from greedynet.stopping import Limits, StopReason, neuron_cost
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.stopping import Limits, StopReason, neuron_cost
+from greedynet.losses.logistic import Logistic, log_loss, losses_and_residual, probabilities
+from greedynet.rows.rows import Rows
 
 OUTPUTS = [1, 3, 10]
 each_number_of_outputs = pytest.mark.parametrize("n_outputs", OUTPUTS)

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
-from greedynet.commands import progress
+from greedynet.cli.commands import progress
 from greedynet.losses import get_loss
 from networks import random_network
 
@@ -433,7 +433,7 @@ def test_no_permission(data, model, folder, monkeypatch, number):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     before = files(folder)
-    monkeypatch.setattr("greedynet.files.open", closed, raising=False)
+    monkeypatch.setattr("greedynet.support.files.open", closed, raising=False)
     result = run(*commands(data, model)[number], code=2)
     assert "new.out: no permission. Choose another file or folder" in result.stderr
     assert files(folder) == before
@@ -444,7 +444,7 @@ def test_where_nothing_can_be_written_nothing_is_fitted(data, monkeypatch, out):
     def fit_table(*arguments, **options):
         raise AssertionError("fitted in vain")
 
-    monkeypatch.setattr("greedynet.commands.fit.fit_table", fit_table)
+    monkeypatch.setattr("greedynet.cli.commands.fit.fit_table", fit_table)
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
     result = run("fit", data, "--target", "y", "--out", out, code=2)
     assert {"closed": "'closed': there is no permission", ".": "add a file name"}.get(
@@ -555,7 +555,7 @@ def test_what_is_done_between_neurons_is_shown(folder, monkeypatch):
     def reporter():
         yield progress.Report(shown.append)
 
-    monkeypatch.setattr("greedynet.commands.fit.reporter", reporter)
+    monkeypatch.setattr("greedynet.cli.commands.fit.reporter", reporter)
     table = make_table(60)
     table["y"] = np.sin(9 * table["x"])
     data = write(folder / "a.csv", table, ["x", "y"])

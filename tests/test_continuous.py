@@ -5,16 +5,16 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from greedynet import GreedyNetRegressor
-from greedynet.affine import AffineTerm
-from greedynet.data import Rows
-from greedynet.directions import N_PAIRS, N_SPREAD, directions, spread
-from greedynet.factor import Factor
-from greedynet.plan import Plan
+from greedynet.fitting.make_search import make_search
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.stopping import Limits
+from greedynet.linalg.factor import Factor
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
+from greedynet.search.directions import N_PAIRS, N_SPREAD, directions, spread
 from greedynet.search.scans import relu as scan
-from greedynet.searches import make_search
-from greedynet.stopping import Limits
-from greedynet.threads import Pool
+from greedynet.support.threads import Pool
 from problems import noisy
 
 

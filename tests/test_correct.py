@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greedynet import correct, triangles
 from greedynet.activations import ACTIVATIONS, ReLU, degree_of, get_activation
-from greedynet.affine import AffineTerm
-from greedynet.correct import VariableProjection
-from greedynet.data import InputScaling, Rows
-from greedynet.directions import directions
-from greedynet.factor import Factor
-from greedynet.finish import Finisher
-from greedynet.frame import Frame
+from greedynet.correction import variable_projection as correct
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.finisher import Finisher
+from greedynet.linalg import cholesky as triangles
+from greedynet.linalg.factor import Factor
+from greedynet.model.coordinates import Frame
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.rows import InputScaling, Rows
 from greedynet.search import ContinuousSearch
+from greedynet.search.directions import directions
 
 
 def law(**strategies):

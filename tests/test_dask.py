@@ -20,8 +20,10 @@ from sklearn.base import clone
 
 import greedynet
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, data, sketch
-from greedynet.blocks import Preparation, Surveyed, base
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.fitting import sketch
+from greedynet.rows import rows as data
+from greedynet.rows.blocks import Preparation, Surveyed, base
 
 dask = need("dask")
 need("distributed")
@@ -599,7 +601,7 @@ def test_very_many_rows_with_a_rare_class(client, small_samples, monkeypatch):
     """A larger sample and one look at all rows; rows of the rare class from wherever they are."""
     monkeypatch.setattr(sketch, "MAX_CORRECTED", 1_500)
     monkeypatch.setattr(sketch, "MANY", 1_400)
-    monkeypatch.setattr("greedynet.classify.MAX_FINAL_ROWS", 600)
+    monkeypatch.setattr("greedynet.fitting.classify.MAX_FINAL_ROWS", 600)
     X, y = problem()
     wanted = GreedyNetRegressor(n_nodes=8).fit(X, y)
     assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y, chunks=500), wanted)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from greedynet.dictionary import Dictionary
-from greedynet.threads import Pool
+from greedynet.search.atoms import Dictionary
+from greedynet.support.threads import Pool
 from problems import atoms_of, noisy, some_points
 
 BLOCKS = 60_000  # bytes: far less than the atoms of these problems

@@ -20,7 +20,7 @@ NEEDS = {
     "greedynet.export.torch_skip": "torch",
     "greedynet.paper.reproduce": "jax",
     "greedynet.paper.figures": "jax",
-    "greedynet.commands.reproduce": "jax",
+    "greedynet.cli.commands.reproduce": "jax",
     "greedynet.plots": "matplotlib",
     "greedynet.train": "jax",
 }

@@ -6,7 +6,7 @@ from sklearn.inspection import partial_dependence
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ACTIVATIONS
-from greedynet.effects import effect_grid, feature_effect, path_effects
+from greedynet.model.effects import effect_grid, feature_effect, path_effects
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ from greedynet.export.agreement import (
     check_class_agreement,
     sample_inputs,
 )
-from greedynet.extras import require
+from greedynet.support.extras import require
 from networks import fitted, impostor, inputs, random_network, steep
 from problems import SEARCHES
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import hilbert
 
-from greedynet.factor import Factor
-from greedynet.outer import misfit, outer_weights
+from greedynet.linalg.factor import Factor
+from greedynet.linalg.outer import misfit, outer_weights
 
 
 def filled(F, Y):

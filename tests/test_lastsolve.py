@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from greedynet.activations import get_activation
-from greedynet.blocks import MemoryBlocks
-from greedynet.data import InputScaling, Rows
-from greedynet.frame import Frame
-from greedynet.lastsolve import Look, Looked, products_of_all_rows
-from greedynet.sums import Sums
+from greedynet.correction.all_rows.outer_weights import Look, Looked, products_of_all_rows
+from greedynet.correction.all_rows.sums import Sums
+from greedynet.model.coordinates import Frame
+from greedynet.rows.blocks import MemoryBlocks
+from greedynet.rows.rows import InputScaling, Rows
 
 N, SAMPLED = 20_000, 4_000
 

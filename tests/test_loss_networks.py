@@ -11,16 +11,16 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from greedynet import GreedyNetRegressor, StopReason, load
-from greedynet.data import Rows
-from greedynet.factor import Factor
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.reweighted import _corrected
+from greedynet.fitting.row_weights import Weighing
+from greedynet.fitting.stopping import Limits
+from greedynet.linalg.factor import Factor
+from greedynet.linalg.outer import outer_weights
 from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
-from greedynet.lossfactor import LossFactor, exponent
-from greedynet.outer import outer_weights
+from greedynet.losses.loss_factor import LossFactor, exponent
 from greedynet.paper import load_example
-from greedynet.plan import Plan
-from greedynet.reweighted import _corrected
-from greedynet.stopping import Limits
-from greedynet.weighing import Weighing
+from greedynet.rows.rows import Rows
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
 
 LOSSES = {

@@ -32,7 +32,7 @@ from greedynet import (
 )
 from greedynet.activations import ACTIVATIONS, LeakyReLU, ReLU
 from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
-from greedynet.tensorfile import FORMAT_VERSION
+from greedynet.support.tensorfile import FORMAT_VERSION
 from networks import KINDS, assert_same, fitted, impostor, inputs, kind, random_network
 from problems import SEARCHES, regressor
 

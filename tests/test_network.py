@@ -36,7 +36,7 @@ def test_prediction_by_the_formula(network):
 def test_prediction_by_blocks(network, monkeypatch):
     X = np.random.RandomState(1).randn(50, 3)
     whole = network.predict(X)
-    monkeypatch.setattr("greedynet.network._PREDICT_ELEMENTS", 20)
+    monkeypatch.setattr("greedynet.model.network._PREDICT_ELEMENTS", 20)
     np.testing.assert_allclose(network.predict(X), whole, atol=1e-14)
 
 

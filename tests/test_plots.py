@@ -45,7 +45,7 @@ from greedynet.plots import (
 from greedynet.plots.collapsed.hemispheres import nearest_values
 from greedynet.plots.effect import Effect
 from greedynet.plots.style import BLUE, RED
-from greedynet.sphere import circle, golden_spiral
+from greedynet.search.sphere import circle, golden_spiral
 from problems import SEARCHES, noisy, relative_error
 
 

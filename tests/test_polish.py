@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
-from greedynet.affine import AffineTerm
-from greedynet.data import Rows
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.rows import Rows
 from greedynet.search.polish import Target, _gauss_newton_steps, polish
 
 

@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason
-from greedynet.data import CANONICAL_ROWS, Rows
-from greedynet.factor import Factor
-from greedynet.threads import deterministic_threads
+from greedynet.linalg.factor import Factor
+from greedynet.rows.rows import CANONICAL_ROWS, Rows
+from greedynet.support.threads import deterministic_threads
 from problems import SEARCHES, noisy, regressor, some_points
 
 MODES = {

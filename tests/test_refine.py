@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from extras import need
-from greedynet.data import InputScaling, OutputScaling, Rows
-from greedynet.refine import scaled, unscaled
+from greedynet.rows.rows import InputScaling, OutputScaling, Rows
+from greedynet.train.refine import scaled, unscaled
 from problems import SEARCHES, noisy, regressor, relative_error
 
 each_search = pytest.mark.parametrize("search", SEARCHES)

@@ -17,7 +17,7 @@ from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, write_report
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
-from greedynet.datasets import daylight_hours, daylight_path, daylight_text
+from greedynet.cli.daylight import daylight_hours, daylight_path, daylight_text
 from greedynet.report.features import importances
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
 from greedynet.report.packing import limits, packed, rounded

@@ -6,8 +6,8 @@ from scipy.integrate import quad
 
 from greedynet import collapsed_ridgelet_transform, ridgelet_transform
 from greedynet.paper import load_example
-from greedynet.ridgelet import collapsed_profile, profile, quadrature_weights, spacing
-from greedynet.sphere import circle, golden_spiral
+from greedynet.search.ridgelet import collapsed_profile, profile, quadrature_weights, spacing
+from greedynet.search.sphere import circle, golden_spiral
 from problems import relative_error
 
 

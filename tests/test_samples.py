@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from greedynet import GreedyNetClassifier, classify, sketch
-from greedynet.blocks import MemoryBlocks, Preparation, StreamSource, base
-from greedynet.classify import samples
-from greedynet.classify.samples import OfRareClasses, at_most
-from greedynet.data import Rows
-from greedynet.logistic import log_loss
+from greedynet import GreedyNetClassifier
+from greedynet.fitting import classify, sketch
+from greedynet.fitting.classify import samples
+from greedynet.fitting.classify.samples import OfRareClasses, at_most
+from greedynet.losses.logistic import log_loss
+from greedynet.rows.blocks import MemoryBlocks, Preparation, StreamSource, base
+from greedynet.rows.rows import Rows
 
 N = 4_000
 

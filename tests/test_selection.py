@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from greedynet.dictionary import Dictionary
-from greedynet.factor import Factor
-from greedynet.outer import outer_weights
+from greedynet.linalg.factor import Factor
+from greedynet.linalg.outer import outer_weights
 from greedynet.search import DictionarySearch, WeakSearch
+from greedynet.search.atoms import Dictionary
 from greedynet.search.weak import grouped
 from problems import atoms_of, follows_the_rule, noisy, planted, relative_error, some_points
 

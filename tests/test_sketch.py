@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from greedynet import GreedyNetRegressor, sketch
+from greedynet import GreedyNetRegressor
 from greedynet.activations import ReLU
-from greedynet.blocks import MemoryBlocks, base
-from greedynet.data import InputScaling, Rows
-from greedynet.frame import Frame
-from greedynet.sketch import Sketch, sample_size
-from greedynet.threads import Pool
+from greedynet.fitting import sketch
+from greedynet.fitting.sketch import Sketch, sample_size
+from greedynet.model.coordinates import Frame
+from greedynet.rows.blocks import MemoryBlocks, base
+from greedynet.rows.rows import InputScaling, Rows
+from greedynet.support.threads import Pool
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from greedynet.sphere import circle, gaussian, golden_spiral, sample_sphere
+from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3, 7])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table
-from greedynet.stages import heard_by, tell
-from greedynet.threads import Pool
+from greedynet.support.progress import heard_by, tell
+from greedynet.support.threads import Pool
 from problems import noisy
 
 

@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import KFold
 
 from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
-from greedynet.factor import Factor
-from greedynet.stopping import GCV, Limits, Validation, neuron_cost
+from greedynet.fitting.stopping import GCV, Limits, Validation, neuron_cost
+from greedynet.linalg.factor import Factor
 from problems import SEARCHES, noisy, planted, regressor, relative_error
 
 dictionary = partial(regressor, "dictionary", n_points=400)

@@ -19,13 +19,13 @@ from greedynet import (
     fit_table,
     load,
 )
-from greedynet.columns import Columns, Input, parse_numbers, survey
 from greedynet.export.resolve import as_network
-from greedynet.findings import Findings
-from greedynet.tablemodel import as_table_model
-from greedynet.tables import TableError, open_table
-from greedynet.tables.base import ROWS, is_index_column
-from greedynet.tablescore import evaluate
+from greedynet.tables.columns import Columns, Input, parse_numbers, survey
+from greedynet.tables.findings import Findings
+from greedynet.tables.model import as_table_model
+from greedynet.tables.readers import TableError, open_table
+from greedynet.tables.readers.base import ROWS, is_index_column
+from greedynet.tables.score import evaluate
 
 COLORS = ("blue", "green", "red")
 
@@ -330,7 +330,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     def absent(module):
         raise ModuleNotFoundError(f"No module named {module!r}", name="pyarrow")
 
-    monkeypatch.setattr("greedynet.extras.import_module", absent)
+    monkeypatch.setattr("greedynet.support.extras.import_module", absent)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(ModuleNotFoundError, match=r'pip install "greedynet\[tables\]"'):
         open_table(tmp_path / "a.parquet")

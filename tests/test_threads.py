@@ -7,8 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from greedynet import GreedyNetRegressor, correct, greedy
-from greedynet.threads import AbandonedError, deterministic_threads, go_on
+from greedynet import GreedyNetRegressor
+from greedynet.correction import variable_projection as correct
+from greedynet.fitting import growth as greedy
+from greedynet.support.threads import AbandonedError, deterministic_threads, go_on
 from problems import noisy
 
 
@@ -64,7 +66,7 @@ def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
         real()
 
     monkeypatch.setattr(module, "go_on", interrupted)
-    monkeypatch.setattr("greedynet.site.MIN_ROWS_TOGETHER", 0)
+    monkeypatch.setattr("greedynet.fitting.problem.MIN_ROWS_TOGETHER", 0)
     X, y = noisy(600, 3, noise=0.5)
     model = GreedyNetRegressor(n_nodes=40, n_jobs=2)
     with pytest.raises(KeyboardInterrupt, match=r"^$"):

@@ -10,22 +10,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from greedynet.errors import FewerNodesWarning
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
-    from greedynet.modelfile import load
-    from greedynet.network import ShallowNetwork
-    from greedynet.path import SelectionPath
+    from greedynet.fitting.stopping import StopReason
+    from greedynet.model.network import ShallowNetwork
+    from greedynet.model.path import SelectionPath
     from greedynet.report import write_report
-    from greedynet.ridgelet import (
+    from greedynet.search.ridgelet import (
         CollapsedTransform,
         RidgeletTransform,
         collapsed_ridgelet_transform,
         ridgelet_transform,
     )
-    from greedynet.stopping import StopReason
-    from greedynet.tablefit import fit_table
-    from greedynet.tablemodel import TableModel
-    from greedynet.tensorfile import ModelFileError
+    from greedynet.support.errors import FewerNodesWarning
+    from greedynet.support.tensorfile import ModelFileError
+    from greedynet.tables.fit import fit_table
+    from greedynet.tables.load import load
+    from greedynet.tables.model import TableModel
 
 __version__ = "0.1.0"
 
@@ -48,20 +48,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CollapsedTransform": "ridgelet",
-    "FewerNodesWarning": "errors",
+    "CollapsedTransform": "search.ridgelet",
+    "FewerNodesWarning": "support.errors",
     "GreedyNetClassifier": "estimators",
     "GreedyNetRegressor": "estimators",
-    "ModelFileError": "tensorfile",
-    "RidgeletTransform": "ridgelet",
-    "SelectionPath": "path",
-    "ShallowNetwork": "network",
-    "StopReason": "stopping",
-    "TableModel": "tablemodel",
-    "collapsed_ridgelet_transform": "ridgelet",
-    "fit_table": "tablefit",
-    "load": "modelfile",
-    "ridgelet_transform": "ridgelet",
+    "ModelFileError": "support.tensorfile",
+    "RidgeletTransform": "search.ridgelet",
+    "SelectionPath": "model.path",
+    "ShallowNetwork": "model.network",
+    "StopReason": "fitting.stopping",
+    "TableModel": "tables.model",
+    "collapsed_ridgelet_transform": "search.ridgelet",
+    "fit_table": "tables.fit",
+    "load": "tables.load",
+    "ridgelet_transform": "search.ridgelet",
     "write_report": "report",
 }
 

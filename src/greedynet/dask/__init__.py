@@ -1,6 +1,6 @@
 """Fits on a dask cluster: the rows stay on the workers, the greedy loop runs on the client."""
 
-from greedynet.extras import require
+from greedynet.support.extras import require
 
 require("distributed", "dask", "greedynet.dask")
 

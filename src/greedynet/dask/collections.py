@@ -10,7 +10,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
-from greedynet.blocks.prepare import Raw
+from greedynet.rows.blocks.prepare import Raw
 
 
 @dataclass(frozen=True, eq=False)

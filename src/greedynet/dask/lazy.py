@@ -10,9 +10,8 @@ from dask.base import tokenize
 from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
-from greedynet.blocks.prepare import Raw
-
-Float64 = NDArray[np.float64]
+from greedynet.rows.blocks.prepare import Raw
+from greedynet.support.types import Float64
 
 
 def lazily(model: Any, method: str, X: Any, width: int | None, dtype: Any) -> da.Array:

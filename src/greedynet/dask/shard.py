@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.blocks import Labels, Preparation, Work, summed
-from greedynet.blocks.prepare import Raw
-from greedynet.data import Rows
-from greedynet.threads import deterministic_threads
+from greedynet.rows.blocks import Labels, Preparation, Work, summed
+from greedynet.rows.blocks.prepare import Raw
+from greedynet.rows.rows import Rows
+from greedynet.support.threads import deterministic_threads
 
 # dask has the workers give every array of more than 128 kB back to the system at once: to get the
 # next one takes longer than to fill it. So blocks are smaller here than elsewhere.

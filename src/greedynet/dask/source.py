@@ -11,12 +11,12 @@ from distributed import Client
 from distributed.protocol.pickle import dumps
 from numpy.typing import NDArray
 
-from greedynet.blocks import Labels, Preparation, Work, joined
 from greedynet.dask.cluster import Shards
 from greedynet.dask.collections import Partitions
 from greedynet.dask.shard import Sum
 from greedynet.dask.waiting import log
-from greedynet.data import Rows
+from greedynet.rows.blocks import Labels, Preparation, Work, joined
+from greedynet.rows.rows import Rows
 
 T = TypeVar("T")
 

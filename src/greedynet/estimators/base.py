@@ -10,29 +10,28 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.blocks import Blocks, gives_blocks, input_blocks, parquet_inputs
-from greedynet.callbacks import CallbackSupportMixin, NeuronTask
-from greedynet.checkpoint import checkpointed, data_described, described
-from greedynet.checks import check_matrix, named
-from greedynet.data import Rows
-from greedynet.errors import FewerNodesWarning
-from greedynet.journal import Journal
-from greedynet.network import ShallowNetwork
-from greedynet.path import SelectionPath
-from greedynet.saving import SaveMixin
-from greedynet.site import OnStep
-from greedynet.sketch import sample_size
-from greedynet.sphere import RandomState
-from greedynet.stages import heard_by
-from greedynet.stopping import Limits
-
-Float64 = NDArray[np.float64]
+from greedynet.estimators.checkpoint import checkpointed, data_described, described
+from greedynet.estimators.saving import SaveMixin
+from greedynet.fitting.problem import OnStep
+from greedynet.fitting.sketch import sample_size
+from greedynet.fitting.stopping import Limits
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
+from greedynet.rows.blocks import Blocks, gives_blocks, input_blocks, parquet_inputs
+from greedynet.rows.rows import Rows
+from greedynet.search.sphere import RandomState
+from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
+from greedynet.support.checks import check_matrix, named
+from greedynet.support.errors import FewerNodesWarning
+from greedynet.support.journal import Journal
+from greedynet.support.progress import heard_by
+from greedynet.support.types import Float64
 
 # Parameters that do not change what a fit comes to, and those that its seed and folds stand for.
 _NOT_OF_THE_FIT = frozenset({"checkpoint", "n_jobs", "verbose", "random_state", "cv"})

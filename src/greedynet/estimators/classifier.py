@@ -10,19 +10,23 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation, get_activation
-from greedynet.blocks import Blocks, in_memory
-from greedynet.callbacks import neuron_tasks, with_callbacks
-from greedynet.classify import construct_classifier
-from greedynet.data import Rows
-from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.inputs import all_or_nothing, class_rows, class_validation_rows, split_classes
-from greedynet.logistic import probabilities
-from greedynet.plan import Plan, SearchName
-from greedynet.sphere import RandomState
-from greedynet.threads import deterministic_threads
-
-Float64 = NDArray[np.float64]
+from greedynet.estimators.inputs import (
+    all_or_nothing,
+    class_rows,
+    class_validation_rows,
+    split_classes,
+)
+from greedynet.fitting.classify import construct_classifier
+from greedynet.fitting.plan import Plan, SearchName
+from greedynet.losses.logistic import probabilities
+from greedynet.rows.blocks import Blocks, in_memory
+from greedynet.rows.rows import Rows
+from greedynet.search.atoms import MEMORY_BUDGET
+from greedynet.search.sphere import RandomState
+from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.threads import deterministic_threads
+from greedynet.support.types import Float64
 
 
 class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):

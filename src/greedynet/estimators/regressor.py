@@ -6,38 +6,36 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from greedynet.activations import Activation, get_activation
-from greedynet.blocks import Blocks, in_memory
-from greedynet.callbacks import neuron_tasks, with_callbacks
-from greedynet.construct import construct, cross_validate
-from greedynet.data import CANONICAL_ROWS, Rows
-from greedynet.dictionary import MEMORY_BUDGET
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.inputs import (
+from greedynet.estimators.inputs import (
     all_or_nothing,
     fold_rows,
     split_rows,
     training_rows,
     validation_rows,
 )
+from greedynet.fitting.construct import construct, cross_validate
+from greedynet.fitting.plan import Plan, SearchName
+from greedynet.fitting.reweighted import construct_reweighted
+from greedynet.fitting.row_weights import can_be_reweighted
 from greedynet.losses import Loss, Power, Squared, get_loss
-from greedynet.plan import Plan, SearchName
-from greedynet.refine import refine_by_adam
-from greedynet.reweighted import construct_reweighted
-from greedynet.ridgelet import THRESHOLD, check_dimension
+from greedynet.rows.blocks import Blocks, in_memory
+from greedynet.rows.rows import CANONICAL_ROWS, Rows
+from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import RULES, Rule
-from greedynet.sphere import RandomState
-from greedynet.threads import deterministic_threads
-from greedynet.weighing import can_be_reweighted
-
-Float64 = NDArray[np.float64]
+from greedynet.search.ridgelet import THRESHOLD, check_dimension
+from greedynet.search.sphere import RandomState
+from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.threads import deterministic_threads
+from greedynet.support.types import Float64
+from greedynet.train.refine import refine_by_adam
 
 LARGE_DATA_FRACTION = 0.1
 

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import degree_of
-from greedynet.logistic import probabilities
-from greedynet.network import ShallowNetwork
-
-Float64 = NDArray[np.float64]
+from greedynet.losses.logistic import probabilities
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.types import Float64
 
 N_POINTS = 256
 RELATIVE_TOLERANCE = {"float32": 1e-4, "float64": 1e-12}

@@ -8,12 +8,9 @@ for every sigma of which that difference is linear: ReLU, leaky ReLU, GELU and s
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.activations import Activation, odd_part
-from greedynet.network import ShallowNetwork
-
-Float64 = NDArray[np.float64]
+from greedynet.model.network import ShallowNetwork
 
 
 def fold_affine(network: ShallowNetwork) -> ShallowNetwork:

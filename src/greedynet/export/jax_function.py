@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from greedynet.export.agreement import check_agreement
 from greedynet.export.precision import DType, check_dtype, check_x64, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
-from greedynet.extras import require
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.extras import require
 
 if TYPE_CHECKING:
     import jax

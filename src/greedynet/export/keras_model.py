@@ -15,7 +15,7 @@ from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.precision import DType, check_dtype, check_x64, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
-from greedynet.extras import require
+from greedynet.support.extras import require
 
 if TYPE_CHECKING:
     import keras

@@ -5,8 +5,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.extras import require
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.extras import require
 
 DType = Literal["float32", "float64"]
 

@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators import GreedyNetClassifier
-from greedynet.modelfile import load
-from greedynet.network import ShallowNetwork
-from greedynet.saving import SaveMixin
-from greedynet.tablemodel import TableModel
+from greedynet.estimators.saving import SaveMixin
+from greedynet.model.network import ShallowNetwork
+from greedynet.tables.load import load
+from greedynet.tables.model import TableModel
 
 T = TypeVar("T")
 

@@ -13,8 +13,9 @@ from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.precision import check_dtype, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
-from greedynet.extras import require
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.extras import require
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     import torch
@@ -199,7 +200,7 @@ def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
     return layer
 
 
-def _array(parameter: Any) -> NDArray[np.float64]:
+def _array(parameter: Any) -> Float64:
     return np.asarray(parameter.detach().cpu().numpy(), dtype=np.float64)
 
 

@@ -7,13 +7,13 @@ asks a loss for nothing else.
 import math
 from collections.abc import Callable
 
-from greedynet.checks import is_number
 from greedynet.losses.base import Fit, Loss
 from greedynet.losses.chebyshev import Chebyshev
 from greedynet.losses.huber import Huber
 from greedynet.losses.pinball import Absolute, Quantile
 from greedynet.losses.power import Power
 from greedynet.losses.squared import Squared
+from greedynet.support.checks import is_number
 
 __all__ = [
     "Absolute",

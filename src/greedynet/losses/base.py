@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # Misses below this share of the target are rounding: an interpolation, with the functional zero.
 ROUNDING = 1e-14

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from greedynet.losses.base import Fit, fit_outputs
 from greedynet.losses.power import power_fit
 from greedynet.losses.programme import shortest, solve_programme, unit_columns
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # A miss this much above the largest allowed is none; targets are of size one.
 ZERO = 1e-10

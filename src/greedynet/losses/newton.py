@@ -12,10 +12,9 @@ step still goes down: it may be smoothed and bounded away from zero.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 
 def newton_step(columns: Float64, curvature: Float64, slope: Float64) -> tuple[Float64, Float64]:

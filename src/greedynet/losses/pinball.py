@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from greedynet.losses.base import Fit, fit_outputs, row_weights
 from greedynet.losses.newton import least_squares, newton_step
 from greedynet.losses.programme import shortest, solve_programme, unit_columns
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # A miss, or a distance to a bound, below this is zero; targets and row weights are of size one.
 ZERO = 1e-9

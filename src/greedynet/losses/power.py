@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.losses.base import ROUNDING, Fit, fit_outputs, row_weights
 from greedynet.losses.newton import least_squares, line_minimum, newton_step
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # Relative distance to the optimum at which a fit is done: certified, by duality.
 OPTIMAL = 1e-13

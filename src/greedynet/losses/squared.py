@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from greedynet.checks import safe_norm
 from greedynet.losses.base import ROUNDING, Fit, fit_outputs, row_weights
 from greedynet.losses.newton import least_squares
-
-Float64 = NDArray[np.float64]
+from greedynet.support.checks import safe_norm
+from greedynet.support.types import Float64
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from greedynet.sphere import sample_sphere
+from greedynet.search.sphere import sample_sphere
+from greedynet.support.types import Float64
 
-Array = NDArray[np.float64]
+Array = Float64
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.extras import require
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.report import Picture
 from greedynet.paper.reproduce import network_of
@@ -19,7 +18,8 @@ from greedynet.plots import (
     SphereDisplay,
     TrainingDisplay,
 )
-from greedynet.sphere import golden_spiral
+from greedynet.search.sphere import golden_spiral
+from greedynet.support.extras import require
 
 NAMES = ("greedy start", "trained from it", "trained from random")
 

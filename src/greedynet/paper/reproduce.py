@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.estimators import GreedyNetRegressor
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.store import Part, Store
-from greedynet.ridgelet import collapsed_ridgelet_transform
+from greedynet.search.ridgelet import collapsed_ridgelet_transform
+from greedynet.support.types import Float64
 from greedynet.train import TrainingResult, random_networks, train_many
 
-Float64 = NDArray[np.float64]
 Progress = Callable[[str, float], None]
 
 HISTORY_POINTS = 200

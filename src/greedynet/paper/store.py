@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from greedynet.files import write_atomically
+from greedynet.support.files import write_atomically
 
 Part = dict[str, Any]
 

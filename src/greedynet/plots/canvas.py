@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from greedynet.extras import require
+from greedynet.support.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

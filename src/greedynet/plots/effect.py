@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from greedynet.checks import check_matrix
-from greedynet.effects import effect_grid, feature_effect
-from greedynet.logistic import probabilities
-from greedynet.network import ShallowNetwork
-from greedynet.path import SelectionPath
+from greedynet.losses.logistic import probabilities
+from greedynet.model.effects import effect_grid, feature_effect
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
 from greedynet.plots.canvas import many_axes
 from greedynet.plots.inputs import fitted, input_names, pick_output, unwrapped
 from greedynet.plots.style import GREY, INK, RED, dress, merged
-from greedynet.tablemodel import TableModel
+from greedynet.support.checks import check_matrix
+from greedynet.support.types import Float64
+from greedynet.tables.model import TableModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Float64 = NDArray[np.float64]
 
 _CALLER = "EffectDisplay.from_estimator"
 # More rows hardly change a mean, and every value of every feature evaluates all of them.

@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.network import ShallowNetwork
-from greedynet.tablemodel import TableModel
-
-Float64 = NDArray[np.float64]
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.types import Float64
+from greedynet.tables.model import TableModel
 
 
 def unwrapped(estimator: Any) -> Any:

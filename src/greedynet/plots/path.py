@@ -3,20 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from greedynet.checks import check_same_length
-from greedynet.path import SelectionPath
+from greedynet.fitting.stopping import StopReason
+from greedynet.model.path import SelectionPath
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_kind, fitted, unwrapped
 from greedynet.plots.style import BLUE, GREY, INK, RED, dress, end_labels, merged, positive
-from greedynet.stopping import StopReason
+from greedynet.support.checks import check_same_length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Float64 = NDArray[np.float64]
 
 _CHOSEN = (StopReason.VALIDATED, StopReason.MAX_NODES)
 

@@ -3,16 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from greedynet.checks import check_columns, check_matrix
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features
 from greedynet.plots.style import DIVERGING, colour_scale, dress, largest, merged
-from greedynet.ridgelet import quadrature_weights, ridgelet_transform, spacing
-from greedynet.sphere import circle
-
-Float64 = NDArray[np.float64]
+from greedynet.search.ridgelet import quadrature_weights, ridgelet_transform, spacing
+from greedynet.search.sphere import circle
+from greedynet.support.checks import check_columns, check_matrix
+from greedynet.support.types import Float64
 
 N_ANGLES, N_RADII = 720, 240
 # The picture ends where the transform stays below this share of its maximum...

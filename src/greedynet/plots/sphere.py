@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from greedynet.checks import check_matrix
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features
 from greedynet.plots.style import BLUE, merged, name_axis, ring, undress
-
-Float64 = NDArray[np.float64]
+from greedynet.support.checks import check_matrix
+from greedynet.support.types import Float64
 
 
 class SphereDisplay:
@@ -33,7 +32,7 @@ class SphereDisplay:
     Examples
     --------
     >>> from greedynet.plots import SphereDisplay
-    >>> from greedynet.sphere import golden_spiral
+    >>> from greedynet.search.sphere import golden_spiral
     >>> display = SphereDisplay.from_points(golden_spiral(5000))
     >>> 2400 < len(display.points_.get_offsets()) < 2600
     True
@@ -55,7 +54,7 @@ class SphereDisplay:
         Parameters
         ----------
         points : array-like of shape (n_points, 2) or (n_points, 3)
-            Points, bias last, such as `greedynet.sphere.golden_spiral(5000)`.
+            Points, bias last, such as `greedynet.search.sphere.golden_spiral(5000)`.
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         **kwargs : dict

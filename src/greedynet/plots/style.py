@@ -9,7 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +99,7 @@ def largest(values: ArrayLike) -> float:
     return float(np.max(sizes[np.isfinite(sizes)], initial=0.0)) or 1.0
 
 
-def colours(*values: NDArray[np.float64]) -> dict[str, Any]:
+def colours(*values: Float64) -> dict[str, Any]:
     """Return colour map and limits shared by all values: symmetric where they change sign."""
     joined = np.concatenate([np.ravel(array) for array in values])
     low, high = float(joined.min()), float(joined.max())
@@ -107,7 +109,7 @@ def colours(*values: NDArray[np.float64]) -> dict[str, Any]:
     return {"cmap": SEQUENTIAL, "vmin": low, "vmax": high if high > low else low + 1.0}
 
 
-def positive(values: ArrayLike) -> NDArray[np.float64]:
+def positive(values: ArrayLike) -> Float64:
     """Return the values that a logarithmic axis can show, NaN in place of the others."""
     array = np.asarray(values, dtype=np.float64)
     return np.where(np.isfinite(array) & (array > 0), array, np.nan)

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.style import CYCLE, dress, end_labels, merged, positive
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D
-
-Float64 = NDArray[np.float64]
 
 
 class TrainingDisplay:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.report.subject import Subject
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 MOST_CLASSES = 12
 

@@ -2,9 +2,9 @@
 
 import shlex
 
-from greedynet.columns import Input
-from greedynet.phrases import plural
 from greedynet.report.subject import Subject
+from greedynet.support.phrases import plural
+from greedynet.tables.columns import Input
 
 
 def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:

@@ -3,18 +3,16 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.activations import activate
-from greedynet.effects import combined, effect_grid
-from greedynet.network import ShallowNetwork
+from greedynet.model.effects import combined, effect_grid
+from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, rounded
 from greedynet.report.subject import Rows, Subject
-from greedynet.tablescore import rmse
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
+from greedynet.tables.score import rmse
 
 REPEATS = 5
 MOST_EFFECTS, MOST_BARS = 12, 30

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.effects import combined, feature_effect, path_effects
-from greedynet.network import ShallowNetwork
+from greedynet.model.effects import combined, feature_effect, path_effects
+from greedynet.model.network import ShallowNetwork
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # Stops of the slider; of longer paths the first half of them width by width, then some.
 MOST_STOPS = 100

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, packed_bytes, rounded
 from greedynet.report.subject import Rows, Subject
-from greedynet.tablescore import rmse
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
+from greedynet.tables.score import rmse
 
 CURVE_POINTS, MAP_POINTS = 241, 60
 _CONFIDENCES = 16

@@ -8,19 +8,17 @@ function, which takes no neurons, is taken off the target. The transform of `(a,
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.report.packing import packed, rounded
 from greedynet.report.subject import Subject
-from greedynet.ridgelet import (
+from greedynet.search.ridgelet import (
     REACH_PER_SPACING,
     collapsed_ridgelet_transform,
     quadrature_weights,
     spacing,
 )
-from greedynet.sphere import circle
-
-Float64 = NDArray[np.float64]
+from greedynet.search.sphere import circle
+from greedynet.support.types import Float64
 
 ANGLES, PIXELS = 360, 72
 # Shares of the usual reach, for one and two inputs: the profile then averages over neighbours, and

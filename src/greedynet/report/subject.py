@@ -8,17 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.checks import check_matrix, check_same_length
-from greedynet.columns import Columns, Input
-from greedynet.logistic import probabilities
-from greedynet.network import ShallowNetwork
-from greedynet.path import SelectionPath
-from greedynet.saving import SaveMixin
-from greedynet.tablemodel import Missing, TableModel, Unknown
-from greedynet.tables import Table, TableError
-from greedynet.tablescore import labelled_blocks, scores_of
-
-Float64 = NDArray[np.float64]
+from greedynet.estimators.saving import SaveMixin
+from greedynet.losses.logistic import probabilities
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
+from greedynet.support.checks import check_matrix, check_same_length
+from greedynet.support.types import Float64
+from greedynet.tables.columns import Columns, Input
+from greedynet.tables.model import Missing, TableModel, Unknown
+from greedynet.tables.readers import Table, TableError
+from greedynet.tables.score import labelled_blocks, scores_of
 
 MOST_ROWS = 1000
 

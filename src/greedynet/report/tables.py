@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 MOST_NEURONS, MOST_WEIGHTS, MOST_OUTPUTS = 300, 40, 12
 _BINS = 10

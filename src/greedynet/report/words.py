@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from greedynet.phrases import plural, score_name
+from greedynet.fitting.stopping import StopReason
 from greedynet.report.growth import score_curve
 from greedynet.report.subject import Subject
-from greedynet.stopping import StopReason
+from greedynet.support.phrases import plural, score_name
 
 _WHY = {
     StopReason.N_NODES: "so many were asked for.",

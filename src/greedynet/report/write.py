@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.files import check_target, write_atomically
 from greedynet.report.classes import ShownClasses
 from greedynet.report.code import code_blocks
 from greedynet.report.features import effects_section, importance_section, importances
@@ -26,10 +25,11 @@ from greedynet.report.subject import (
 )
 from greedynet.report.tables import misses_section, neurons_section
 from greedynet.report.words import paragraphs, score_table, suggestions, title
-from greedynet.tablemodel import Missing, Unknown
-from greedynet.tables import Table, open_table
-from greedynet.tablescore import as_labelled_model
-from greedynet.threads import deterministic_threads
+from greedynet.support.files import check_target, write_atomically
+from greedynet.support.threads import deterministic_threads
+from greedynet.tables.model import Missing, Unknown
+from greedynet.tables.readers import Table, open_table
+from greedynet.tables.score import as_labelled_model
 
 _GIVEN = "the rows given"
 

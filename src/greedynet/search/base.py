@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from greedynet.dictionary import Dictionary
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
+from greedynet.search.atoms import Dictionary
+from greedynet.support.types import Float64
 
-Float64 = NDArray[np.float64]
 Rule = Literal["ols", "oga"]
 
 RULES: tuple[Rule, ...] = ("ols", "oga")

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU, degree_of
-from greedynet.data import Rows
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
+from greedynet.rows.rows import Rows
 from greedynet.search.base import Candidate
 from greedynet.search.polish import N_STEPS, Target, polish
 from greedynet.search.scans import Group, ReluGroup, make_group
-from greedynet.threads import Pool
+from greedynet.support.threads import Pool
+from greedynet.support.types import Float64
 
-Float64 = NDArray[np.float64]
 _T = TypeVar("_T")
 
 N_POLISHED = 2

@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from greedynet.dictionary import Dictionary
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
+from greedynet.search.atoms import Dictionary
 from greedynet.search.base import Candidate, Rule, candidate, scores
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # How far the residual may fall before rounding in the running correlations would show.
 REFRESH_FALL = 1e-3

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU, degree_of
-from greedynet.factor import Factor
-
-Float64 = NDArray[np.float64]
+from greedynet.linalg.factor import Factor
+from greedynet.support.types import Float64
 
 N_STEPS = 3
 _DAMPING = 1e-3

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from greedynet.factor import Factor
-from greedynet.journal import Record
+from greedynet.linalg.factor import Factor
 from greedynet.search.base import Candidate, Recallable
+from greedynet.support.journal import Record
 
 
 class RecordedSearch:

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.dictionary import Dictionary
-from greedynet.factor import Factor
+from greedynet.linalg.factor import Factor
+from greedynet.search.atoms import Dictionary
 from greedynet.search.base import Candidate, Rule, candidate, scores
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # A group is looked at by one product of about this many elements, or the loop over groups would
 # cost more than the products.

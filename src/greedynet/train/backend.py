@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
-from greedynet.extras import require
+from greedynet.support.extras import require
 
 jax = require("jax", "train", "greedynet.train")
 jnp = require("jax.numpy", "train", "greedynet.train")

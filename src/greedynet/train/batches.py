@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from greedynet.data import Rows
+from greedynet.rows.rows import Rows
 from greedynet.train.backend import Array, jax, jnp
 from greedynet.train.model import BLOCK_ELEMENTS, Block, as_columns
 

@@ -10,17 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.data import Rows
-from greedynet.network import ShallowNetwork
-from greedynet.threads import Pool, count_threads
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.rows import Rows
+from greedynet.support.threads import Pool, count_threads
+from greedynet.support.types import Float64
 from greedynet.train.backend import float64, jax, jnp
 from greedynet.train.batches import make_batches, make_blocks
 from greedynet.train.inputs import Progress, Settings
 from greedynet.train.loop import MAX_EPOCHS, Data, Recipe, State, run, start
 from greedynet.train.model import activation_of, stack, unstack
 from greedynet.train.progress import Report, reporter
-
-Float64 = NDArray[np.float64]
 
 SECONDS_PER_CALL = 0.5
 # Where a step computes at least so many values of neurons, networks are trained in groups, each on

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from greedynet.data import Rows
-from greedynet.network import ShallowNetwork
-from greedynet.sphere import RandomState
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.rows import Rows
+from greedynet.search.sphere import RandomState
 from greedynet.train.driver import Outcome, drive
 from greedynet.train.inputs import (
     Keep,

@@ -9,16 +9,16 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from greedynet.activations import ACTIVATIONS
-from greedynet.checks import check_weights
-from greedynet.data import Rows
-from greedynet.network import ShallowNetwork
-from greedynet.sphere import RandomState
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.rows import Rows
+from greedynet.search.sphere import RandomState
+from greedynet.support.checks import check_weights
+from greedynet.support.types import Float64
 
-Float64 = NDArray[np.float64]
 Keep = Literal["best", "last"]
 Hook = Callable[[int, int], None]
 Progress = bool | Hook | None

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.train.activations import ACTIVATIONS, Form, jax_form
 from greedynet.train.backend import Array, jax, jnp, lax
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 
+from greedynet.support.types import Float64
 from greedynet.train.inputs import Progress
-
-Float64 = NDArray[np.float64]
 
 Report = Callable[[int, Float64], None]
 

@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from greedynet.network import ShallowNetwork
-
-Float64 = NDArray[np.float64]
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.types import Float64
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,15 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
 from greedynet.activations import Activation, get_activation
-from greedynet.network import ShallowNetwork
-from greedynet.sphere import RandomState
+from greedynet.model.network import ShallowNetwork
+from greedynet.search.sphere import RandomState
+from greedynet.support.types import Float64
 from greedynet.train.inputs import check_count
 
-Float64 = NDArray[np.float64]
 Init = Literal["truncated_normal", "glorot", "he"]
 
 STANDARD_DEVIATION = 0.05  # of the paper's random starts

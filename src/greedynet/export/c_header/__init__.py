@@ -22,10 +22,10 @@ from greedynet.export.c_header.classes import USE, read_classes, write_classes
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.precision import WEIGHTS, DType, check_dtype, rounded_weights
 from greedynet.export.resolve import Model, as_network_and_classes, label_table, translate
-from greedynet.files import write_atomically
-from greedynet.logistic import probabilities
-from greedynet.network import ShallowNetwork
-from greedynet.tensorfile import library_version
+from greedynet.losses.logistic import probabilities
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.files import write_atomically
+from greedynet.support.tensorfile import library_version
 
 Array = NDArray[np.floating]
 

@@ -12,7 +12,7 @@ from greedynet.export.onnx_model.model import checked_model
 from greedynet.export.onnx_model.pipeline import register_skl2onnx
 from greedynet.export.precision import DType, check_dtype
 from greedynet.export.resolve import Model, as_network_and_classes
-from greedynet.files import write_atomically
+from greedynet.support.files import write_atomically
 
 if TYPE_CHECKING:
     import onnx

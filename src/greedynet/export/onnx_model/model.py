@@ -16,9 +16,9 @@ from greedynet.export.fold import with_hidden_layer
 from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
 from greedynet.export.precision import DType, rounded_weights
 from greedynet.export.resolve import label_table, translate
-from greedynet.extras import require
-from greedynet.network import ShallowNetwork
-from greedynet.tensorfile import library_version
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.extras import require
+from greedynet.support.tensorfile import library_version
 
 _PLACE = "greedynet.export.onnx_model.ACTIVATION_OPERATORS"
 

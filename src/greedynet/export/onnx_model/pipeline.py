@@ -13,7 +13,7 @@ from greedynet.export.onnx_model.activations import Graph
 from greedynet.export.onnx_model.model import add_classes, add_network, checked_model
 from greedynet.export.precision import DType
 from greedynet.export.resolve import label_table
-from greedynet.extras import require
+from greedynet.support.extras import require
 
 # Those of scikit-learn's own classifiers.
 _CLASSIFIER_OPTIONS = {

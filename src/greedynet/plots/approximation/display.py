@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.plots.approximation.curve import draw_curve
 from greedynet.plots.approximation.panels import draw_panels
 from greedynet.plots.approximation.sample import Function, sample_estimator, sample_network
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features, check_kind, input_names
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 
 class ApproximationDisplay:

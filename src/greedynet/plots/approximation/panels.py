@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.plots.canvas import many_axes
 from greedynet.plots.style import (
@@ -15,13 +14,13 @@ from greedynet.plots.style import (
     largest,
     merged,
 )
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from greedynet.plots.approximation.display import ApproximationDisplay
 
-Float64 = NDArray[np.float64]
 
 _LEVELS = 20
 _CALLER = "ApproximationDisplay.plot"

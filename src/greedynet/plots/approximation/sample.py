@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.checks import check_columns, check_matrix, check_same_length
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.plots.inputs import check_features, input_names, pick_output
-from greedynet.tablemodel import TableModel
+from greedynet.support.checks import check_columns, check_matrix, check_same_length
+from greedynet.support.types import Float64
+from greedynet.tables.model import TableModel
 
-Float64 = NDArray[np.float64]
 Function = Callable[[Float64], Float64]
 
 # The test grids of the paper: on its domain, the errors are those of its tables.

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.plots.style import BLUE, FAINT, GREY, dress, merged
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Float64 = NDArray[np.float64]
 
 _TICKS = {0.0: "$0$", 0.5: r"$\pi/2$", 1.0: r"$\pi$", 1.5: r"$3\pi/2$", 2.0: r"$2\pi$"}
 
@@ -19,7 +19,7 @@ def draw_circle(
     ax: "Axes", points: Float64, values: Float64, keep: NDArray[np.bool_], style: dict[str, Any]
 ) -> tuple[Any, Any]:
     """Draw the curve, and grey where points are removed; return the lines of both parts."""
-    # As in `greedynet.sphere.circle`: (a, b) = (sin, cos) of the angle.
+    # As in `greedynet.search.sphere.circle`: (a, b) = (sin, cos) of the angle.
     angle = np.arctan2(points[:, 0], points[:, 1]) % (2 * np.pi)
     order = np.argsort(angle, kind="stable")
     theta = np.append(angle[order], angle[order[0]] + 2 * np.pi)

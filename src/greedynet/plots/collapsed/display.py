@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from greedynet.checks import check_columns, check_matrix, check_same_length
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.collapsed.circle import draw_circle
 from greedynet.plots.collapsed.hemispheres import draw_hemispheres
 from greedynet.plots.inputs import check_features
 from greedynet.plots.style import colour_scale
-from greedynet.ridgelet import THRESHOLD, collapsed_ridgelet_transform
-from greedynet.sphere import sample_sphere
+from greedynet.search.ridgelet import THRESHOLD, collapsed_ridgelet_transform
+from greedynet.search.sphere import sample_sphere
+from greedynet.support.checks import check_columns, check_matrix, check_same_length
 
 
 class CollapsedDisplay:

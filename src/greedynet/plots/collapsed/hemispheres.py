@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from greedynet.plots.style import DIVERGING, INK, SOFT, largest, merged, name_axis, ring, undress
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Float64 = NDArray[np.float64]
 
 PIXELS = 360  # across one disc
 _SHIFT = 1.22  # of the centres of the discs from the middle

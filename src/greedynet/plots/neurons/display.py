@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from greedynet.activations import shared_degree
-from greedynet.checks import check_columns, check_matrix, check_same_length
-from greedynet.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features, check_kind, fitted, input_names, pick_output
 from greedynet.plots.neurons.drawing import draw_lines, draw_points, explain
-
-Float64 = NDArray[np.float64]
+from greedynet.support.checks import check_columns, check_matrix, check_same_length
 
 
 class NeuronsDisplay:

@@ -15,13 +15,12 @@ from greedynet.plots.style import (
     ring,
     undress,
 )
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from greedynet.plots.neurons.display import NeuronsDisplay
-
-Float64 = NDArray[np.float64]
 
 
 def draw_lines(ax: "Axes", display: "NeuronsDisplay", style: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 
 @numba.njit(nogil=True, cache=True)

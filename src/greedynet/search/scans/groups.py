@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of, halves, scales_of
 from greedynet.search.scans import bins, powers, relu
-
-Float64 = NDArray[np.float64]
+from greedynet.support.types import Float64
 
 # Thresholds outside the rows, in lengths of the longest row: there a power is a polynomial.
 _BEYOND = np.array([0.04, 0.5, 2.0])

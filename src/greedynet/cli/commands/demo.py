@@ -1,0 +1,69 @@
+"""The command `greedynet demo`: a fit of data that come with the library, and its report."""
+
+import csv
+from pathlib import Path
+
+from greedynet.cli.commands.progress import reporter
+from greedynet.cli.commands.report import wrote
+from greedynet.cli.commands.words import scores
+from greedynet.cli.daylight import daylight_path
+from greedynet.report import write_report
+from greedynet.support.files import check_target
+from greedynet.support.phrases import plural
+from greedynet.tables.fit import fit_table
+from greedynet.tables.readers import Table
+from greedynet.tables.readers.frame import FrameTable
+from greedynet.tables.score import evaluate
+
+MOST_NODES = 60
+# Every so many rows one is held out.
+_HELD_OUT = 5
+
+
+def run(folder: Path) -> str:
+    """Fit, write model and report, and return the lines that say how it went.
+
+    Parameters
+    ----------
+    folder : Path
+        Where both files go.
+    """
+    data = daylight_path()
+    model_file, page = (
+        check_target(folder / f"greedynet-demo.{ending}") for ending in ("safetensors", "html")
+    )
+    seen, unseen = _split(data)
+    with reporter() as report:
+        model = fit_table(
+            seen, "hours", max_nodes=MOST_NODES, progress=report, on_stage=report.show
+        )
+    model.save(model_file)
+    write_report(model, page, seen, held_out=unseen, model_file=model_file.name)
+    found = evaluate(model, unseen)
+    return "\n".join(
+        [
+            "How long is the day? Hours of daylight from the day of the year and the latitude.",
+            f"{data.name}: {plural(model.about['rows'], 'row')} to learn from, "
+            f"{found['rows']} held out",
+            f"network: {model.network.describe().splitlines()[0]}",
+            f"training: {scores(model.about['training'])}",
+            f"held out: RMSE {found['rmse']:.4g}, MAE {found['mae']:.4g}, R2 {found['r2']:.4g}; "
+            f"{60 * found['mae']:.0f} minutes off on average",
+            f"wrote {model_file} after {model.about['seconds']:.1f} s",
+            wrote(page),
+            "next: greedynet fit your.csv --target COLUMN --out model.safetensors "
+            "--report report.html",
+        ]
+    )
+
+
+def _split(data: Path) -> tuple[Table, Table]:
+    """Return four fifths of the rows, and the others."""
+    with open(data, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    def table(chosen: list[dict[str, str]]) -> Table:
+        columns = {name: [float(row[name]) for row in chosen] for name in rows[0]}
+        return FrameTable(columns, data.name)
+
+    return table([row for i, row in enumerate(rows) if i % _HELD_OUT]), table(rows[::_HELD_OUT])

@@ -1,0 +1,158 @@
+"""The command `greedynet info`: what a model file holds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from greedynet.cli.commands.words import plural, scores
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.tensorfile import read_tree
+from greedynet.tables.load import load
+from greedynet.tables.model import TableModel
+from greedynet.tables.score import loss_of
+
+_NEURONS, _LEVELS, _INPUTS = 10, 8, 30
+
+
+def run(path: Path, as_json: bool = False) -> str:
+    """Return what the file holds, in lines or as JSON.
+
+    Parameters
+    ----------
+    path : Path
+        A file written by `save`.
+    as_json : bool
+        Whether to return JSON.
+    """
+    found = describe(path)
+    return json.dumps(found, indent=1) if as_json else "\n".join(_lines(path, found))
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Return what a model file holds as plain values."""
+    model = load(path)
+    table = model if isinstance(model, TableModel) else None
+    estimator = model if table is None else table.estimator
+    network = estimator if isinstance(estimator, ShallowNetwork) else estimator.network_
+    loss = loss_of(estimator)
+    selection = getattr(estimator, "path_", None)
+    classes = getattr(estimator, "classes_", None)
+    about = {} if table is None else dict(table.about)
+    return {
+        "kind": "ShallowNetwork" if estimator is network else type(estimator).__name__,
+        "library_version": read_tree(path).library_version,
+        "created": about.get("created"),
+        "target": None if table is None else table.target,
+        "classes": None if classes is None else classes.tolist(),
+        "inputs": _inputs(table, network),
+        "nodes": network.n_nodes,
+        "neurons": network.n_neurons,
+        "affine_term": network.linear_weights is not None,
+        "features": network.n_features,
+        "outputs": network.n_outputs,
+        "parameters": network.n_parameters,
+        "activation": network.activation.name,
+        "loss": "log-loss" if classes is not None else None if loss is None else loss.name,
+        "training_error": None if selection is None else float(selection.kept_error),
+        "stop_reason": None if selection is None else selection.stop_reason.name,
+        "rows": about.get("rows"),
+        "missing": None if table is None else table.missing,
+        "training": about.get("training"),
+        "validation": about.get("validation"),
+        "largest_neurons": _largest(network),
+    }
+
+
+def _inputs(table: TableModel | None, network: ShallowNetwork) -> list[dict[str, Any]] | None:
+    """Names and levels, or None where they are not known."""
+    if table is not None:
+        return [
+            {"name": column.name, "levels": None if column.levels is None else list(column.levels)}
+            for column in table.columns.inputs
+        ]
+    if network.feature_names is None:
+        return None
+    return [{"name": name, "levels": None} for name in network.feature_names]
+
+
+def _largest(network: ShallowNetwork) -> list[dict[str, Any]]:
+    """Return the neurons with the largest weights, as `describe` ranks them."""
+    return [
+        {
+            "neuron": int(n),
+            "weights": network.inner_weights[n].tolist(),
+            "bias": float(network.biases[n]),
+            "outer_weights": network.outer_weights[n].tolist(),
+        }
+        for n in network.largest_neurons()[:_NEURONS]
+    ]
+
+
+def _lines(path: Path, found: dict[str, Any]) -> list[str]:
+    date = "" if found["created"] is None else f", made {found['created'][:10]}"
+    affine = " and an affine term" if found["affine_term"] else ""
+    lines = [
+        f"{path.name}: a {found['kind']} by greedynet {found['library_version']}{date}",
+        f"  network     {found['neurons']} {found['activation']} neurons{affine} "
+        f"({found['nodes']} nodes), {plural(found['features'], 'feature')}, "
+        f"{plural(found['outputs'], 'output')}, {plural(found['parameters'], 'parameter')}",
+    ]
+    if found["target"] is not None:
+        lines.append(f"  target      {found['target']}")
+    if found["classes"] is not None:
+        lines.append(f"  classes     {_some(found['classes'])}")
+    if found["loss"] is not None:
+        lines.append(f"  loss        {found['loss']}")
+    if found["training_error"] is not None:
+        name = "mean log-loss" if found["classes"] is not None else "relative"
+        lines.append(f"  error       {found['training_error']:.4g} {name}, on the training rows")
+    for part in ("training", "validation"):
+        if found[part] is not None:
+            rows = f" ({plural(found['rows'], 'row')})" if part == "training" else ""
+            lines.append(f"  {part:<11} {scores(found[part])}{rows}")
+    return lines + _input_lines(found["inputs"]) + _neuron_lines(found)
+
+
+def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
+    if inputs is None:
+        return ["  inputs      without names"]
+    lines = ["  inputs"]
+    for column in inputs[:_INPUTS]:
+        levels = "a number" if column["levels"] is None else f"one of {_some(column['levels'])}"
+        lines.append(f"    {column['name']}: {levels}")
+    more = len(inputs) - _INPUTS
+    return [*lines, f"    ... and {more} more"] if more > 0 else lines
+
+
+def _neuron_lines(found: dict[str, Any]) -> list[str]:
+    """Each neuron by its features with the largest weights."""
+    if not found["largest_neurons"]:
+        return []
+    names = _feature_names(found)
+    lines = ["  largest neurons"]
+    for neuron in found["largest_neurons"]:
+        weights = np.array(neuron["weights"])
+        order = np.argsort(-np.abs(weights), kind="stable")[:4]
+        inner = " ".join(f"{weights[j]:+.3g} {names[j]}" for j in order if weights[j])
+        more = " ..." if np.count_nonzero(weights) > 4 else ""
+        outer = " ".join(f"{c:+.3g}" for c in neuron["outer_weights"][:4])
+        formula = f"{found['activation']}({inner}{more} {neuron['bias']:+.3g})"
+        lines.append(f"    {outer} {formula}")
+    return lines
+
+
+def _feature_names(found: dict[str, Any]) -> list[str]:
+    if found["inputs"] is None:
+        return [f"x{j}" for j in range(found["features"])]
+    return [
+        column["name"] if level is None else f"{column['name']}={level}"
+        for column in found["inputs"]
+        for level in column["levels"] or [None]
+    ]
+
+
+def _some(values: list[Any]) -> str:
+    more = f", ... ({len(values)} in all)" if len(values) > _LEVELS else ""
+    return ", ".join(map(str, values[:_LEVELS])) + more

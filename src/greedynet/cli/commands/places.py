@@ -1,0 +1,38 @@
+"""Where the files of a command lie: results go where they can be written, and replace no input."""
+
+import os
+from collections.abc import Mapping
+from itertools import combinations
+from pathlib import Path
+
+from greedynet.support.files import check_target
+
+# By the name of the argument; None where it was not given.
+Files = Mapping[str, Path | None]
+
+
+def check_places(inputs: Files, outputs: Files) -> None:
+    """Demand before the work that every output can be written, and is no other file of the command.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping from str to Path or None
+        What is read and what is written, by the names of the arguments.
+    """
+    read = {name: path for name, path in inputs.items() if path is not None}
+    written = {name: path for name, path in outputs.items() if path is not None}
+    for name, path in written.items():
+        check_target(path, name)
+    pairs = [(old, new) for new in written for old in read]
+    for old, new in [*pairs, *combinations(written, 2)]:
+        if _is_same_file((read | written)[old], written[new]):
+            raise ValueError(
+                f"`{new}` must be a file of its own, got {str(written[new])!r}, which is "
+                f"`{old}` too: give {new} another name."
+            )
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)

@@ -1,0 +1,103 @@
+"""The command `greedynet predict`: a table into a file of predictions, block by block."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.cli.commands.places import check_places
+from greedynet.cli.commands.words import plural
+from greedynet.support.files import replacing
+from greedynet.tables.columns import number_text
+from greedynet.tables.findings import check_present
+from greedynet.tables.load import load
+from greedynet.tables.model import Missing, TableModel, Unknown, as_table_model
+from greedynet.tables.readers import Table, TableError, open_table
+
+_ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
+
+
+def run(
+    model: Path,
+    data: Path,
+    out: Path,
+    *,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+    separator: str | None = None,
+    decimal: str = ".",
+) -> None:
+    """Write the predictions and say how many.
+
+    Parameters
+    ----------
+    model : Path
+        A file written by `save`.
+    data : Path
+        The table.
+    out : Path
+        Where the predictions go.
+    missing, unknown : str or None
+        As in `TableModel.predict_blocks`.
+    separator : str or None
+        What stands between cells of a text file.
+    decimal : {".", ","}
+        What stands before the decimals of numbers.
+    """
+    check_places({"MODEL": model, "DATA": data}, {"--out": out})
+    if out.suffix.lower() in _ENDINGS:
+        raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
+    table = open_table(data, separator, decimal)
+    fitted = as_table_model(load(model), table)
+    check_present(table, fitted.columns.names, "column")
+    new = [name for name in table.names if name not in (*fitted.columns.names, fitted.target)]
+    if new:
+        listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+        click.echo(f"note: not in the model, so ignored: {listed}", err=True)
+    n_rows, n_empty = _write(fitted, table, out, missing, unknown)
+    without = f", {n_empty:,} of them without prediction" if n_empty else ""
+    click.echo(f"wrote {out}: {plural(n_rows, 'row')}{without}")
+
+
+def _write(
+    model: TableModel,
+    table: Table,
+    out: Path,
+    missing: Missing,
+    unknown: Unknown,
+) -> tuple[int, int]:
+    """Write the rows as they are predicted; return their number, and how many are empty."""
+    n_rows = n_empty = 0
+    with replacing(out) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        separator = "\t" if out.suffix.lower() in (".tsv", ".tab") else ","
+        writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+        for found, p, full in model.predict_blocks(table, missing=missing, unknown=unknown):
+            if n_rows == 0:
+                writer.writerow(_header(model, found))
+            columns = found.reshape(len(found), -1).tolist()
+            rows = columns if p is None else np.hstack([found[:, None].astype(object), p]).tolist()
+            for row, is_full in zip(rows, full.tolist(), strict=True):
+                writer.writerow(row if is_full else [""] * len(row))
+            n_rows += len(found)
+            n_empty += int((~full).sum())
+        if n_rows == 0:
+            raise TableError(f"{table.label} has no rows below the names.")
+        text.detach()
+    return n_rows, n_empty
+
+
+def _header(model: TableModel, found: NDArray[Any]) -> list[str]:
+    if found.ndim > 1:
+        return [f"prediction{j}" for j in range(found.shape[1])]
+    if model.classes is None:
+        return ["prediction"]
+    return ["prediction", *(f"probability of {_label(label)}" for label in model.classes.tolist())]
+
+
+def _label(label: Any) -> str:
+    return number_text(label) if isinstance(label, float) else str(label)

@@ -1,0 +1,106 @@
+"""The command `greedynet reproduce`: progress, files, and where to look."""
+
+import json
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from greedynet.paper.reproduce import Settings, part_names, reproduce
+from greedynet.paper.store import Part
+from greedynet.paper.table import HEADER, markdown, rows
+from greedynet.support.extras import require
+
+
+def run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
+    """Run the examples and write the table, the figures and the report."""
+    require("matplotlib", "plots", "greedynet reproduce")
+    from greedynet.paper.figures import draw
+    from greedynet.paper.report import report
+
+    settings = Settings.quick() if quick else Settings()
+    console = Console()
+    results = _with_progress(numbers, folder, settings, fresh, console)
+    with console.status("drawing figures"):
+        pictures = {number: draw(number, parts) for number, parts in results.items()}
+    figures = folder / "figures"
+    figures.mkdir(exist_ok=True)
+    for drawn in pictures.values():
+        for picture in drawn:
+            (figures / f"{picture.name}.png").write_bytes(picture.png)
+    note = _note(settings, quick)
+    (folder / "results.json").write_text(json.dumps(summary(results, settings), indent=1))
+    (folder / "table.md").write_text(markdown(results, note))
+    page = folder / "report.html"
+    page.write_text(report(results, pictures, note))
+    _print_table(console, results)
+    console.print(f"\n{note}\nReport: {page}", highlight=False, soft_wrap=True)
+
+
+def summary(results: dict[int, dict[str, Part]], settings: Settings) -> Part:
+    """The numbers of a run without weights and curves, small enough to commit."""
+
+    def numbers(part: Part) -> Part:
+        kept = {}
+        for name, value in part.items():
+            if isinstance(value, dict) and name != "network" and name != "path":
+                kept[name] = numbers(value)
+            elif isinstance(value, (int, float, type(None))) or name == "test_errors":
+                kept[name] = value
+        return kept
+
+    return {
+        "date": date.today().isoformat(),
+        "greedynet": version("greedynet"),
+        "settings": vars(settings),
+        "examples": {
+            str(k): {name: numbers(part) for name, part in parts.items()}
+            for k, parts in results.items()
+        },
+    }
+
+
+def _note(settings: Settings, quick: bool) -> str:
+    what = (
+        f"{settings.epochs:,} epochs, {settings.restarts} random starts, batches of a "
+        f"{settings.batches}th of the training data from random, of all of it from the greedy "
+        "start."
+    )
+    warning = " This is a first look: the paper's protocol is 10,000 epochs, ten random starts and "
+    return what + (warning + "batches of a hundredth." if quick else "")
+
+
+def _with_progress(
+    numbers: list[int], folder: Path, settings: Settings, fresh: bool, console: Console
+) -> dict[int, dict[str, Part]]:
+    names = [name for number in numbers for name in part_names(number)]
+    columns = (
+        TextColumn("{task.description:28}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console) as bars:
+        whole = bars.add_task("all", total=len(names))
+        single = bars.add_task("", total=1.0)
+        seen = dict.fromkeys(names, 0.0)
+
+        def progress(name: str, share: float) -> None:
+            if seen[name] == share == 0.0:
+                bars.reset(single, total=1.0, description=name)
+            seen[name] = share
+            bars.update(single, completed=share)
+            bars.update(whole, completed=sum(seen.values()))
+
+        return reproduce(numbers, folder, settings, fresh=fresh, progress=progress)
+
+
+def _print_table(console: Console, results: dict[int, dict[str, Part]]) -> None:
+    from rich.table import Table
+
+    table = Table(*HEADER[:7], box=None, pad_edge=False)
+    for row in rows(results):
+        table.add_row(*row[:7], style="dim" if row[1] == "published" else None)
+    console.print(table)

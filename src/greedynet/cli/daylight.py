@@ -1,0 +1,71 @@
+"""Data that come with the library.
+
+`daylight.csv`: 1,250 places and days, and for how many hours the sun is up there. The places lie
+evenly over the Earth between 70 degrees south and north, across both polar circles, where the sun
+may be up for 24 hours or for none: kinks of the real world.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from greedynet.support.types import Float64
+
+DAYLIGHT = "daylight.csv"
+N_ROWS, FARTHEST = 1250, 70.0
+
+_TILT, _HORIZON = np.radians(23.44), np.radians(-0.833)
+_EQUINOX, _YEAR = 80.0, 365.2422
+
+
+def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
+    """Return for how many hours the sun is up, by the sunrise equation.
+
+    With the sun's declination `delta` on a day, `sin delta = sin(23.44) sin(2 pi (day - 80) / T)`
+    for a year of `T` = 365.2422 days and a circular orbit, and its upper edge on the horizon at
+    -0.833 degrees (refraction, and half of the sun's width),
+
+        cos w = (sin(-0.833) - sin(latitude) sin(delta)) / (cos(latitude) cos(delta)),
+
+    the sun is up for `24 w / pi` hours; for 24 or none where `cos w` would leave [-1, 1].
+
+    Parameters
+    ----------
+    day : array-like
+        Day of the year, 1 for the first of January.
+    latitude : array-like
+        Degrees north.
+
+    Returns
+    -------
+    hours : ndarray
+
+    Examples
+    --------
+    >>> from greedynet.cli.daylight import daylight_hours
+    >>> daylight_hours([172, 172, 355], [0.0, 70.0, 70.0]).round(1)
+    array([12.1, 24. ,  0. ])
+    """
+    place = np.radians(np.asarray(latitude, dtype=np.float64))
+    turn = 2 * np.pi * (np.asarray(day, dtype=np.float64) - _EQUINOX) / _YEAR
+    sun = np.arcsin(np.sin(_TILT) * np.sin(turn))
+    cosine = (np.sin(_HORIZON) - np.sin(place) * np.sin(sun)) / (np.cos(place) * np.cos(sun))
+    return np.asarray(24 / np.pi * np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+
+def daylight_text() -> str:
+    """Return the text of `daylight.csv`, made anew."""
+    rng = np.random.default_rng(0)
+    days = rng.integers(1, 366, N_ROWS)
+    reach = np.sin(np.radians(FARTHEST))
+    places = np.degrees(np.arcsin(rng.uniform(-reach, reach, N_ROWS))).round(1) + 0.0
+    hours = daylight_hours(days, places)
+    rows = zip(days.tolist(), places.tolist(), hours.tolist(), strict=True)
+    lines = [f"{day},{place:.1f},{time:.2f}" for day, place, time in rows]
+    return "\n".join(["day,latitude,hours", *lines, ""])
+
+
+def daylight_path() -> Path:
+    """Return where `daylight.csv` is."""
+    return Path(__file__).with_name(DAYLIGHT)

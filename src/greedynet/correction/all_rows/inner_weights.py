@@ -1,0 +1,144 @@
+"""The last correction of a network grown on a sample: on all rows.
+
+With `k` neurons of `p` inner weights each, a correction on `m` sampled rows leaves `k p / m` of the
+noise in the network. All rows leave next to nothing of it, and what a step needs of them are sums:
+
+    F'F, F'Y                                             outer weights and objective at `W`,
+    sum_i sigma'(W x_i) o (C r_i) x_i',  r = Y - F c     the gradient there.
+
+The Gauss-Newton matrix `S` (see `correct`) stays that of the sample: it only bends the step. A step
+is kept if the objective over all rows falls, so it takes one pass to try and one to go on. Where
+rows are more than some millions, a million of them stand for all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greedynet.activations import Activation
+from greedynet.correction.all_rows.products import Gram, OnNeurons
+from greedynet.correction.all_rows.sums import Sums
+from greedynet.correction.variable_projection import EDGE, VariableProjection
+from greedynet.linalg.cholesky import damped_step
+from greedynet.model.coordinates import Frame
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+# Steps that are tried, kept or not.
+N_TRIES = 6
+# A step that lowers the objective by a smaller share is the last.
+_WORTH_A_STEP = 3e-3
+# The sample's matrix is not that of all rows: the first step is a careful one.
+_FIRST_DAMPING = 0.5
+_MORE_DAMPING, _LESS_DAMPING = 6.0, 3.0
+_AS_EXPECTED = 0.5
+# Where less is left of the outputs, differences of sums have too few digits to compare by.
+_NEXT_TO_NOTHING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Pulls(OnNeurons):
+    """The gradient of the inner weights.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_affine + k, n_outputs)
+        Weights of the affine columns and of the neurons.
+    """
+
+    weights: Float64
+
+    @property
+    def width(self) -> int:
+        """Affine columns, neurons and their slopes."""
+        return super().width + len(self.points)
+
+    def of(self, rows: Rows) -> Float64:
+        """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
+        r, inputs = self.frame.n_affine, self.frame.inputs
+        F = self.before_activation(rows)
+        slope = self.activation.slope(F[r:] - EDGE)
+        residual = self.frame.outputs.apply(rows.Y).T - self.weights.T @ self.activate(F)
+        if rows.weights is not None:
+            residual *= rows.weights
+        pull = slope * (self.weights[r:] @ residual)
+        total = pull.sum(axis=1, keepdims=True)
+        return np.column_stack([(pull @ rows.X - total * inputs.center) / inputs.width, total])
+
+    def join(self, one: Float64, other: Float64) -> Float64:
+        """Return the gradient over both."""
+        return one + other
+
+
+def corrected_on_all_rows(
+    state: VariableProjection, sums: Sums, frame: Frame, activation: Activation
+) -> VariableProjection:
+    """Return the network with its neurons corrected on all rows.
+
+    Parameters
+    ----------
+    state : VariableProjection
+        The network on a sample, which gives the ridge and the Gauss-Newton matrix.
+    sums : Sums
+        Over all rows, or over many.
+    frame : Frame
+        The coordinates.
+    activation : Activation
+    """
+    times = sums.n_rows / state.n_rows
+    state.damping = _FIRST_DAMPING
+    # The noise asks for the same ridge however many rows there are.
+    ridge = state.ridge
+    now = _Point.at(state.points, sums, frame, activation, ridge)
+    gradient: Float64 | None = None
+    for _ in range(N_TRIES if state.n_neurons else 0):
+        if now.error < _NEXT_TO_NOTHING:
+            break
+        if gradient is None:
+            pulls = Pulls(frame.without_rows(), now.points, activation, now.weights)
+            gradient = sums.total(pulls) - ridge * now.points
+        step = _step(state, gradient / times)
+        tried = _Point.at(now.points + step, sums, frame, activation, ridge)
+        fall = now.objective - tried.objective
+        moved = state.moved(tried.points)
+        # A neuron that no row of the sample sees any more has no place in the next matrix.
+        if fall <= 0 or (state.alive & ~moved.alive).any():
+            state.damping *= _MORE_DAMPING
+            continue
+        # On the quadratic model the objective falls by `step . gradient` at least.
+        as_expected = fall > _AS_EXPECTED * float(np.sum(step * gradient))
+        moved.damping = state.damping / (_LESS_DAMPING if as_expected else 1.0)
+        worth = fall > _WORTH_A_STEP * now.objective
+        state, now, gradient = moved, tried, None
+        if not worth:
+            break
+    return state
+
+
+def _step(state: VariableProjection, gradient: Float64) -> Float64:
+    step = np.zeros_like(gradient)
+    for block, S in state.systems():
+        found = damped_step(S, gradient[block], state.ridge, state.damping)
+        step[block] = 0.0 if found is None else found
+    return step
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Inner weights, with the outer weights and the penalised objective over all rows."""
+
+    points: Float64
+    weights: Float64
+    objective: float
+    error: float
+
+    @staticmethod
+    def at(
+        points: Float64, sums: Sums, frame: Frame, activation: Activation, ridge: float
+    ) -> "_Point":
+        gram: Gram = sums.gram(frame, points, activation)
+        r = frame.n_affine
+        weights = gram.weights(np.repeat([0.0, ridge], [r, len(points)]))
+        error = gram.square_left(weights)
+        size = float(np.sum(points**2) + np.sum(weights[r:] ** 2))
+        return _Point(points, weights, error + ridge * size, error / (gram.square or 1.0))

@@ -1,0 +1,135 @@
+"""The outer weights of a network over very many rows: a sample's products, and one gradient.
+
+Products `F'F` take `(r + k)^2 / 2` multiplications a row, a residual and a gradient `2 (r + k)`. So
+the products are those of a large sample, scaled to all rows, and all rows correct what it finds:
+
+    H    products of the sample, times n / m
+    c0   weights that are best on the sample
+    g    F'(Y - F c0), over all rows
+    c    c0 + H^-1 g
+
+a step of Newton's method. What it leaves of the way from `c0` to the best weights of all rows is a
+share of about `sqrt((r + k) / m)`, one in a hundred, and the way is short: far less is left than
+noise leaves in the best weights themselves.
+
+This holds if `H` stands for all rows, and a few rows that are far from all others, none of them in
+the sample, are enough that it does not. The same pass tells: with `H = L L'` and random signs `v`,
+
+    v' L^-1 F'F L^-T v = |v|^2                           if it does,
+
+and is larger by what such rows add. Then the products are those of all rows, in one more pass.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from greedynet.activations import Activation
+from greedynet.correction.all_rows.products import Gram, OnNeurons
+from greedynet.correction.all_rows.sums import Sums
+from greedynet.model.coordinates import Frame
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+N_PROBES = 8
+# What a probe may be off by. `(r + k) sqrt(2 / m)` are due to chance, some times that with heavy
+# tails; beyond it, rows that are far out in one direction, however many others there are.
+_ALIKE, _BY_CHANCE = 0.5, 8.0
+# Rows for each column that a sample must have to be trusted at all.
+_ROWS_PER_COLUMN = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What all rows say of weights that a sample found.
+
+    Attributes
+    ----------
+    gradient : ndarray of shape (r + k, n_outputs)
+        `F'(Y - F c)`.
+    square : float
+        `|| Y - F c ||^2`.
+    probes : ndarray of shape (n_probes,)
+        Squared sizes of `F p` for every probe `p`.
+    """
+
+    gradient: Float64
+    square: float
+    probes: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Looked(OnNeurons):
+    """The work of a look.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (r + k, n_outputs)
+        Weights of the affine columns and of the neurons.
+    probes : ndarray of shape (r + k, n_probes)
+        Combinations of the same columns.
+    """
+
+    weights: Float64
+    probes: Float64
+
+    def of(self, rows: Rows) -> Look:
+        """Look at some rows."""
+        F = self.activate(self.before_activation(rows))
+        Y = self.frame.outputs.apply(rows.Y)
+        found = np.concatenate([self.weights, self.probes], axis=1).T @ F
+        residual, probed = Y.T - found[: Y.shape[1]], found[Y.shape[1] :]
+        weights = np.ones(len(Y)) if rows.weights is None else rows.weights
+        weighted = residual * weights
+        return Look(F @ weighted.T, float(np.sum(residual * weighted)), probed**2 @ weights)
+
+    def join(self, one: Look, other: Look) -> Look:
+        """Return what both say."""
+        return Look(
+            one.gradient + other.gradient, one.square + other.square, one.probes + other.probes
+        )
+
+
+def products_of_all_rows(
+    sample: Sums,
+    everything: Sums,
+    frame: Frame,
+    points: Float64,
+    activation: Activation,
+    ridge: float = 0.0,
+) -> Gram:
+    """Return products that give the outer weights of all rows.
+
+    Parameters
+    ----------
+    sample, everything : Sums
+        Over a large sample of the rows, and over all.
+    frame : Frame
+        The coordinates.
+    points : ndarray of shape (k, d + 1)
+        Neurons.
+    activation : Activation
+    ridge : float
+        Of the neurons' weights, about: the products themselves have none.
+    """
+    if sample.n_rows < _ROWS_PER_COLUMN * (frame.n_affine + len(points)):
+        return everything.gram(frame, points, activation)
+    few = sample.gram(frame, points, activation).times(everything.n_rows / sample.n_rows)
+    c = few.weights(np.repeat([0.0, ridge], [frame.n_affine, len(points)]))
+    work = Looked(frame.without_rows(), points, activation, c, _probes(few))
+    look = everything.parts(work, Look)
+    off = np.abs(look.probes - len(c)).max()
+    if off > max(_ALIKE, _BY_CHANCE * len(c) / np.sqrt(sample.n_rows)):
+        return everything.gram(frame, points, activation)
+    # The quadratic whose gradient at `c` is that of all rows, and whose value is theirs.
+    Hc = few.G @ c
+    b = Hc + look.gradient
+    return Gram(few.G, b, look.square + float(np.sum(c * (2.0 * b - Hc))))
+
+
+def _probes(gram: Gram) -> Float64:
+    """Return random combinations `L^-T v` of the columns, of squared size `|v|^2` on the sample."""
+    R = cholesky(gram.regular(), lower=False, check_finite=False)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(R), N_PROBES))
+    return np.asarray(solve_triangular(R, signs, check_finite=False))

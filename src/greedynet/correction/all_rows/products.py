@@ -1,0 +1,120 @@
+"""Products of neurons over rows, and the outer weights that follow from them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+
+from greedynet.activations import Activation
+from greedynet.model.coordinates import Frame
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+_JITTER = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """`F = QR` and `z = Q'Y`, without `Q`."""
+
+    R: Float64
+    z: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """Products `F'F`, `F'Y`, and the squared size of `Y`."""
+
+    G: Float64
+    b: Float64
+    square: float
+
+    def times(self, factor: float) -> "Gram":
+        """Return the products over so many times as many rows of the same kind."""
+        return Gram(factor * self.G, factor * self.b, factor * self.square)
+
+    def divided(self, norms: Float64) -> "Gram":
+        """Return the products of the columns divided by `norms`."""
+        return replace(self, G=self.G / np.outer(norms, norms), b=self.b / norms[:, None])
+
+    def triangle(self, columns: NDArray[np.intp]) -> Triangle:
+        """Return the triangle of some of the columns."""
+        G = self.G[np.ix_(columns, columns)].copy()
+        diagonal = np.einsum("ii->i", G)
+        diagonal += _JITTER * diagonal.max(initial=1.0)
+        R = cholesky(G, lower=False, check_finite=False)
+        return Triangle(R, solve_triangular(R, self.b[columns], trans="T", check_finite=False))
+
+    def regular(self, ridge: float | Float64 = 0.0) -> Float64:
+        """Return `F'F` with a ridge, and the little that makes it positive definite."""
+        M = self.G.copy()
+        diagonal = np.einsum("ii->i", M)
+        diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300) + ridge
+        return M
+
+    def weights(self, ridge: float | Float64 = 0.0) -> Float64:
+        """Return the weights `c` that minimise `|| Y - F c ||^2 + sum ridge c^2`."""
+        # Not `solve`, which warns of neurons that are next to dependent.
+        triangle = cho_factor(self.regular(ridge), check_finite=False)
+        return np.asarray(cho_solve(triangle, self.b, check_finite=False))
+
+    def square_left(self, weights: Float64) -> float:
+        """Return `|| Y - F c ||^2`, by differences: not for what is next to nothing of `Y`."""
+        return float(self.square + np.sum(weights * (self.G @ weights - 2.0 * self.b)))
+
+
+@dataclass(frozen=True, eq=False)
+class OnNeurons:
+    """Work with neurons on rows as they came.
+
+    Attributes
+    ----------
+    frame : Frame
+    points : ndarray of shape (k, d + 1)
+        Neurons in the coordinates of the frame.
+    activation : Activation
+    """
+
+    frame: Frame
+    points: Float64
+    activation: Activation
+
+    @property
+    def width(self) -> int:
+        """Affine columns and neurons."""
+        return self.frame.n_affine + len(self.points)
+
+    def before_activation(self, rows: Rows) -> Float64:
+        """Return the affine columns and the neurons' `z` on rows as they came, one in each row.
+
+        The other way round than elsewhere: so a neuron's values lie next to each other, and a block
+        of rows is gone through at twice the speed. The weights are scaled, not the rows: of steps
+        there should be few, as each makes threads wait for each other.
+        """
+        A = self.frame.inputs.fold(np.concatenate([self.frame.affine.to_weights.T, self.points]))
+        F = np.asarray(A[:, :-1] @ rows.X.T, dtype=np.float64)
+        F += A[:, -1:]
+        return F
+
+    def activate(self, F: Float64) -> Float64:
+        """Turn the neurons' `z` into their values, in place."""
+        r = self.frame.n_affine
+        F[r:] = self.activation.value(F[r:])
+        return F
+
+
+class Products(OnNeurons):
+    """The products of the affine columns and of neurons."""
+
+    def of(self, rows: Rows) -> Gram:
+        """Return the products over some rows."""
+        F = self.activate(self.before_activation(rows))
+        Y = rows.weighted(self.frame.outputs.apply(rows.Y))
+        if rows.weights is not None:
+            F *= np.sqrt(rows.weights)
+        return Gram(F @ F.T, F @ Y, float(np.sum(Y**2)))
+
+    def join(self, one: Gram, other: Gram) -> Gram:
+        """Return the products over both."""
+        return Gram(one.G + other.G, one.b + other.b, one.square + other.square)

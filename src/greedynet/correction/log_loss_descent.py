@@ -1,0 +1,147 @@
+"""All weights of a classifying network together, by L-BFGS on the penalised log-loss.
+
+    mean loss(C' sigma(W [x, 1]) + L' [x, 1]) + ridge / 2 (|W|^2 + |C|^2 + |L|^2),
+
+the constant of `L` not penalised. As in the correction of a regression, a homogeneous sigma turns
+the penalty into one on the size of the neurons, so that neurons that do not pay vanish.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from greedynet.activations import Activation, degree_of
+from greedynet.losses.logistic import losses_and_residual
+from greedynet.rows.rows import Rows
+from greedynet.support.journal import NO_JOURNAL, Journal
+from greedynet.support.types import Float64
+
+# Gradients of so many steps make up the curvature; ten, the default, take more steps.
+_MEMORY = 20
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The weights of a network on scaled inputs.
+
+    Attributes
+    ----------
+    W : ndarray of shape (k, d + 1)
+        Inner weights, bias last.
+    C : ndarray of shape (k, n_outputs)
+        Outer weights.
+    L : ndarray of shape (d + 1, n_outputs)
+        Weights of the affine term, the constant last.
+    """
+
+    W: Float64
+    C: Float64
+    L: Float64
+
+    def logits(self, X: NDArray[np.floating], activation: Activation) -> Float64:
+        """Return the outputs."""
+        hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
+        return np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
+
+    def take(self, neurons: NDArray[np.intp]) -> "Weights":
+        """Return the network of some of the neurons."""
+        return Weights(self.W[neurons], self.C[neurons], self.L)
+
+    @property
+    def sizes(self) -> Float64:
+        """Size of every neuron, `|w| |c|`."""
+        return np.asarray(np.linalg.norm(self.W, axis=1) * np.linalg.norm(self.C, axis=1))
+
+    def balanced(self, activation: Activation) -> "Weights":
+        """Return the same network at the least penalty, `|w_j|^2 = k |c_j|^2`, if sigma allows."""
+        k = degree_of(activation)
+        if k is None:
+            return self
+        inner, outer = np.linalg.norm(self.W, axis=1), np.linalg.norm(self.C, axis=1)
+        ratio = np.maximum(outer, 1e-6) / np.where(inner > 0, inner, 1.0)
+        share = ((np.sqrt(k) * ratio) ** (1 / (k + 1)))[:, None]
+        return Weights(self.W * share, self.C / share**k, self.L)
+
+    def flat(self) -> Float64:
+        """All weights in one vector."""
+        return np.concatenate([self.W.ravel(), self.C.ravel(), self.L.ravel()])
+
+    def like(self, flat: Float64) -> "Weights":
+        """Return weights of these shapes from one vector."""
+        a, b = self.W.size, self.W.size + self.C.size
+        parts = (flat[:a], flat[a:b], flat[b:])
+        shapes = (self.W.shape, self.C.shape, self.L.shape)
+        return Weights(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+
+
+def descend(
+    rows: Rows,
+    start: Weights,
+    ridge: float,
+    n_steps: int,
+    activation: Activation,
+    *,
+    linear_term: bool = True,
+    journal: Journal = NO_JOURNAL,
+) -> Weights:
+    """Return weights with a smaller penalised log-loss, near a minimum if the steps suffice.
+
+    Parameters
+    ----------
+    rows : Rows
+        Scaled rows, `Y` the classes as unit vectors.
+    start : Weights
+    ridge : float
+    n_steps : int
+        Steps at most.
+    activation : Activation
+    linear_term : bool
+        Whether the affine term may change; without one it stays zero.
+    journal : Journal
+        What an earlier run of the descent came to. Its steps follow from the values and gradients
+        it met, so these are all that an unfinished one has to know.
+    """
+    X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
+    w = np.ones(len(rows)) if rows.weights is None else rows.weights
+    w = (w / w.sum())[:, None]
+    penalty = start.like(np.full(start.flat().shape, ridge))
+    penalty.L[-1] = 0.0
+    pull, free = penalty.flat(), float(linear_term)
+
+    def evaluated(flat: Float64) -> tuple[float, Float64]:
+        at = start.like(flat)
+        Z = X1 @ at.W.T
+        H = activation.value(Z)
+        loss, residual = losses_and_residual(H @ at.C + X1 @ at.L, rows.Y)
+        residual *= -w
+        G = residual @ at.C.T
+        G *= activation.slope(Z)
+        gradient = Weights(G.T @ X1, H.T @ residual, free * (X1.T @ residual)).flat()
+        pulled = pull * flat
+        return float(w[:, 0] @ loss + 0.5 * pulled @ flat), gradient + pulled
+
+    def minimum(inner: Journal) -> tuple[Float64]:
+        def objective(flat: Float64) -> tuple[float, Float64]:
+            value, gradient = inner.once(lambda _: evaluated(flat))
+            return value, gradient
+
+        found = minimize(
+            objective,
+            start.flat(),
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "maxiter": n_steps,
+                "maxfun": 2 * n_steps,
+                "maxcor": _MEMORY,
+                "ftol": 0.1 * _TOLERANCE,
+                "gtol": _TOLERANCE,
+            },
+        )
+        return (found.x,)
+
+    (flat,) = journal.once(minimum)
+    return start.like(flat)

@@ -1,0 +1,371 @@
+"""Joint correction of all neurons: variable projection with a ridge that the data choose.
+
+All inner weights `W` move together while the outer weights are eliminated. With
+`F = [A, sigma(X1 W')]`, `A` the affine columns, the objective is
+
+    E(W, c) + lam (||W||^2 + ||c||^2),    E = || y - F [a; c] ||^2,
+
+where the affine weights `a` are free. A ReLU does not care how a factor is shared between `w` and
+`c`, so this is a penalty `2 lam sum |c_j| |w_j|` on the size of the neurons; with an activation of
+degree `k` the shares that cost least have `|w|^2 = k |c|^2`. Kaufman's form of the Gauss-Newton
+matrix, with `B` the derivative of the neurons and `P = I - F (F'F + lam)^-1 F'`,
+
+    S = (C C' (x) 1 1') o (B' P B),
+
+serves any number of outputs at once. Steps are damped after Levenberg and Marquardt and kept only
+if the objective falls.
+
+The ridge follows from the data (MacKay's evidence): with `gamma` effective parameters,
+
+    lam = sigma^2 gamma_penalised / (||W||^2 + ||c||^2),    sigma^2 = E / (n - gamma),
+
+approached from below, and generalised cross-validation with the same `gamma` compares networks.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+from scipy.linalg.blas import dsyrk
+
+from greedynet.activations import Activation, ReLU, degree_of
+from greedynet.linalg.cholesky import damped_step, inverse_of, trace_of_inverse
+from greedynet.rows.rows import Rows
+from greedynet.support.journal import NO_JOURNAL, Journal
+from greedynet.support.threads import go_on
+from greedynet.support.types import Float64
+
+# Inner weights that are corrected in one system; more neurons take turns.
+MAX_BLOCK = 600
+FIRST_RIDGE = 1e-6
+# Smooth neurons make up functions by differences: their weights are large, and no sign of noise.
+FIRST_RIDGE_SMOOTH = 1e-10
+# Rows on a kink are not active, whatever rounding makes of them.
+EDGE = 1e-12
+# Rows whose derivatives are held at once.
+_CHUNK_ROWS = 1_024
+_RISE = 10.0
+_TRIES = 4
+_JITTER = 1e-12
+_ROUNDING = 1e-14
+# Effective parameters beyond this share of the numbers fitted leave nothing to estimate noise by.
+_MAX_SHARE = 0.95
+
+
+@dataclass(eq=False)
+class _Point:
+    """Inner weights with everything that follows from them at a given ridge."""
+
+    W: Float64
+    Z: Float64
+    F: Float64
+    cholesky: Float64
+    weights: Float64
+    residual: Float64
+    error: float
+    size: float
+
+    def objective(self, ridge: float) -> float:
+        return self.error + ridge * self.size
+
+
+class VariableProjection:
+    """A network on scaled rows whose neurons are corrected together.
+
+    Parameters
+    ----------
+    rows : Rows
+        Scaled training rows.
+    affine : ndarray of shape (n_rows, n_affine)
+        Affine columns, sample weights included; they are not penalised.
+    W : ndarray of shape (k, d + 1)
+        Inner weights of the neurons, bias last.
+    ridge : float or None
+        Penalty; None for a small one to start from.
+    activation : Activation or None
+        The `sigma`; None for ReLU.
+    judged : ndarray of shape (n_rows,) or None
+        Whether a row says something of the noise; None if all do.
+    journal : Journal
+        What earlier runs of the same corrections came to.
+
+    Attributes
+    ----------
+    ridge : float
+        The penalty, after the last correction.
+    dof : float
+        Effective parameters, after `settle`.
+    damping : float
+        Share of the diagonal that the next step is damped by.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        affine: Float64,
+        W: Float64,
+        ridge: float | None = None,
+        activation: Activation | None = None,
+        judged: NDArray[np.bool_] | None = None,
+        journal: Journal = NO_JOURNAL,
+    ) -> None:
+        self._rows = rows
+        self._journal = journal
+        self._judged = judged
+        self._sigma = activation or ReLU()
+        self._affine = affine
+        self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
+        scale = rows.row_scale
+        self._scale = None if scale is None else scale[:, None]
+        self._scaled_X1 = self._X1 if self._scale is None else self._X1 * self._scale
+        self._Y = rows.weighted(rows.Y)
+        self._n = rows.n_independent * rows.Y.shape[1]
+        self.ridge = self._first_ridge() if ridge is None else ridge
+        self.dof = float(affine.shape[1] * rows.Y.shape[1] + W.size + len(W) * rows.Y.shape[1])
+        self.damping = 1e-2
+        self._at = self._solve(W)
+        self._at = self._solve(self._balanced())
+
+    @property
+    def points(self) -> Float64:
+        """Inner weights, bias last."""
+        return self._at.W
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._rows)
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons."""
+        return len(self._at.W)
+
+    @property
+    def columns(self) -> Float64:
+        """The neurons on the rows, sample weights included."""
+        return self._at.F[:, self._affine.shape[1] :]
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Whether neurons add more than rounding: the penalty shrinks those that do not pay."""
+        outer = np.linalg.norm(self._at.weights[self._affine.shape[1] :], axis=1)
+        shares = np.linalg.norm(self.columns, axis=0) * outer
+        return np.asarray(shares > _ROUNDING * np.linalg.norm(self._Y))
+
+    @property
+    def weights(self) -> Float64:
+        """Weights of the affine columns, then of the neurons."""
+        return self._at.weights
+
+    @property
+    def error(self) -> float:
+        """Squared error on the rows."""
+        return self._at.error
+
+    @property
+    def gcv(self) -> float:
+        """Generalised cross-validation, `(E / n) / (1 - gamma / n)^2`."""
+        n = self._n
+        return self.error / n / (1.0 - min(_MAX_SHARE, self.dof / n)) ** 2
+
+    def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
+        """Return the network's scaled outputs on other rows, with its affine columns there."""
+        hidden = self._sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
+        r = self._affine.shape[1]
+        return np.asarray(affine @ self.weights[:r] + hidden @ self.weights[r:])
+
+    def improve(self, n_steps: int) -> "VariableProjection":
+        """Correct at the present ridge; the objective never rises."""
+        for _ in range(n_steps):
+            before = self._at.objective(self.ridge)
+            for block in self._blocks():
+                self._step(block, self._system(block))
+            if not self._at.objective(self.ridge) < before * (1 - 1e-4):
+                break
+        return self
+
+    def settle(self, n_steps: int) -> "VariableProjection":
+        """Correct while the ridge follows the evidence."""
+        if self.n_neurons == 0:
+            return self
+        record = self._journal.record()
+        n_known = 0 if record.known is None else self._go_to(*record.known)
+        for n_done in range(n_known + 1, n_steps + 1):
+            go_on()
+            systems = self.systems()
+            self.dof = self._count([S for _, S in systems])
+            self._set_ridge(min(self._evidence(), _RISE * self.ridge))
+            for block, S in systems:
+                self._step(block, S)
+            record.note(partial(self._come_to, n_done))
+        return self
+
+    def _come_to(self, n_steps: int) -> tuple[int, Float64, float, float, float]:
+        """Where so many steps have led: all else follows."""
+        return n_steps, self._at.W, self.ridge, self.dof, self.damping
+
+    def _go_to(self, n_steps: int, W: Float64, ridge: float, dof: float, damping: float) -> int:
+        """Go where so many steps have led."""
+        self.ridge, self.dof, self.damping = ridge, dof, damping
+        # Weights that have not moved stay the array they are: its order in memory is part of them.
+        self._at = self._solve(self._at.W if np.array_equal(W, self._at.W) else W)
+        return n_steps
+
+    def systems(self) -> list[tuple[slice, Float64]]:
+        """Return what is corrected in one system each, and the lower triangles of the `S`."""
+        return [(block, self._system(block)) for block in self._blocks()]
+
+    def at(self, W: Float64) -> "VariableProjection":
+        """Return the network of other neurons, at the same ridge."""
+        return VariableProjection(
+            self._rows, self._affine, W, self.ridge, self._sigma, self._judged, self._journal
+        )
+
+    def moved(self, W: Float64) -> "VariableProjection":
+        """Return the network after a step of the inner weights, which stay as they are."""
+        other = copy(self)
+        other._at = self._solve(W)
+        return other
+
+    def without(self, n_neurons: int) -> "VariableProjection":
+        """Return the network with `n_neurons` neurons: those that pay least are left out.
+
+        One after the other: leaving out neuron `j` costs `|c_j|^2 / (M^-1)_jj`, `M = F'F + lam`,
+        and changes `M^-1` by one outer product.
+        """
+        r = self._affine.shape[1]
+        inverse = inverse_of(self._at.cholesky)
+        weights = self._at.weights.copy()
+        left = list(range(self.n_neurons))
+        while len(left) > n_neurons:
+            at = np.arange(r, r + len(left))
+            costs = np.sum(weights[at] ** 2, axis=1) / inverse[at, at]
+            j = r + int(np.argmin(costs))
+            row = inverse[j] / inverse[j, j]
+            weights -= np.outer(row, weights[j])
+            inverse -= np.outer(row, inverse[j])
+            weights = np.delete(weights, j, axis=0)
+            inverse = np.delete(np.delete(inverse, j, axis=0), j, axis=1)
+            del left[j - r]
+        pruned = self.at(self.points[left])
+        pruned.damping = max(self.damping, 1e-3)
+        return pruned
+
+    def _first_ridge(self) -> float:
+        """A small ridge, by the size of what the affine term leaves: it is in units of `y`."""
+        left = self._Y
+        if self._affine.shape[1]:
+            left = left - self._affine @ np.linalg.lstsq(self._affine, left, rcond=None)[0]
+        first = FIRST_RIDGE if degree_of(self._sigma) == 1 else FIRST_RIDGE_SMOOTH
+        return first * len(left) * float(np.sqrt(np.mean(left**2)))
+
+    def _blocks(self) -> list[slice]:
+        """Neurons that are corrected in one system each."""
+        p = self._X1.shape[1]
+        size = max(1, MAX_BLOCK // p)
+        return [slice(i, i + size) for i in range(0, self.n_neurons, size)]
+
+    def _balanced(self) -> Float64:
+        """Inner weights scaled so that `|w_j|^2 = k |c_j|^2`, where scaling makes no difference."""
+        k = degree_of(self._sigma)
+        if k is None:
+            return self._at.W
+        W, C = self._at.W, self._at.weights[self._affine.shape[1] :]
+        inner, outer = np.linalg.norm(W, axis=1), np.linalg.norm(C, axis=1)
+        largest = outer.max(initial=0.0) or 1.0
+        ratio = np.maximum(outer, 1e-8 * largest) / np.where(inner > 0, inner, 1.0)
+        share = (np.sqrt(k) * ratio) ** (1 / (k + 1)) if k > 1 else np.sqrt(ratio)
+        return W * share[:, None]
+
+    def _solve(self, W: Float64) -> _Point:
+        """Outer weights and error for inner weights."""
+        r = self._affine.shape[1]
+        Z = self._X1 @ W.T
+        F = np.empty((len(Z), r + len(W)))
+        F[:, :r] = self._affine
+        F[:, r:] = self._sigma.value(Z)
+        if self._scale is not None:
+            F[:, r:] *= self._scale
+        M = F.T @ F
+        diagonal = np.einsum("ii->i", M)
+        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
+        diagonal[r:] += self.ridge
+        cholesky = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0]
+        weights = cho_solve((cholesky, True), F.T @ self._Y, check_finite=False)
+        residual = self._Y - F @ weights
+        size = float(np.sum(W**2) + np.sum(weights[r:] ** 2))
+        error = float(np.sum(residual**2))
+        return _Point(W, Z, F, cholesky, weights, residual, error, size)
+
+    def _set_ridge(self, ridge: float) -> None:
+        self.ridge = ridge
+        self._at = self._solve(self._at.W)
+
+    def _system(self, block: slice) -> Float64:
+        """Return the matrix `S` of a block, its lower triangle."""
+        at, p = self._at, self._X1.shape[1]
+        C = self._outer(block)
+        K = np.zeros((len(C) * p, len(C) * p), order="F")
+        T = np.zeros((at.F.shape[1], len(C) * p))
+        for start in range(0, len(at.Z), _CHUNK_ROWS):
+            rows = slice(start, start + _CHUNK_ROWS)
+            slope = self._sigma.slope(at.Z[rows, block] - EDGE)
+            B = (slope[:, :, None] * self._scaled_X1[rows, None, :]).reshape(len(slope), -1)
+            K = dsyrk(1.0, B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
+            T += at.F[rows].T @ B
+        half = solve_triangular(at.cholesky, T, lower=True, check_finite=False)
+        K = dsyrk(-1.0, half.T, beta=1.0, c=K, lower=1, overwrite_c=1)
+        K *= np.repeat(np.repeat(C @ C.T, p, axis=0), p, axis=1)
+        return np.asarray(K)
+
+    def _outer(self, block: slice) -> Float64:
+        return self._at.weights[self._affine.shape[1] :][block]
+
+    def _count(self, systems: list[Float64]) -> float:
+        """Effective parameters: `sum of s / (s + lam)` over the penalised ones, and the rest."""
+        r, t = self._affine.shape[1], self._Y.shape[1]
+        inner = 0.0
+        for S in systems:
+            damped = S.copy()
+            diagonal = np.einsum("ii->i", damped)
+            diagonal += self.ridge + 1e-12 * diagonal.max()
+            inner += len(S) - self.ridge * trace_of_inverse(lapack.dpotrf(damped, lower=1)[0])
+        outer = self.n_neurons - self.ridge * trace_of_inverse(self._at.cholesky, r)
+        return inner + t * (outer + r)
+
+    def _evidence(self) -> float:
+        n = self._n
+        free = max(n - self.dof, (1 - _MAX_SHARE) * n)
+        penalised = max(self.dof - self._affine.shape[1] * self._Y.shape[1], 1.0)
+        return self._noise / free * penalised / max(self._at.size, 1e-300)
+
+    @property
+    def _noise(self) -> float:
+        """Squared error, as the rows show it that are judged by."""
+        if self._judged is None:
+            return self._at.error
+        shown = self._at.residual[self._judged]
+        return float(np.sum(shown**2)) * self._Y.size / max(shown.size, 1)
+
+    def _step(self, block: slice, S: Float64) -> None:
+        """One damped step of a block's inner weights; none if the objective would not fall."""
+        at = self._at
+        C, W = self._outer(block), at.W[block]
+        pull = self._sigma.slope(at.Z[:, block] - EDGE) * (at.residual @ C.T)
+        gradient = pull.T @ self._scaled_X1 - self.ridge * W
+        now = at.objective(self.ridge)
+        for _ in range(_TRIES):
+            step = damped_step(S, gradient, self.ridge, self.damping)
+            if step is not None:
+                moved = at.W.copy()
+                moved[block] += step
+                tried = self._solve(moved)
+                if tried.objective(self.ridge) < now:
+                    self._at = tried
+                    self.damping = max(self.damping / 4.0, 1e-7)
+                    return
+            self.damping *= 4.0

@@ -1,0 +1,249 @@
+"""A journal in a file, so that an interrupted fit goes on where it was.
+
+The file holds what the journal knows and the *fingerprint* of the fit: what it was asked for, and
+digests of its data. It is written every few seconds, whole and atomically, so that whenever a
+process ends the file of its last write is there. A fit that ends well takes its file away.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
+from greedynet.support.files import remove_leftovers
+from greedynet.support.journal import NO_JOURNAL, Journal, Known, Record
+from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
+
+# What a fit was asked for and its data, by name, as text.
+Fingerprint = Mapping[str, str]
+
+SECONDS = 3.0
+# A write that takes long is followed by a pause so many times as long: most time is for the fit.
+_PAUSE = 20.0
+_KIND = "checkpoint"
+
+
+@contextmanager
+def checkpointed(
+    path: str | os.PathLike[str] | None, fingerprint: Callable[[], Fingerprint]
+) -> Iterator[Journal]:
+    """Lend a fit the journal that is kept in a file; None for one that remembers nothing.
+
+    Parameters
+    ----------
+    path : str, path or None
+        The file. It is there already if the fit was interrupted.
+    fingerprint : callable
+        Returns what must be the same for the fit to go on.
+    """
+    if path is None:
+        yield NO_JOURNAL
+        return
+    book = _Book.opened(Path(path), {"greedynet": library_version(), **fingerprint()})
+    try:
+        yield _Branch(book, "fit")
+    except BaseException:
+        book.write()
+        raise
+    book.remove()
+
+
+class _Book:
+    """All that a fit has noted, by place, and the file where it is kept.
+
+    Growths in threads take notes at once; whoever finds that it is time writes for all.
+    """
+
+    def __init__(self, path: Path, fingerprint: Fingerprint, notes: dict[str, Known]) -> None:
+        self._path = path
+        self._fingerprint = dict(fingerprint)
+        self._notes = notes
+        self._lock = threading.Lock()
+        self._due = time.monotonic() + SECONDS
+
+    @staticmethod
+    def opened(path: Path, fingerprint: Fingerprint) -> "_Book":
+        """Read a file, or begin a new one."""
+        _check_target(path)
+        remove_leftovers(path)
+        notes = _read(path, fingerprint) if path.exists() else {}
+        return _Book(path, fingerprint, notes)
+
+    def known(self, place: str) -> Known | None:
+        return self._notes.get(place)
+
+    def note(self, place: str, result: Known) -> None:
+        with self._lock:
+            self._notes[place] = result
+            now = time.monotonic()
+            is_due = now >= self._due
+            if is_due:
+                self._due = float("inf")  # nobody else, until this is done
+        if is_due:
+            self.write()
+            ended = time.monotonic()
+            self._due = ended + max(SECONDS, _PAUSE * (ended - now))
+
+    def drop(self, place: str) -> None:
+        """Forget what was found on the way to a result."""
+        with self._lock:
+            for inner in [name for name in self._notes if name.startswith(f"{place}/")]:
+                del self._notes[inner]
+
+    def write(self) -> None:
+        with self._lock:
+            notes = dict(self._notes)
+        if not notes:
+            return
+        write_tree(self._path, _KIND, {"fingerprint": self._fingerprint, "notes": notes})
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+class _Record(Record):
+    def __init__(self, book: _Book, place: str) -> None:
+        self.known = book.known(place)
+        self.place = place
+        self._book = book
+
+    def note(self, result: Callable[[], Known]) -> None:
+        self._book.note(self.place, result())
+
+
+class _Branch(Journal):
+    def __init__(self, book: _Book, place: str) -> None:
+        self._book, self._place = book, place
+        self._n_records = 0
+        self._names: set[str] = set()
+
+    @property
+    def is_used(self) -> bool:
+        return bool(self._n_records or self._names)
+
+    def branch(self, name: str) -> Journal:
+        assert name not in self._names, f"two branches {name!r} of {self._place!r}"
+        self._names.add(name)
+        return _Branch(self._book, f"{self._place}/{name}")
+
+    def record(self) -> _Record:
+        record = _Record(self._book, f"{self._place}/{self._n_records}")
+        self._n_records += 1
+        return record
+
+    def once(self, compute: Callable[[Journal], Known]) -> Known:
+        record = self.record()
+        if record.known is not None:
+            return record.known
+        inner = _Branch(self._book, record.place)
+        found = compute(inner)
+        if inner.is_used:
+            self._book.drop(record.place)
+        record.note(lambda: found)
+        return found
+
+
+def _check_target(path: Path) -> None:
+    """Say before the work why there can be no file."""
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"`checkpoint` must name a file, got the folder {str(path)!r}: add a file name to it."
+        )
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise FileNotFoundError(
+            f"`checkpoint` must lie in a folder that exists and that you may write to, got "
+            f"{str(path)!r}: make the folder {str(path.parent)!r} first, or choose another."
+        )
+
+
+def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
+    """Return the notes of a file of the same fit."""
+    foreign = (
+        f"`checkpoint` must name the checkpoint of this fit, or a file that is not there yet, got "
+        f"{str(path)!r}"
+    )
+    try:
+        contents = read_tree(path)
+    except ModelFileError as error:
+        raise ValueError(f"{foreign}. {error} Give another name, or delete the file.") from error
+    if contents.kind != _KIND:
+        raise ValueError(f"{foreign}, which holds a {contents.kind!r}: give another name.")
+    differences = _differences(contents.tree["fingerprint"], fingerprint)
+    if differences:
+        raise ValueError(
+            f"{foreign}, which is of a fit with {'; '.join(differences)}. Give another name, or "
+            "delete the file to begin anew."
+        )
+    notes: dict[str, Known] = contents.tree["notes"]
+    return notes
+
+
+def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:
+    """Say what two fits differ in."""
+    changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return [f"{name}={old.get(name)}, not {new.get(name)}" for name in changed]
+
+
+# Text of a list that is longer is told by its digest.
+_LONG = 200
+
+
+def described(value: Any, depth: int = 5) -> str:
+    """Return a parameter as text that is the same in every process.
+
+    Objects that do not say what they are are told by what they hold, so many levels deep.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if depth < 0:
+        return type(value).__qualname__
+    if isinstance(value, np.ndarray | list | tuple):
+        numbers = _numbers(value)
+        if numbers is not None:
+            return f"{numbers.shape} {_digest(numbers.tobytes())}"
+        shown = f"[{', '.join(described(part, depth - 1) for part in value)}]"
+        return shown if len(shown) < _LONG else f"{len(value)} {_digest(shown.encode())}"
+    if isinstance(value, dict):
+        return f"dict({described(list(value.items()), depth)})"
+    shown = repr(value)
+    # The address of an object says nothing.
+    if " at 0x" not in shown:
+        return shown
+    held = vars(value) if hasattr(value, "__dict__") else {}
+    parts = [f"{name}={described(held[name], depth - 1)}" for name in sorted(held)]
+    return f"{getattr(value, '__qualname__', type(value).__qualname__)}({', '.join(parts)})"
+
+
+def _numbers(values: Any) -> NDArray[Any] | None:
+    """Return numbers as an array, whether they came as one or in lists; None if they are none."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> str:
+    """Return data as text: how many they are, and a digest."""
+    if data is None or len(data) == 0:
+        return "none"
+    if isinstance(data, Sequence):
+        digests = "".join(part.digest for fold in data for part in fold)
+        return f"{len(data)} folds {_digest(digests.encode())}"
+    if isinstance(data, Rows):
+        return f"{len(data)} rows {data.digest}"
+    # Sums do not depend on the order, nor on how the rows are cut into blocks.
+    return f"{len(data)} rows in blocks {_digest(data.survey().checksum.tobytes())}"
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()

@@ -1,0 +1,339 @@
+"""What a fit is given -> `Rows`: training data, validation data, folds and held-out rows.
+
+The user's mistakes are named after the user's arguments.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold, check_cv, train_test_split
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from greedynet.rows.blocks import (
+    Blocks,
+    Preparation,
+    Source,
+    SourceBlocks,
+    StreamSource,
+    gives_blocks,
+    reader_of,
+)
+from greedynet.rows.rows import Rows, rounded, unit_vectors
+from greedynet.support.checks import (
+    check_columns,
+    check_kind,
+    check_labels,
+    check_matrix,
+    check_same_length,
+    check_weights,
+    named,
+)
+from greedynet.support.threads import Pool
+from greedynet.support.types import Float64
+
+
+def training_rows(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, pool: Pool | None = None
+) -> tuple[Rows | Blocks, bool]:
+    """Training rows, in blocks where they come in blocks, and whether `y` has one dimension."""
+    if gives_blocks(X, y):
+        source = _source(estimator, X, y, sample_weight, pool)
+        n_outputs = int(np.prod(source.output_shape))
+        preparation = Preparation(source.n_features, n_outputs)
+        return SourceBlocks.of(source, preparation), source.output_shape == ()
+    inputs, outputs = _check_training(estimator, X, y)
+    weights = check_weights(sample_weight, "sample_weight", len(inputs))
+    return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
+
+
+def _source(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, pool: Pool | None
+) -> Source:
+    """Return where blocks come from, and note their columns as scikit-learn does."""
+    source: Source = X if isinstance(X, Source) else _stream(X, y, sample_weight, pool)
+    estimator.n_features_in_ = source.n_features
+    vars(estimator).pop("feature_names_in_", None)
+    if source.feature_names is not None:
+        estimator.feature_names_in_ = np.array(source.feature_names, dtype=object)
+    return source
+
+
+def _stream(X: Any, y: Any, sample_weight: Any, pool: Pool | None) -> StreamSource:
+    return StreamSource(*reader_of(X, y, sample_weight), pool)
+
+
+def class_rows(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    pool: Pool | None = None,
+) -> tuple[Rows | Blocks, NDArray[Any]]:
+    """Training rows with classes as unit vectors, and the classes in their order."""
+    if gives_blocks(X, y):
+        return _class_blocks(_source(estimator, X, y, sample_weight, pool), class_weight)
+    inputs, labels = _check_classes(estimator, X, y)
+    weights = check_weights(sample_weight, "sample_weight", len(inputs))
+    classes = np.unique(labels)
+    _check_two_classes(labels, weights)
+    if class_weight is not None:
+        by_class = _class_weights(class_weight, classes, labels, weights)
+        weights = by_class if weights is None else by_class * weights
+        weights = check_weights(weights, "class_weight", len(inputs))
+        _check_two_classes(labels, weights)
+    return Rows(inputs, unit_vectors(labels, classes), weights), classes
+
+
+def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[Any]]:
+    """Blocks with classes as unit vectors, and the classes in their order."""
+    if source.output_shape != ():
+        raise ValueError(
+            f"`y` must be one column of classes, got the shape {source.output_shape} for each row."
+        )
+    labels = source.labels()
+    with named("y"):
+        check_classification_targets(labels.values)
+    # A row for each class stands for all of its rows.
+    _check_two_classes(labels.values, labels.weights)
+    by_class = None
+    if class_weight is not None:
+        by_class = _class_weights(class_weight, labels.values, labels.values, labels.weights)
+        _check_two_classes(labels.values, by_class)
+    n_outputs = 1 if len(labels.values) == 2 else len(labels.values)
+    preparation = Preparation(source.n_features, n_outputs, labels.values, by_class)
+    return SourceBlocks.of(source, preparation), labels.values
+
+
+def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
+    present = np.unique(labels if weights is None else labels[weights > 0])
+    if len(present) < 2:
+        got = f"one class, {present.tolist()}" if len(present) else "no such row"
+        raise ValueError(
+            f"`y` must have at least two classes among the rows of positive weight, got {got}: a "
+            "classifier needs rows of both."
+        )
+
+
+def _class_weights(
+    class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weights: Float64 | None
+) -> Float64:
+    """Return the weight of each row's class."""
+    if isinstance(class_weight, dict):
+        known = set(classes.tolist())
+        unknown = [label for label in class_weight if label not in known]
+        # Where all classes are named, more names do no harm: a fold may lack a class.
+        if unknown and not known <= set(class_weight):
+            raise ValueError(
+                f"`class_weight` must name classes of `y`, {classes.tolist()}, got {unknown}: "
+                "leave out what `y` has not; classes that are not named have the weight 1."
+            )
+    # Classes without weight have none to balance.
+    seen = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
+    present = np.unique(labels[seen])
+    with named("class_weight"):
+        by_class = compute_class_weight(
+            class_weight,
+            classes=present,
+            y=labels[seen],
+            sample_weight=None if weights is None else weights[seen],
+        )
+    if weights is not None and (weights % 1 != 0).any():
+        # Sums of such depend on the order of the rows, in the last digits.
+        by_class = rounded(by_class)
+    of_row = np.zeros(len(labels))
+    of_row[seen] = by_class[np.searchsorted(present, labels[seen])]
+    return of_row
+
+
+def class_validation_rows(
+    estimator: BaseEstimator,
+    X_val: ArrayLike | None,
+    y_val: ArrayLike | None,
+    sample_weight_val: ArrayLike | None,
+    rows: Rows | Blocks,
+    classes: NDArray[Any],
+) -> Rows | None:
+    """Validation rows of classes that the training rows have, or None."""
+    if y_val is not None:
+        with named("y_val"):
+            labels = column_or_1d(y_val)
+            check_labels(labels, "y_val")
+            unseen = np.setdiff1d(np.unique(labels), classes)
+        if len(unseen):
+            raise ValueError(
+                f"`y_val` must have classes of `y` only, {classes.tolist()}, got "
+                f"{unseen.tolist()} too: leave those rows out, or train on rows of them."
+            )
+        y_val = unit_vectors(labels, classes)
+    return validation_rows(estimator, X_val, y_val, sample_weight_val, rows)
+
+
+def split_classes(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Training and held-out rows, every class in its share."""
+    rows = rows.canonical()
+    labels = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
+    with named("validation_fraction"):
+        train, held = train_test_split(
+            np.arange(len(rows)), test_size=fraction, random_state=seed, stratify=labels
+        )
+    return rows.take(np.sort(train)), rows.take(np.sort(held))
+
+
+def validation_rows(
+    estimator: BaseEstimator,
+    X_val: ArrayLike | None,
+    y_val: ArrayLike | None,
+    sample_weight_val: ArrayLike | None,
+    rows: Rows | Blocks,
+) -> Rows | None:
+    """Validation rows, or None; the user's mistakes are named after the user's arguments."""
+    if X_val is None and y_val is None and sample_weight_val is None:
+        return None
+    if X_val is None or y_val is None:
+        missing = "X_val" if X_val is None else "y_val"
+        raise ValueError(f"`X_val` and `y_val` go together: `{missing}` is missing.")
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = getattr(X_val, "columns", None)
+    if names is not None and columns is not None and list(columns) != list(names):
+        raise ValueError(
+            f"`X_val` must have the columns of `X` in the same order, {list(names)}, got "
+            f"{list(columns)}: write X_val[X.columns]."
+        )
+    dtype = rows.X.dtype if isinstance(rows, Rows) else np.float64
+    inputs, outputs = check_matrix(X_val, "X_val", dtype), check_columns(y_val, "y_val")
+    for name, got, wanted in (
+        ("X_val", inputs.shape[1], rows.n_features),
+        ("y_val", outputs.shape[1], rows.n_outputs),
+    ):
+        if got != wanted:
+            raise ValueError(
+                f"`{name}` must have as many columns as the training data, {wanted}, got {got}."
+            )
+    check_same_length(X_val=inputs, y_val=outputs)
+    weights = check_weights(sample_weight_val, "sample_weight_val", len(inputs))
+    return Rows(inputs, outputs, weights).canonical()
+
+
+def fold_rows(rows: Rows, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+    """Training and held-out rows of each fold.
+
+    A number of folds is ours to place, so the canonical rows are split; a splitter or a list of
+    positions speaks of the rows as they came.
+    """
+    if isinstance(cv, Integral):
+        rows, n_folds = rows.canonical(), int(cv)
+        if n_folds > len(rows):
+            raise ValueError(
+                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
+                f"n_samples={len(rows)}."
+            )
+        cv = KFold(n_folds, shuffle=True, random_state=seed)
+    return _take_folds(rows, cv)
+
+
+def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Training and held-out rows, drawn from the canonical ones."""
+    rows = rows.canonical()
+    n_val = int(np.ceil(fraction * len(rows)))
+    if len(rows) - n_val < 1:
+        raise ValueError(
+            f"`validation_fraction`={fraction} leaves no row to train on, got "
+            f"n_samples={len(rows)}: leave it out to choose the width without held-out rows."
+        )
+    train, held = train_test_split(np.arange(len(rows)), test_size=n_val, random_state=seed)
+    return rows.take(np.sort(train)), rows.take(np.sort(held))
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the fitted attributes as they were if the fit fails or is interrupted."""
+
+    def fitted() -> dict[str, Any]:
+        return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
+
+    before = fitted()
+    try:
+        yield
+    except BaseException:
+        for name in fitted():
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
+
+
+def _check_training(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
+) -> tuple[NDArray[np.floating], Float64]:
+    """scikit-learn's checks of training data; an error says whether `X` or `y` is to blame."""
+    kinds = [np.float64, np.float32]
+    try:
+        inputs, outputs = validate_data(
+            estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
+        )
+    except (TypeError, ValueError):
+        with named("X"):
+            check_array(X, dtype=kinds, input_name="X")
+        if y is not None:
+            check_columns(y, "y")
+        raise
+    for name, values in (("X", X), ("y", y)):
+        check_kind(values, name)
+    check_columns(outputs, "y")
+    return inputs, np.asarray(outputs, dtype=np.float64)
+
+
+def _check_classes(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
+) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    """scikit-learn's checks of classification data."""
+    # scikit-learn knows NaN among numbers, but neither None nor pandas.NA among texts.
+    if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
+        check_labels(y, "y")
+    kinds = [np.float64, np.float32]
+    try:
+        inputs, labels = validate_data(estimator, X, y, dtype=kinds)
+    except (TypeError, ValueError):
+        with named("X"):
+            check_array(X, dtype=kinds, input_name="X")
+        raise
+    check_kind(X, "X")
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise ValueError(
+            f"`y`: {error} For numbers that are no classes write GreedyNetRegressor."
+        ) from None
+    return inputs, labels
+
+
+def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:
+    """Training and held-out rows of each fold, rows without weight left out."""
+    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
+    with named("cv"):
+        try:
+            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
+        except (IndexError, TypeError) as error:
+            raise ValueError(
+                "`cv` must give pairs of training and test positions, both of rows of `X`, got "
+                f"others ({error})."
+            ) from None
+    if not splits:
+        raise ValueError(
+            "`cv` gave no fold: pass a number, a splitter, or a list of folds. A generator is "
+            "spent after one fit: write cv=list(folds)."
+        )
+    if any(part.n_weighted == 0 for fold in splits for part in fold):
+        raise ValueError(
+            "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "
+            "other folds."
+        )
+    return [(train.canonical(), held.canonical()) for train, held in splits]

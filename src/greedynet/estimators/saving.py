@@ -1,0 +1,172 @@
+"""Estimators as trees of plain values and arrays, and back.
+
+    estimator <-> parameters and fitted attributes <-> tree of plain values and arrays
+
+A tree holds numbers and text. Which classes it may name is fixed here and by the estimators that
+derive from `SaveMixin`; nothing in it is executed.
+"""
+
+import os
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from greedynet.activations import Activation, get_activation
+from greedynet.fitting.stopping import StopReason
+from greedynet.losses import Loss, get_loss
+from greedynet.model.network import ShallowNetwork, saved_name
+from greedynet.model.path import SelectionPath
+from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
+
+_ESTIMATORS: dict[str, "type[SaveMixin]"] = {}
+
+
+class SaveMixin:
+    """Lets an estimator be saved and loaded: its parameters and every attribute `..._`."""
+
+    network_: ShallowNetwork
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _ESTIMATORS[cls.__name__] = cls
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file from which `greedynet.load` gives it back.
+
+        Parameters
+        ----------
+        path : str or path
+            A name such as "model.safetensors". The file holds numbers and text, no code.
+        """
+        write_tree(path, type(self).__name__, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return parameters and fitted attributes as arrays and plain values, for a file."""
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and k[0] != "_"}
+        return {
+            "parameters": {name: _encode(value, name) for name, value in parameters.items()},
+            "fitted": {name: _encode(value, name) for name, value in fitted.items()},
+        }
+
+
+def restore(contents: Contents) -> Any:
+    """Return the network or estimator that a file's contents describe."""
+    if contents.kind == "network":
+        return ShallowNetwork.from_state(contents.tree)
+    if contents.kind not in _ESTIMATORS:
+        raise ModelFileError(
+            f"The file holds a {contents.kind!r} of greedynet {contents.library_version}, which is "
+            f"none of {['network', *sorted(_ESTIMATORS)]}: import the module that defines it, or "
+            "pip install --upgrade greedynet"
+        )
+    parts = {
+        part: {name: _decode(value) for name, value in contents.tree[part].items()}
+        for part in ("parameters", "fitted")
+    }
+    estimator = _ESTIMATORS[contents.kind](**parts["parameters"])
+    vars(estimator).update(parts["fitted"])
+    check_is_fitted(estimator)
+    return estimator
+
+
+# Values that are not plain become {name of what they are: plain value}.
+
+
+def _encode(value: Any, name: str) -> Any:
+    """Return the value as plain values and arrays."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, ShallowNetwork):
+        return {"network": value.state()}
+    if type(value).__name__ in _RECORDS:
+        encoded = {key: _encode(part, f"{name}.{key}") for key, part in vars(value).items()}
+        return {type(value).__name__: encoded}
+    if isinstance(value, StopReason):
+        return {"stop_reason": value.name}
+    if isinstance(value, Activation):
+        return {"activation": saved_name(value)}
+    if isinstance(value, Loss) and _has_arguments(value):
+        return {"loss": {key: _encode(part, name) for key, part in value.arguments.items()}}
+    if isinstance(value, dict):
+        return {"pairs": [_encode_pair(key, part, name) for key, part in value.items()]}
+    return _encode_array(value, name)
+
+
+def _has_arguments(loss: Loss) -> bool:
+    """Whether the arguments of a loss give it back, as those of a user's own do not."""
+    try:
+        return get_loss(**loss.arguments) == loss
+    except (TypeError, ValueError):
+        return False
+
+
+def _encode_pair(key: Any, value: Any, name: str) -> list[Any]:
+    """Return a key, which is a number or text, and its value, such as a class and its weight."""
+    plain = _encode(key, name)
+    if isinstance(plain, dict | np.ndarray):
+        raise TypeError(
+            f"`{name}` must have numbers or text as keys to be saved, got {key!r}: set it to a "
+            "dict of such keys with `set_params`, or save the network alone with `network_.save`."
+        )
+    return [plain, _encode(value, f"{name}[{key!r}]")]
+
+
+def _encode_array(value: Any, name: str) -> Any:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.array(None)
+    if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
+        return array
+    if array.ndim == 1 and all(isinstance(text, str) for text in array):
+        return {"text": {"dtype": array.dtype.str, "values": array.tolist()}}
+    raise TypeError(
+        f"`{name}` must be a number, text or an array to be saved, because a file holds no code, "
+        f"got {type(value).__name__}: set it to such a value with `set_params`, or save the "
+        "network alone with `network_.save`."
+    )
+
+
+def _decode(value: Any) -> Any:
+    """Undo `_encode`."""
+    if not isinstance(value, dict):
+        return value
+    ((what, state),) = value.items()
+    if what in _RECORDS:
+        return _RECORDS[what]()(**{key: _decode(part) for key, part in state.items()})
+    return _DECODERS[what](state)
+
+
+def _training_result() -> Callable[..., Any]:
+    """Return the class of `training_`; it comes with JAX, which predicting does not need."""
+    try:
+        from greedynet.train import TrainingResult
+    except ImportError:
+        return type("TrainingResult", (SimpleNamespace,), {})
+    return TrainingResult
+
+
+# Dataclasses kept field by field, and where to find them.
+_RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
+    "SelectionPath": lambda: SelectionPath,
+    "TrainingResult": _training_result,
+}
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "network": ShallowNetwork.from_state,
+    "stop_reason": lambda name: StopReason[name],
+    "activation": get_activation,
+    "loss": lambda arguments: get_loss(**arguments),
+    "pairs": lambda pairs: {key: _decode(value) for key, value in pairs},
+    "text": lambda state: np.array(state["values"], dtype=state["dtype"]),
+}

@@ -1,0 +1,160 @@
+"""The one greedy loop: ask the search, append to the factor, judge, stop (GSN 3)."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from greedynet.fitting.stopping import Judge, Limits, StopReason, best_width
+from greedynet.linalg.factor import Factor
+from greedynet.linalg.outer import outer_weights
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
+from greedynet.search.base import Candidate, Search
+from greedynet.support.threads import go_on
+from greedynet.support.types import Float64
+
+
+@dataclass(eq=False)
+class Growth:
+    """A network that grows: one entry per neuron, errors with one more in front."""
+
+    factor: Factor
+    n_affine: int
+    search: Search
+    judge: Judge | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    reason: StopReason = StopReason.MAX_NODES
+
+    @property
+    def best(self) -> int:
+        """Number of neurons to keep: the best score, or all where nothing was scored."""
+        return best_width(self.scores) if self.scores else len(self.candidates)
+
+    @property
+    def points(self) -> Float64:
+        """Inner weights of the neurons, bias last."""
+        return np.array([found.point for found in self.candidates])
+
+    def let_go_of_search(self) -> None:
+        """End the growth and free what the search holds."""
+        self.search = _NoSearch()
+
+    def cut(self, n_neurons: int) -> "Growth":
+        """Return the records of the first `n_neurons` neurons; the factor stays as it is."""
+        return replace(
+            self,
+            candidates=self.candidates[:n_neurons],
+            errors=self.errors[: n_neurons + 1],
+            scores=self.scores[: n_neurons + 1],
+            seconds=self.seconds[: n_neurons + 1],
+        )
+
+    def path(self, network: ShallowNetwork, limits: Limits, *, validated: bool) -> SelectionPath:
+        """Return the growth as a path.
+
+        Parameters
+        ----------
+        network : ShallowNetwork
+            The network of all neurons.
+        limits : Limits
+            What the user asked for.
+        validated : bool
+            Whether the scores are errors on rows kept apart, or over folds.
+        """
+        n_grown = len(self.candidates)
+        best = n_grown if limits.exact else self.best
+        reason = self.reason
+        if reason is StopReason.MAX_NODES:
+            scored = n_grown < limits.max_neurons
+        else:
+            scored = best < n_grown and reason is not StopReason.CALLBACK
+        if scored:
+            # Whatever ended the path, it was the score that decided what is kept of it.
+            reason = StopReason.VALIDATED
+        widths = network.n_nodes - network.n_neurons + np.arange(network.n_neurons + 1)
+        scores = np.array(self.scores) if self.scores else None
+        return SelectionPath(
+            indices=np.array([found.index for found in self.candidates], dtype=np.intp),
+            n_nodes=widths,
+            training_errors=np.array(self.errors),
+            validation_errors=scores if validated else None,
+            scores=scores,
+            seconds=np.array(self.seconds),
+            best_n_nodes=int(widths[best]),
+            stop_reason=reason,
+            network=network,
+        )
+
+
+class _NoSearch:
+    """Finds nothing."""
+
+    def propose(self, factor: Factor) -> None:
+        return None
+
+    def accept(self, factor: Factor) -> None: ...
+
+    def reject(self) -> None: ...
+
+
+def grow(
+    growth: Growth,
+    limits: Limits,
+    *,
+    alpha: float = 0.0,
+    evaluate: Callable[[Candidate], Float64] | None = None,
+    on_step: Callable[[Growth], bool] | None = None,
+) -> Growth:
+    """Grow neuron by neuron until a limit is reached; the growth is filled in place.
+
+    A growth that has begun goes on where it ended.
+
+    Parameters
+    ----------
+    growth : Growth
+        With the factor of the target, the affine columns already in it, the search that proposes
+        neurons, and the judge that scores each width; None to keep every neuron.
+    limits : Limits
+        When to end.
+    alpha : float
+        Ridge on the outer weights.
+    evaluate : callable or None
+        Gives a candidate's normalised column on the judge's rows.
+    on_step : callable or None
+        Called after each neuron; True from it ends the loop.
+    """
+    factor, search, judge = growth.factor, growth.search, growth.judge
+    start = time.perf_counter() - (growth.seconds[-1] if growth.seconds else 0.0)
+    size = factor.target_size or 1.0
+
+    def record(column: Float64 | None) -> StopReason | None:
+        weights = outer_weights(factor.R, factor.z, alpha, growth.n_affine)
+        square = factor.square_left(weights, alpha)
+        growth.errors.append(float(np.sqrt(square)) / size)
+        if judge is not None:
+            growth.scores.append(judge.score(factor, column, weights, square))
+        growth.seconds.append(time.perf_counter() - start)
+        return limits.reached(growth.errors, growth.scores)
+
+    begun = bool(growth.errors)
+    reason = limits.reached(growth.errors, growth.scores) if begun else record(None)
+    while reason is None:
+        go_on()
+        found = search.propose(factor)
+        if found is None:
+            reason = StopReason.EXHAUSTED
+        elif factor.append(found.column):
+            search.accept(factor)
+            growth.candidates.append(found)
+            reason = record(evaluate(found) if evaluate else found.column)
+            if on_step is not None and on_step(growth):
+                reason = StopReason.CALLBACK
+        else:
+            search.reject()
+    growth.reason = reason
+    return growth

@@ -1,0 +1,159 @@
+"""From a plan to a search: points, reduction and dictionary, or a pool of directions (GSN 1, 2)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import degree_of, halves, scales_of
+from greedynet.fitting.plan import Plan
+from greedynet.linalg.factor import DEPENDENT
+from greedynet.losses.loss_factor import exponent
+from greedynet.rows.rows import InputScaling, Rows
+from greedynet.search import ContinuousSearch, DictionarySearch, Recallable, WeakSearch
+from greedynet.search.atoms import Dictionary
+from greedynet.search.directions import directions
+from greedynet.search.ridgelet import collapsed_ridgelet_transform
+from greedynet.search.sphere import POINTS_PER_DIMENSION, sample_sphere
+from greedynet.search.weak import grouped
+from greedynet.support.threads import Pool
+from greedynet.support.types import Float64
+
+MAX_POINTS = 50_000
+MIN_POINTS = 2_000
+DEPENDENT_SAMPLED = 3e-3
+# What is outside the span is a difference of squares: with less it would be rounding.
+_DEPENDENT_LEAST = 1e-6
+
+
+def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
+    """Return the scaling that goes with the search.
+
+    The cube for sampled points; mean 0 and deviation 1 for directions; none for given points, which
+    speak of the inputs as they come.
+    """
+    if plan.search == "continuous":
+        return InputScaling.standard(rows)
+    if plan.points is not None:
+        return InputScaling.identity(rows.X.shape[1])
+    return InputScaling.to_cube(rows.X)
+
+
+def dependent(plan: Plan) -> float:
+    """Share of a neuron that must be new: next to nothing where the points are given.
+
+    Otherwise the rule "ols" likes neurons next to chosen ones, whose small difference fits the
+    noise of a few rows with huge weights. The smoother the activation, the less of a neuron is new.
+    """
+    if plan.points is not None:
+        return DEPENDENT
+    degree = degree_of(plan.activation)
+    if degree is None:
+        return DEPENDENT
+    up, down = halves(plan.activation)
+    # Active on both sides, a neuron is as long as the data, and its kink a small part of it.
+    least = DEPENDENT_SAMPLED if abs(down) < 0.1 * abs(up) else 0.1 * DEPENDENT_SAMPLED
+    return max(least**degree, _DEPENDENT_LEAST)
+
+
+def make_search(
+    rows: Rows,
+    plan: Plan,
+    turn: int = 0,
+    *,
+    learned: Float64 | None = None,
+    pool: Pool | None = None,
+) -> Recallable:
+    """Return the search of a plan.
+
+    Parameters
+    ----------
+    rows : Rows
+        Scaled rows.
+    plan : Plan
+    turn : int
+        Every turn of a continuous search has a pool of directions of its own.
+    learned : ndarray of shape (m, d) or None
+        Directions to add, of any length.
+    pool : Pool or None
+        Threads.
+    """
+    if plan.search == "dictionary":
+        return _dictionary_search(rows, plan, pool)
+    found = directions(rows.X, plan.random_state + turn)
+    if learned is not None and rows.X.shape[1] > 1:
+        found = np.concatenate([found, _unit(learned)])
+    return ContinuousSearch(
+        rows,
+        found,
+        _min_active(len(rows), rows.X.shape[1], plan),
+        mirrored=plan.linear_term and degree_of(plan.activation) == 1,
+        activation=plan.activation,
+        pool=pool,
+    )
+
+
+def _unit(directions: Float64) -> Float64:
+    """Return directions of length one, without those of none, which neurons have that died."""
+    length = np.linalg.norm(directions, axis=1, keepdims=True)
+    alive = length[:, 0] > 0
+    return np.asarray(directions[alive] / length[alive])
+
+
+def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Recallable:
+    points = _points(rows, plan)
+    kept = _reduced(points, rows, plan)
+    if plan.weakness < 1.0:
+        kept = kept[grouped(points[kept], len(rows))]
+    dictionary = Dictionary(
+        points[kept],
+        rows.X,
+        rows.row_scale,
+        labels=kept,
+        min_active=_min_active(len(rows), rows.X.shape[1], plan),
+        activation=plan.activation,
+        dtype=rows.X.dtype.type,
+        memory_budget=plan.memory_budget,
+        pool=pool,
+    )
+    if plan.weakness < 1.0:
+        return WeakSearch(dictionary, plan.rule, plan.weakness, plan.ridge)
+    return DictionarySearch(dictionary, plan.rule, plan.ridge, exponent(plan.loss))
+
+
+def _points(rows: Rows, plan: Plan) -> Float64:
+    """GSN 1: the points given, or points sampled from the sphere."""
+    if plan.points is not None:
+        return plan.points
+    n_features = rows.X.shape[1]
+    n_points = plan.n_points or _default_n_points(rows, plan)
+    scales = scales_of(plan.activation)
+    points = sample_sphere(n_features, -(-n_points // len(scales)), plan.random_state)
+    return np.concatenate([scale * points for scale in scales])[:n_points]
+
+
+def _min_active(n_rows: int, n_features: int, plan: Plan) -> int:
+    """Rows a neuron must live on: any of the given points may do, others need a few."""
+    if plan.min_active is not None:
+        return plan.min_active
+    if plan.points is not None:
+        return 1
+    if plan.correct:
+        # As many as it has free inner weights: the ridge of the correction does the rest.
+        return max(1, min(n_features, n_rows // 4))
+    return max(1, min(max(3, n_rows // 100), n_rows // 4))
+
+
+def _default_n_points(rows: Rows, plan: Plan) -> int:
+    """The paper's number of points, less where the atoms would not fit into the budget."""
+    fitting = plan.memory_budget // (2 * rows.X.itemsize * len(rows))
+    wanted = min(MAX_POINTS, POINTS_PER_DIMENSION * rows.X.shape[1])
+    return int(min(wanted, max(MIN_POINTS, fitting)))
+
+
+def _reduced(points: Float64, rows: Rows, plan: Plan) -> NDArray[np.intp]:
+    """GSN 2: positions of the points that the collapsed ridgelet transform keeps."""
+    if plan.reduction is None:
+        return np.arange(len(points))
+    transform = collapsed_ridgelet_transform(points, rows.X, rows.Y)
+    kept = np.flatnonzero(transform.keep(plan.reduction))
+    # A constant, centred, is zero, and so is its transform: nothing to go by.
+    return kept if len(kept) else np.arange(len(points))

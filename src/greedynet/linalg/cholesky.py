@@ -1,0 +1,37 @@
+"""Positive matrices by their lower triangles: a damped step, an inverse, its trace."""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from greedynet.support.types import Float64
+
+
+def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> Float64 | None:
+    """Return the solution of `(S + ridge + damping diag(S)) step = gradient`, or None.
+
+    Parameters
+    ----------
+    S : ndarray of shape (k p, k p)
+        Its lower triangle.
+    gradient : ndarray of shape (k, p)
+    ridge, damping : float
+    """
+    steepness = S.diagonal().copy()
+    floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
+    damped = S.copy()
+    np.einsum("ii->i", damped)[:] += ridge + damping * steepness + floor
+    factor, info = lapack.dpotrf(damped, lower=1, overwrite_a=1)
+    if info != 0:
+        return None
+    return np.asarray(lapack.dpotrs(factor, gradient.ravel(), lower=1)[0].reshape(gradient.shape))
+
+
+def trace_of_inverse(cholesky: Float64, start: int = 0) -> float:
+    """Trace of the inverse of a matrix, from `start` on, by its lower Cholesky factor."""
+    return float(np.sum(lapack.dpotri(cholesky, lower=1)[0].diagonal()[start:]))
+
+
+def inverse_of(cholesky: Float64) -> Float64:
+    """Inverse of a matrix from its lower Cholesky factor, both triangles filled."""
+    inverse = lapack.dpotri(cholesky, lower=1)[0]
+    return np.tril(inverse) + np.tril(inverse, -1).T

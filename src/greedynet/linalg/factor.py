@@ -1,0 +1,124 @@
+"""A growing orthonormal factor: append a column, project the target, solve for any width.
+
+For columns `F = [f_1 ... f_k]` in the order of their arrival it keeps
+
+    F = Q R,    z = Q' y,    r = y - Q z,
+
+so that the least-squares weights of the first `k` columns are `R_k^{-1} z_k` for every `k` at once.
+It knows nothing of neurons or of greed.
+"""
+
+import numpy as np
+
+from greedynet.linalg.outer import misfit
+from greedynet.support.types import Float64
+
+DEPENDENT = 1e-5
+
+
+class Factor:
+    """Orthonormal factor of the columns appended so far, with the target's projections.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows, n_outputs)
+        What the columns are to approximate.
+    capacity : int, default=32
+        Columns to make room for at first; it grows when more come.
+    dependent : float, default=1e-5
+        A column whose part outside the span is below this share of its length is refused. It
+        bounds the weights: a unit column enters with a weight of at most `|y| / dependent`.
+
+    Attributes
+    ----------
+    follows_projection : bool
+        Whether a new column `q` changes the residual by `q (q'r)` only.
+    """
+
+    follows_projection = True
+
+    def __init__(self, target: Float64, capacity: int = 32, dependent: float = DEPENDENT) -> None:
+        n_rows, n_outputs = target.shape
+        self.dependent = dependent
+        self._residual = np.array(target, dtype=np.float64)
+        self._capacity = max(1, capacity)
+        self._Q = np.empty((n_rows, self._capacity), order="F")
+        self._R = np.zeros((self._capacity, self._capacity))
+        self._z = np.zeros((self._capacity, n_outputs))
+        self.size = 0
+
+    @property
+    def Q(self) -> Float64:
+        """Orthonormal columns, `(n_rows, size)`."""
+        return self._Q[:, : self.size]
+
+    @property
+    def R(self) -> Float64:
+        """Upper triangle, `(size, size)`."""
+        return self._R[: self.size, : self.size]
+
+    @property
+    def z(self) -> Float64:
+        """Projections of the target, `(size, n_outputs)`."""
+        return self._z[: self.size]
+
+    @property
+    def residual(self) -> Float64:
+        """The target minus its projection onto the columns, `(n_rows, n_outputs)`."""
+        return self._residual
+
+    @property
+    def residual_norm(self) -> float:
+        """Euclidean (Frobenius) norm of the residual."""
+        return float(np.linalg.norm(self.residual))
+
+    def append(self, column: Float64) -> bool:
+        """Append a column; False, and no change, if it depends on those already there.
+
+        Gram-Schmidt runs twice, which keeps `Q` orthonormal to rounding however close the column
+        lies to the span.
+        """
+        if self.size == self._capacity:
+            self._grow()
+        Q, k = self.Q, self.size
+        length = float(np.linalg.norm(column))
+        h = Q.T @ column
+        q = column - Q @ h
+        again = Q.T @ q
+        q -= Q @ again
+        h += again
+        rho = float(np.linalg.norm(q))
+        if not rho > self.dependent * length:
+            return False
+        q /= rho
+        self._Q[:, k] = q
+        self._R[:k, k] = h
+        self._R[k, k] = rho
+        self._project(q, k)
+        self.size = k + 1
+        return True
+
+    @property
+    def target_size(self) -> float:
+        """Size of the target."""
+        return float(np.sqrt(self.residual_norm**2 + np.sum(self.z**2)))
+
+    def square_left(self, weights: Float64, alpha: float) -> float:
+        """Return the squared size of what weights of the columns, with a ridge `alpha`, leave."""
+        return self.residual_norm**2 + (misfit(self.R, self.z, weights) if alpha else 0.0)
+
+    def _project(self, q: Float64, k: int) -> None:
+        # Against the residual, not the target: what is projected is what is subtracted.
+        gain = q @ self._residual
+        self._z[k] = gain
+        self._residual -= np.outer(q, gain)
+
+    def _grow(self) -> None:
+        old, self._capacity = self._capacity, 2 * self._capacity
+        Q = np.empty((len(self._Q), self._capacity), order="F")
+        Q[:, :old] = self._Q
+        R = np.zeros((self._capacity, self._capacity))
+        R[:old, :old] = self._R
+        z = np.zeros((self._capacity, self._z.shape[1]))
+        z[:old] = self._z
+        self._Q, self._R, self._z = Q, R, z

@@ -1,0 +1,146 @@
+"""The logistic loss of class probabilities, and outer weights by it.
+
+With the logits `f` of a row, one for each class,
+
+    p = softmax(f),    loss = -log p_y,    - d loss / d f = y - p,
+
+`y` the row's class as a unit vector. Two classes have one logit, that of the second:
+`p = 1 / (1 + exp(-f))`. The *working residual* `y - p` is what the next neuron is chosen by.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from greedynet.losses import Fit
+from greedynet.support.types import Float64
+
+FIRST_ITERATIONS = 50
+ITERATIONS = 6
+RIDGE = 1e-2
+
+
+def probabilities(logits: Float64) -> Float64:
+    """Return the probability of every class; two classes have one column of logits."""
+    if logits.shape[1] == 1:
+        return np.hstack([expit(-logits), expit(logits)])
+    E = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(E / E.sum(axis=1, keepdims=True))
+
+
+def losses_and_residual(logits: Float64, Y: Float64) -> tuple[Float64, Float64]:
+    """Return the loss of every row and the working residual `y - p`.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_rows, n_outputs)
+    Y : ndarray of shape (n_rows, n_outputs)
+        Classes as unit vectors; for two classes one column of 0 and 1.
+    """
+    if Y.shape[1] == 1:
+        loss = np.logaddexp(0.0, logits) - Y * logits
+        return loss[:, 0], Y - expit(logits)
+    top = logits.max(axis=1, keepdims=True)
+    E = np.exp(logits - top)
+    total = E.sum(axis=1, keepdims=True)
+    loss = (np.log(total) + top)[:, 0] - np.einsum("ij,ij->i", Y, logits)
+    return loss, Y - E / total
+
+
+def log_loss(logits: Float64, Y: Float64, weights: Float64 | None = None) -> float:
+    """Return the mean loss of rows."""
+    return float(np.average(losses_and_residual(logits, Y)[0], weights=weights))
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Mean log-loss with a ridge on the logits, `mean loss + ridge / 2 mean |f|^2`.
+
+    The ridge keeps the logits of separable classes finite. A network that grows is refitted after
+    each neuron by a few steps of L-BFGS from where it was, in orthonormal coordinates, in which
+    few steps go far.
+
+    Parameters
+    ----------
+    ridge : float
+        On the mean square of the logits.
+    """
+
+    ridge: float = RIDGE
+    name: str = "logistic"
+
+    @property
+    def arguments(self) -> dict[str, str | float]:
+        """What it was made with."""
+        return {"ridge": self.ridge}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit of `columns` to the classes `Y`; its misses are `y - p`."""
+        return self.at(self.solved(columns, Y, weights, start), columns, Y, weights)
+
+    def at(self, outer: Float64, columns: Float64, Y: Float64, weights: Float64 | None) -> Fit:
+        """Return what outer weights leave."""
+        residual = losses_and_residual(columns @ outer, Y)[1]
+        w = len(Y) * _shares(weights, len(Y))
+        return Fit(outer, residual, self._functional(columns, residual, w))
+
+    def solved(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None
+    ) -> Float64:
+        """Return the outer weights of the fit."""
+        n, k, t = len(Y), columns.shape[1], Y.shape[1]
+        w = _shares(weights, n)
+        # The columns have unit length: so their weights are of the size of the logits.
+        root = np.sqrt(n)
+
+        def objective(flat: Float64) -> tuple[float, Float64]:
+            loss, residual = losses_and_residual(columns @ (flat.reshape(k, t) * root), Y)
+            gradient = -root * (columns.T @ (residual * w[:, None])).ravel()
+            return float(w @ loss + 0.5 * self.ridge * flat @ flat), gradient + self.ridge * flat
+
+        first = np.zeros((k, t))
+        if start is not None:
+            first[: len(start.weights)] = start.weights / root
+        if k:
+            found = minimize(
+                objective,
+                first.ravel(),
+                jac=True,
+                method="L-BFGS-B",
+                options={
+                    "maxiter": FIRST_ITERATIONS if start is None else ITERATIONS,
+                    "ftol": 1e-6,
+                    "gtol": 1e-6,
+                },
+            ).x
+            first = found.reshape(k, t)
+        return np.asarray(first * root)
+
+    def size(self, misses: Float64, weights: Float64 | None) -> float:
+        """Return the size of `y - p`."""
+        scale = 1.0 if weights is None else np.sqrt(weights)[:, None]
+        return float(np.linalg.norm(scale * misses))
+
+    @staticmethod
+    def _functional(columns: Float64, residual: Float64, w: Float64) -> Float64:
+        """Return the weighted residual without its part in the span.
+
+        What the ridge, or a solve that has not converged, leaves there must not be seen: the search
+        divides by what of a neuron is outside the span, and next to dependent neurons would win.
+        """
+        scale = np.sqrt(w)[:, None]
+        Q = columns * scale
+        R = residual * scale
+        return np.asarray((R - Q @ (Q.T @ R)) * scale)
+
+
+def _shares(weights: Float64 | None, n_rows: int) -> Float64:
+    """Shares of the rows in their mean."""
+    return np.full(n_rows, 1.0 / n_rows) if weights is None else weights / n_rows
+
+
+__all__ = ["Logistic", "log_loss", "losses_and_residual", "probabilities"]

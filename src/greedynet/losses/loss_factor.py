@@ -1,0 +1,131 @@
+"""A factor for losses other than the squared one: the Chebyshev greedy algorithm.
+
+In a Banach space the residual `r = y - F c` of the best weights has a *norming functional*, of norm
+1 and with `<functional, r> = ||r||`, that vanishes on the span of the columns. The greedy algorithm
+takes the neuron on which it is largest. Here the functional stands where the residual stands in a
+Hilbert space; for the squared loss it is the residual, and the algorithm the orthogonal one.
+"""
+
+import numpy as np
+
+from greedynet.linalg.factor import DEPENDENT, Factor
+from greedynet.losses import Absolute, Chebyshev, Fit, Loss, Power, Quantile
+from greedynet.support.journal import NO_JOURNAL, Journal
+from greedynet.support.types import Float64
+
+
+class LossFactor(Factor):
+    """A factor whose weights minimise a loss, in the coordinates of its orthonormal columns.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows, n_outputs)
+        What the columns are to approximate, without sample weights.
+    weights : ndarray of shape (n_rows,) or None
+        Sample weights. The columns come multiplied by their square roots, as to any factor.
+    loss : Loss
+        What to make small.
+    dependent : float
+        See `Factor`.
+    journal : Journal
+        The fits of an earlier run.
+    """
+
+    follows_projection = False
+
+    def __init__(
+        self,
+        target: Float64,
+        weights: Float64 | None,
+        loss: Loss,
+        dependent: float = DEPENDENT,
+        journal: Journal = NO_JOURNAL,
+    ) -> None:
+        super().__init__(target, dependent=dependent)
+        self.loss = loss
+        self._target = np.asarray(target, dtype=np.float64)
+        self._row_weights = weights
+        self._journal = journal
+        self._row_scale = (
+            np.ones((len(target), 1)) if weights is None else np.sqrt(weights)[:, None]
+        )
+        self._fits: dict[int, Fit] = {}
+
+    @property
+    def fit(self) -> Fit:
+        """The fit of all columns."""
+        if self.size not in self._fits:
+            start = self._fits.get(self.size - 1)
+            self._fits[self.size] = self._fitted(self.Q / self._row_scale, start)
+            if self.size - 1 in self._fits:
+                # Of the narrower fit only the weights are needed any more.
+                narrower = self._fits[self.size - 1]
+                self._fits[self.size - 1] = Fit(narrower.weights, _NONE, _NONE)
+        return self._fits[self.size]
+
+    def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
+        def fit(_: Journal) -> tuple[Float64, Float64, Float64]:
+            found = self.loss.fit(columns, self._target, self._row_weights, start)
+            return found.weights, found.misses, found.functional
+
+        return Fit(*self._journal.once(fit))
+
+    @property
+    def residual(self) -> Float64:
+        """The norming functional of the misses, as it meets columns with sample weights in them."""
+        return self.fit.functional / self._row_scale
+
+    @property
+    def z(self) -> Float64:
+        """Weights of the orthonormal columns."""
+        return self.fit.weights
+
+    @property
+    def target_size(self) -> float:
+        """The loss's measure of the target."""
+        return self.loss.size(self._target, self._row_weights)
+
+    def square_left(self, weights: Float64, alpha: float) -> float:
+        """Return the square of the loss's measure of the misses."""
+        return self.loss.size(self.fit.misses, self._row_weights) ** 2
+
+    def solutions(self, n_affine: int) -> Float64:
+        """Weights of the orthonormal columns at every width from the affine term on.
+
+        Returns
+        -------
+        solutions : ndarray of shape (size - n_affine + 1, size, n_outputs)
+            Padded with zeros.
+        """
+        padded = np.zeros((self.size - n_affine + 1, self.size, self._target.shape[1]))
+        for width, of_width in enumerate(padded, n_affine):
+            of_width[:width] = self._fits[width].weights if width < self.size else self.z
+        return padded
+
+    def _project(self, q: Float64, k: int) -> None:
+        """Nothing to do: the weights are fitted when they are asked for."""
+
+
+def information(loss: Loss) -> float:
+    """Return what a row is worth to a loss: to a quantile `q`, `4 q (1 - q)` of one to the median.
+
+    Few rows lie on one side of a quantile far out, and only both sides together locate it.
+    """
+    if isinstance(loss, Quantile):
+        return 4.0 * loss.quantile * (1.0 - loss.quantile)
+    return 1.0
+
+
+def exponent(loss: Loss) -> float:
+    """Return the `p` of the l_p norm that a loss is or is most like."""
+    match loss:
+        case Absolute() | Quantile():
+            return 1.0
+        case Chebyshev():
+            return np.inf
+        case Power(p=p):
+            return p
+    return 2.0
+
+
+_NONE: Float64 = np.empty((0, 0))

@@ -1,0 +1,303 @@
+"""`ShallowNetwork`: a network of one hidden layer as frozen arrays.
+
+g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from greedynet.activations import (
+    ACTIVATIONS,
+    Activation,
+    ReLU,
+    activate,
+    get_activation,
+    shared_degree,
+)
+from greedynet.model.path_factor import Trail
+from greedynet.support.checks import check_matrix, is_whole, named
+from greedynet.support.tensorfile import write_tree
+from greedynet.support.types import Float64
+
+_PREDICT_ELEMENTS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class ShallowNetwork:
+    """A network of one hidden layer; its arrays cannot be written to.
+
+    Parameters
+    ----------
+    inner_weights : ndarray of shape (n_neurons, n_features)
+        The `a_n`, on the inputs as they come.
+    biases : ndarray of shape (n_neurons,)
+        The `b_n`.
+    outer_weights : ndarray of shape (n_neurons, n_outputs)
+        The `c_n`.
+    linear_weights : ndarray of shape (n_features, n_outputs) or None, default=None
+        The `l` of the affine term; None if the network has none.
+    intercept : ndarray of shape (n_outputs,) or None, default=None
+        The `m` of the affine term.
+    activation : Activation, default=ReLU()
+        The `sigma`.
+    single_output : bool, default=True
+        Whether `predict` returns `(n_rows,)`, which takes one output, or `(n_rows, n_outputs)`.
+    trail : Trail or None, default=None
+        What `truncate` solves with; networks that were trained on have none.
+    input_range : ndarray of shape (2, n_features) or None, default=None
+        Smallest and largest value of each input in the training data, if they are known.
+    feature_names : tuple of str or None, default=None
+        Names of the inputs, if they have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import ShallowNetwork
+    >>> hat = ShallowNetwork(
+    ...     np.ones((3, 1)), np.array([1.0, 0.0, -1.0]), np.array([[1], [-2], [1]])
+    ... )
+    >>> hat.predict([[-2.0], [-0.5], [0.0], [2.0]])
+    array([0. , 0.5, 1. , 0. ])
+    """
+
+    inner_weights: Float64
+    biases: Float64
+    outer_weights: Float64
+    linear_weights: Float64 | None = None
+    intercept: Float64 | None = None
+    activation: Activation = field(default_factory=ReLU)
+    single_output: bool = True
+    trail: Trail | None = field(default=None, repr=False)
+    input_range: Float64 | None = field(default=None, repr=False)
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in (*_ARRAYS, "input_range"):
+            value = getattr(self, name)
+            if value is not None or name in _ARRAYS[:3]:
+                object.__setattr__(self, name, _frozen(value, name))
+        object.__setattr__(self, "activation", get_activation(self.activation))
+        if self.feature_names is not None:
+            object.__setattr__(self, "feature_names", tuple(map(str, self.feature_names)))
+        self._check_shapes()
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        # Pickle gives arrays back writable.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons, the affine term not counted."""
+        return len(self.biases)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of the plain network: the neurons, and two for an affine term."""
+        return self.n_neurons + (0 if self.linear_weights is None else 2)
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs."""
+        return self.inner_weights.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.outer_weights.shape[1]
+
+    def hidden(self, X: ArrayLike) -> Float64:
+        """Return the values of the neurons, `(n_rows, n_neurons)`."""
+        return self._hidden(self._check_X(X))
+
+    def predict(self, X: ArrayLike) -> Float64:
+        """Return the network's values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        """
+        rows = self._check_X(X)
+        y = np.zeros((len(rows), self.n_outputs))
+        step = max(1, _PREDICT_ELEMENTS // max(1, self.n_neurons))
+        for start in range(0, len(rows), step):
+            block = slice(start, start + step)
+            y[block] = self._hidden(rows[block]) @ self.outer_weights
+        if self.linear_weights is not None:
+            y += rows @ self.linear_weights
+        if self.intercept is not None:
+            y += self.intercept
+        return y[:, 0] if self.single_output else y
+
+    def truncate(self, n_nodes: int) -> "ShallowNetwork":
+        """Return the network of the first `n_nodes` nodes of the path, outer weights solved anew.
+
+        Equal to the network a fit with that many nodes gives; no data are needed.
+
+        Parameters
+        ----------
+        n_nodes : int
+            At most the present number; an affine term counts as two nodes.
+
+        Returns
+        -------
+        network : ShallowNetwork
+        """
+        fixed = self.n_nodes - self.n_neurons
+        if not is_whole(n_nodes) or not fixed <= n_nodes <= self.n_nodes:
+            raise ValueError(
+                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the nodes this network "
+                f"has, got {n_nodes!r}; to get more, fit with a larger `max_nodes`."
+            )
+        if n_nodes == self.n_nodes:
+            return self
+        if self.trail is None:
+            raise ValueError(
+                "This network has no selection path to truncate along: its weights were given or "
+                "trained. Truncate the network of the fit instead, before training."
+            )
+        n = int(n_nodes) - fixed
+        outer, linear, intercept = self.trail.solve(n)
+        return replace(
+            self,
+            inner_weights=self.inner_weights[:n],
+            biases=self.biases[:n],
+            outer_weights=outer,
+            linear_weights=None if self.linear_weights is None else linear,
+            intercept=None if self.intercept is None else intercept,
+            trail=self.trail.cut(n),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to a file from which `greedynet.load` gives it back, bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            A name such as "model.safetensors". The file holds numbers and text, no code.
+        """
+        write_tree(path, "network", self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields as arrays and plain values, for a file; `from_state` undoes it."""
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        trail = None if self.trail is None else dict(vars(self.trail))
+        return state | {"activation": saved_name(self.activation), "trail": trail}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
+        """Return the network of which `state` was taken."""
+        trail = state["trail"]
+        replaced = {
+            "activation": get_activation(state["activation"]),
+            "trail": None if trail is None else Trail(**trail),
+        }
+        return cls(**{**state, **replaced})
+
+    def describe(self) -> str:
+        """Say in a few lines what the network is and what its largest neurons are."""
+        affine = "" if self.linear_weights is None else " and an affine term"
+        lines = [
+            f"{self.n_neurons} {self.activation.name} neurons{affine} ({self.n_nodes} nodes): "
+            f"{self.n_features} inputs -> {self.n_outputs} outputs, "
+            f"{self.n_parameters} parameters"
+        ]
+        for n in self.largest_neurons()[:10]:
+            a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
+            more = " ..." if self.n_features > 8 else ""
+            c = " ".join(f"{w:+.3g}" for w in self.outer_weights[n][:4])
+            lines.append(f"  neuron {n:3d}: a = [{a}{more}]  b = {self.biases[n]:+.3g}  c = [{c}]")
+        if self.n_neurons > 10:
+            lines.append(f"  ... and {self.n_neurons - 10} more with smaller weights")
+        return "\n".join(lines)
+
+    def largest_neurons(self) -> NDArray[np.intp]:
+        """Return the neurons' numbers, those with the largest weights first."""
+        with np.errstate(over="ignore", under="ignore"):
+            size = np.abs(self.outer_weights).max(axis=1)
+            size = size * np.abs(self.inner_weights).max(axis=1) ** shared_degree(self.activation)
+        return np.argsort(-size, kind="stable")
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of weights, biases included."""
+        present = (getattr(self, name) for name in _ARRAYS)
+        return sum(array.size for array in present if array is not None)
+
+    def _hidden(self, X: Float64) -> Float64:
+        z = X @ self.inner_weights.T + self.biases
+        return np.asarray(activate(self.activation, z))
+
+    def _check_X(self, X: ArrayLike) -> Float64:
+        rows = check_matrix(X, "X")
+        if rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"`X` must have {self.n_features} columns, as the network has inputs, got "
+                f"{rows.shape[1]}."
+            )
+        return rows
+
+    def _check_shapes(self) -> None:
+        n, d = self.inner_weights.shape
+        t = self.outer_weights.shape[1]
+        wanted = dict(zip(_ARRAYS, [(n, d), (n,), (n, t), (d, t), (t,)], strict=True))
+        wanted["input_range"] = (2, d)
+        for name, shape in wanted.items():
+            value = getattr(self, name)
+            if value is not None and value.shape != shape:
+                raise ValueError(
+                    f"`{name}` must have the shape {shape} to go with {n} neurons, {d} inputs and "
+                    f"{t} outputs, got {value.shape}."
+                )
+        if self.feature_names is not None and len(self.feature_names) != d:
+            raise ValueError(
+                f"`feature_names` must have one name for each of the {d} inputs, got "
+                f"{len(self.feature_names)}."
+            )
+        if self.trail is not None and not self.trail.fits(n, d, t):
+            raise ValueError(
+                f"`trail` must belong to {n} neurons, {d} inputs and {t} outputs: weights that "
+                "were changed otherwise than by `truncate` have none; write `trail=None`."
+            )
+        if self.single_output and t != 1:
+            raise ValueError(
+                f"`single_output=True` goes with one output, got {t}: write `single_output=False`."
+            )
+
+
+_ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+
+
+def saved_name(activation: Activation) -> str:
+    """Return the name under which a file keeps an activation, if it can be found by it again."""
+    name = activation.name
+    if ACTIVATIONS.get(name) != activation:
+        raise ValueError(
+            f"`activation` must be one of {sorted(ACTIVATIONS)} to be saved, because a file holds "
+            f"no code, got {activation!r}: add it to `greedynet.activations.ACTIVATIONS` under its "
+            f"name, {name!r}, before you save and before you load."
+        )
+    return name
+
+
+def _frozen(array: ArrayLike, name: str) -> Float64:
+    """Return a copy that cannot be written to, of the kind of array the name stands for."""
+    with named(name):
+        if array is None:
+            raise ValueError("must be an array, got None.")
+        frozen = np.array(array, dtype=np.float64, order="C")
+        if name in ("inner_weights", "outer_weights") and frozen.ndim != 2:
+            raise ValueError(f"must have two dimensions, got the shape {frozen.shape}.")
+        if not np.isfinite(frozen).all():
+            raise ValueError("must be finite, got NaN or infinity.")
+    frozen.flags.writeable = False
+    return frozen

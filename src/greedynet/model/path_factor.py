@@ -1,0 +1,76 @@
+"""`Trail`: the triangle behind a selection path, from which every width of it can be solved."""
+
+from dataclasses import dataclass, replace
+
+from greedynet.linalg.outer import outer_weights
+from greedynet.support.types import Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """What it takes to solve for the outer weights at every width of a path.
+
+    Attributes
+    ----------
+    R : ndarray of shape (k, k)
+        Upper triangle of all columns, the affine ones first, then the neurons in their order.
+    z : ndarray of shape (k, n_outputs)
+        Projections of the scaled outputs.
+    norms : ndarray of shape (n_neurons,)
+        Norms by which the neurons' columns were divided.
+    affine : ndarray of shape (d + 1, n_affine)
+        Weights of the affine columns as functions of the inputs, constant last.
+    center, scale : ndarray of shape (n_outputs,)
+        The outputs were scaled as `(y - center) / scale`.
+    alpha : float
+        Ridge on the neurons' outer weights.
+    solutions : ndarray of shape (n_neurons + 1, k, n_outputs) or None
+        For losses other than the squared one, where they do not follow from `z`: the weights of the
+        orthonormal columns at every width, padded with zeros.
+    """
+
+    R: Float64
+    z: Float64
+    norms: Float64
+    affine: Float64
+    center: Float64
+    scale: Float64
+    alpha: float = 0.0
+    solutions: Float64 | None = None
+
+    def coefficients(self, n_neurons: int) -> Float64:
+        """Weights of the affine columns and of the first `n_neurons` neurons, all of unit size."""
+        n_affine = self.affine.shape[1]
+        k = n_affine + n_neurons
+        z = self.z[:k] if self.solutions is None else self.solutions[n_neurons, :k]
+        return outer_weights(self.R[:k, :k], z, self.alpha, n_affine)
+
+    def solve(self, n_neurons: int) -> tuple[Float64, Float64, Float64]:
+        """Outer weights, linear weights and intercept of the first `n_neurons` neurons."""
+        n_affine = self.affine.shape[1]
+        weights = self.coefficients(n_neurons) * self.scale
+        outer = weights[n_affine:] / self.norms[:n_neurons, None]
+        affine = self.affine @ weights[:n_affine]
+        return outer, affine[:-1], affine[-1] + self.center
+
+    def cut(self, n_neurons: int) -> "Trail":
+        """Return the part of the first `n_neurons` neurons."""
+        k = self.affine.shape[1] + n_neurons
+        return replace(
+            self,
+            R=self.R[:k, :k],
+            z=self.z[:k],
+            norms=self.norms[:n_neurons],
+            solutions=None if self.solutions is None else self.solutions[: n_neurons + 1, :k],
+        )
+
+    def fits(self, n_neurons: int, n_features: int, n_outputs: int) -> bool:
+        """Whether the arrays have the shapes that go with a network of this size."""
+        n_affine = self.affine.shape[-1]
+        k, t = n_affine + n_neurons, n_outputs
+        shapes = [(k, k), (k, t), (n_neurons,), (n_features + 1, n_affine), (t,), (t,)]
+        arrays = [self.R, self.z, self.norms, self.affine, self.center, self.scale]
+        if self.solutions is not None:
+            arrays.append(self.solutions)
+            shapes.append((n_neurons + 1, k, t))
+        return [array.shape for array in arrays] == shapes

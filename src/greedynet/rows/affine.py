@@ -1,0 +1,65 @@
+"""The affine term `l . x + m`: columns that span it on the rows, and the way back to weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+# Principal components shorter than this share of the longest are rounding, or as good as: two
+# columns that say the same to six digits would get huge weights of opposite sign.
+_RANK = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class AffineTerm:
+    """Orthonormal columns spanning the affine functions on the rows.
+
+    They are the constant and the principal components of the centred inputs, so equal and constant
+    columns of `X`, or more columns than rows, give the affine function with the smallest weights.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_rows, n_columns)
+        Orthonormal columns, sample weights included; none if the network has no affine term.
+    to_weights : ndarray of shape (d + 1, n_columns)
+        Weights of each column as an affine function of the inputs, constant last.
+    """
+
+    columns: Float64
+    to_weights: Float64
+
+    @property
+    def n_nodes(self) -> int:
+        """What it counts as: `l . x + m = relu(l . x + m) - relu(-l . x - m)` is two nodes."""
+        return 2 if self.columns.shape[1] else 0
+
+    @staticmethod
+    def absent(rows: Rows) -> "AffineTerm":
+        """No affine term."""
+        return AffineTerm(np.empty((len(rows), 0)), np.empty((rows.X.shape[1] + 1, 0)))
+
+    @staticmethod
+    def of(rows: Rows) -> "AffineTerm":
+        """All affine functions of the inputs."""
+        X = rows.X.astype(np.float64)
+        mean = np.average(X, axis=0, weights=rows.weights)
+        width = np.abs(X - mean).max(axis=0)
+        width[width == 0] = 1.0
+        U, sizes, Vt = np.linalg.svd(rows.weighted((X - mean) / width), full_matrices=False)
+        rank = int(np.sum(sizes > _RANK * max(1.0, sizes[0])))
+        ones = rows.weighted(np.ones((len(rows), 1)))
+        length = np.linalg.norm(ones)
+        linear = Vt[:rank].T / sizes[:rank] / width[:, None]
+        to_weights = np.zeros((X.shape[1] + 1, rank + 1))
+        to_weights[-1, 0] = 1.0 / length
+        to_weights[:-1, 1:] = linear
+        to_weights[-1, 1:] = -mean @ linear
+        return AffineTerm(np.column_stack([ones / length, U[:, :rank]]), to_weights)
+
+    def evaluate(self, X: NDArray[np.floating]) -> Float64:
+        """Return the columns on other rows, without weights."""
+        values: Float64 = X @ self.to_weights[:-1] + self.to_weights[-1]
+        return values

@@ -1,0 +1,30 @@
+"""Rows that live in blocks: in memory, in files, on a cluster."""
+
+from greedynet.rows.blocks.base import Blocks, Survey, Surveyed, Work, summed
+from greedynet.rows.blocks.memory import MemoryBlocks, as_blocks, in_memory
+from greedynet.rows.blocks.parquet import parquet_inputs
+from greedynet.rows.blocks.prepare import Labels, Preparation
+from greedynet.rows.blocks.readers import gives_blocks, input_blocks, reader_of
+from greedynet.rows.blocks.source import Source, SourceBlocks
+from greedynet.rows.blocks.stream import StreamSource, joined
+
+__all__ = [
+    "Blocks",
+    "Labels",
+    "MemoryBlocks",
+    "Preparation",
+    "Source",
+    "SourceBlocks",
+    "StreamSource",
+    "Survey",
+    "Surveyed",
+    "Work",
+    "as_blocks",
+    "gives_blocks",
+    "in_memory",
+    "input_blocks",
+    "joined",
+    "parquet_inputs",
+    "reader_of",
+    "summed",
+]

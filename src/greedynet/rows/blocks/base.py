@@ -1,0 +1,185 @@
+"""What a fit asks of very many rows, wherever they live.
+
+    total     a sum over all rows, such as `F'F` for a list of neurons    one pass
+    take      some rows, by their positions                              one pass
+
+What a pass returns has a size that does not depend on the number of rows. So the state of a fit is
+the network and a few samples; the rows stay where they are, and whoever holds them needs to be told
+nothing but what to sum.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.rows import Rows
+from greedynet.support.threads import Pool
+from greedynet.support.types import Float64
+
+T = TypeVar("T")
+
+# Rows that are worked on at once, at most, and the numbers they are turned into: these fit into a
+# cache, and to hand a block to a thread takes little of the time that its work does.
+BLOCK_ROWS, BLOCK_NUMBERS = 30_000, 450_000
+# What is read at once: enough to be read at full speed.
+READ_BYTES = 2**25
+_BLOCKS_AT_ONCE = 64
+_SIDE_BY_SIDE = 64
+
+
+class Work(Protocol[T]):
+    """Something to be summed over rows; plain data that can be sent to where the rows are."""
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row is turned into on the way."""
+        ...
+
+    def of(self, rows: Rows) -> T:
+        """Return the sum over some rows."""
+        ...
+
+    def join(self, one: T, other: T) -> T:
+        """Return the sum of two sums."""
+        ...
+
+
+class Blocks(Protocol):
+    """Rows in blocks."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs."""
+        ...
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+    def survey(self) -> "Survey":
+        """Return what is known of all rows."""
+        ...
+
+    def take(self, positions: NDArray[np.intp]) -> Rows:
+        """Return the rows at some positions, in ascending order."""
+        ...
+
+    def total(self, work: Work[T]) -> T:
+        """Return the sum over all rows; an error if they are not as many as they were."""
+        ...
+
+
+def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int | None = None) -> T:
+    """Return the sum over rows that are in memory, block by block, added in their order."""
+    pool = pool or Pool()
+    blocks = _cut(rows, block_rows or _block_rows(work.width))
+    found = work.of(next(blocks))
+    while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
+        found = reduce(work.join, pool.map(work.of, group), found)
+    return found
+
+
+def rows_at_once(n_columns: int) -> int:
+    """Return how many rows to read at once."""
+    return max(1, READ_BYTES // (8 * n_columns))
+
+
+def _block_rows(width: int) -> int:
+    rows = min(BLOCK_ROWS, max(512, BLOCK_NUMBERS // width))
+    # Columns whose lengths are powers of two would be in each other's way in the cache.
+    return rows // 16 * 16 + 8
+
+
+def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
+    for start in range(0, max(1, len(rows)), block_rows):
+        part = slice(start, start + block_rows)
+        weights = None if rows.weights is None else rows.weights[part]
+        yield Rows(rows.X[part], rows.Y[part], weights, start=rows.start + start)
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one look at all rows tells.
+
+    Attributes
+    ----------
+    n_rows : int
+    input_range : ndarray of shape (2, d)
+        Smallest and largest inputs.
+    mean_weight : float
+        Mean of the sample weights; a sum of huge ones would overflow.
+    checksum : ndarray of shape (d + n_outputs + 1,)
+        Sums of the bits of every column, modulo 2^64: exact in any order, and another number in any
+        cell is another sum.
+    """
+
+    n_rows: int
+    input_range: Float64
+    mean_weight: float
+    checksum: NDArray[np.uint64]
+
+
+class Surveyed:
+    """The work of a survey."""
+
+    # It looks at the rows as they are.
+    width = 1
+
+    def of(self, rows: Rows) -> Survey:
+        """Survey some rows."""
+        X, n = rows.X, len(rows)
+        weights = np.ones(n) if rows.weights is None else rows.weights
+        low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+        if n:
+            low, high = _over_rows(np.minimum, X), _over_rows(np.maximum, X)
+        sums = [_over_rows(np.add, _bits(part)) for part in (X, rows.Y, weights[:, None])]
+        return Survey(
+            n,
+            np.array([low, high], dtype=np.float64),
+            _mean(weights),
+            np.concatenate(sums),
+        )
+
+    def join(self, one: Survey, other: Survey) -> Survey:
+        """Survey both."""
+        low = np.minimum(one.input_range[0], other.input_range[0])
+        high = np.maximum(one.input_range[1], other.input_range[1])
+        n_rows = one.n_rows + other.n_rows
+        share = other.n_rows / max(1, n_rows)
+        return Survey(
+            n_rows,
+            np.array([low, high]),
+            (1 - share) * one.mean_weight + share * other.mean_weight,
+            one.checksum + other.checksum,
+        )
+
+
+def _mean(weights: Float64) -> float:
+    largest = float(weights.max(initial=0.0))
+    return largest * float((weights / largest).mean()) if largest else 0.0
+
+
+def _bits(values: NDArray[np.floating]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+
+
+def _over_rows(ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+    """Return `ufunc.reduce(values, axis=0)`, ten times as fast where columns are few.
+
+    Many rows are read as one long row, of which processors take several numbers at a time.
+    """
+    n, d = len(values) // _SIDE_BY_SIDE, values.shape[1]
+    if n > 1:
+        wide = values[: n * _SIDE_BY_SIDE].reshape(n, _SIDE_BY_SIDE * d)
+        folded = ufunc.reduce(wide, axis=0).reshape(_SIDE_BY_SIDE, d)
+        values = np.concatenate([folded, values[n * _SIDE_BY_SIDE :]])
+    return np.asarray(ufunc.reduce(values, axis=0))

@@ -1,0 +1,203 @@
+"""Raw blocks, as users have them -> rows: checked, classes as unit vectors, weights of mean 1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.rows import Rows, class_numbers, unit_vectors
+from greedynet.support.checks import check_kind, check_labels, check_weight_shape, is_number
+from greedynet.support.types import Float64
+
+# Inputs, outputs, and weights or None.
+Raw = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How raw blocks become rows.
+
+    Attributes
+    ----------
+    n_features, n_outputs : int
+        Columns that every block must have.
+    classes : ndarray or None
+        What the outputs are to be, in their order; None for numbers.
+    by_class : ndarray or None
+        Weight of each class.
+    mean_weight : float
+        What the weights are divided by, so that their mean is 1.
+    checked : bool
+        Whether the blocks have been seen before, and found in order.
+    """
+
+    n_features: int
+    n_outputs: int
+    classes: NDArray[Any] | None = None
+    by_class: Float64 | None = None
+    mean_weight: float = 1.0
+    checked: bool = False
+
+    def rows(self, raw: Raw, name: str) -> Rows:
+        """Return a block as rows, without those of weight zero.
+
+        Parameters
+        ----------
+        raw : tuple
+            Inputs, outputs, weights or None.
+        name : str
+            What errors call the block, such as "block 3".
+        """
+        X = as_inputs(raw[0], name)
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"`X` must have {self.n_features} columns in every block, as in the first, got "
+                f"{X.shape[1]} in {name}."
+            )
+        Y = self._outputs(raw, name)
+        weights = weights_of(raw, name, self.checked)
+        if not self.checked:
+            _check_finite(name, X=X, y=Y)
+        return _with_weights(X, Y, self._weights(Y, weights))
+
+    def _outputs(self, raw: Raw, name: str) -> Float64:
+        y = outputs_of(raw, name)
+        if self.classes is not None:
+            return unit_vectors(y, self.classes)
+        check_kind(y, "y", f" in {name}")
+        try:
+            Y = y.astype(np.float64, copy=False)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"`y` must hold numbers, got {y.dtype} in {name}: for classes write "
+                "GreedyNetClassifier."
+            ) from None
+        Y = Y.reshape(len(Y), -1) if Y.size else Y.reshape(0, self.n_outputs)
+        if Y.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"`y` must have {self.n_outputs} columns in every block, as in the first, got "
+                f"{Y.shape[1]} in {name}."
+            )
+        return Y
+
+    def _weights(self, Y: Float64, weights: Float64 | None) -> Float64 | None:
+        if self.by_class is not None:
+            of_class = self.by_class[class_numbers(Y)]
+            weights = of_class if weights is None else weights * of_class
+        return weights if weights is None else weights / self.mean_weight
+
+
+def _with_weights(X: NDArray[np.floating], Y: Float64, weights: Float64 | None) -> Rows:
+    rows = Rows(X, Y, weights)
+    if weights is None or weights.all():
+        return rows
+    return rows.take(np.flatnonzero(weights))
+
+
+def as_arrays(raw: Raw, name: str) -> Raw:
+    """Return a block as arrays of as many rows."""
+    X = as_inputs(raw[0], name)
+    weights = np.full(len(X), raw[2]) if is_number(raw[2]) else raw[2]
+    raw = X, raw[1], weights
+    return X, outputs_of(raw, name), weights_of(raw, name, checked=True)
+
+
+def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
+    """Return the inputs of a block in memory: float32 as they are, all else as float64."""
+    try:
+        values = np.array(X, order="C", copy=None)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("X", name, error) from None
+    check_kind(values, "X", f" in {name}")
+    try:
+        if values.dtype != np.float32:
+            values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("X", name, error) from None
+    if values.ndim != 2:
+        raise ValueError(f"`X` must have rows and columns, got {values.ndim} dimensions in {name}.")
+    return values
+
+
+def outputs_of(raw: Raw, name: str) -> NDArray[Any]:
+    """Return the outputs of a block as they are, one for each row."""
+    try:
+        y = np.asarray(raw[1])
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("y", name, error) from None
+    if y.ndim not in (1, 2):
+        raise ValueError(f"`y` must have one or two dimensions, got {y.ndim} in {name}.")
+    if len(y) != len(raw[0]):
+        raise ValueError(
+            f"Every block must have as many rows of each, got {len(raw[0])} of `X`, {len(y)} of "
+            f"`y` in {name}."
+        )
+    return y
+
+
+def weights_of(raw: Raw, name: str, checked: bool = False) -> Float64 | None:
+    """Return the weights of a block, one for each row, if it has some."""
+    if raw[2] is None:
+        return None
+    check_kind(raw[2], "sample_weight", f" in {name}")
+    try:
+        weights = np.asarray(raw[2], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers("sample_weight", name, error) from None
+    check_weight_shape(weights, "sample_weight", len(raw[0]), f" in {name}")
+    if checked:
+        return weights
+    _check_finite(name, sample_weight=weights)
+    if (weights < 0).any():
+        raise ValueError(
+            f"`sample_weight` must be non-negative, got negative values in {name}: write 0 for "
+            "rows to leave out."
+        )
+    return weights
+
+
+def _no_numbers(argument: str, name: str, error: Exception) -> ValueError:
+    return ValueError(f"`{argument}` must hold numbers, got others in {name}: {error}")
+
+
+def _check_finite(name: str, **arrays: NDArray[Any]) -> None:
+    for key, array in arrays.items():
+        # A sum of huge numbers is infinite too.
+        with np.errstate(over="ignore"):
+            is_finite = np.isfinite(array.sum()) or np.isfinite(array).all()
+        if not is_finite:
+            row = int(np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))[0])
+            raise ValueError(
+                f"`{key}` must hold finite numbers only, got NaN or infinity in row {row} of "
+                f"{name}: leave out such rows, or fill them."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of classes that were met, sorted, with the sum of their weights."""
+
+    values: NDArray[Any]
+    weights: Float64
+
+    @staticmethod
+    def of(raw: Raw, name: str = "a block") -> "Labels":
+        """Return the labels of a block."""
+        labels, weights = outputs_of(raw, name), weights_of(raw, name)
+        check_labels(labels, "y", f" in {name}")
+        values, at = np.unique(labels, return_inverse=True)
+        counts = np.bincount(at.ravel(), weights, minlength=len(values))
+        return Labels(values, counts.astype(np.float64))
+
+    @staticmethod
+    def joined(parts: Sequence["Labels"]) -> "Labels":
+        """Return the labels of several blocks."""
+        kinds = {part.values.dtype.kind for part in parts}
+        if len(kinds) > 1:  # such as text in one, numbers in another
+            check_labels(np.concatenate([p.values.astype(object) for p in parts]), "y")
+        values, at = np.unique(np.concatenate([p.values for p in parts]), return_inverse=True)
+        weights = np.concatenate([p.weights for p in parts])
+        counts = np.bincount(at, weights, minlength=len(values))
+        return Labels(values, counts.astype(np.float64))

@@ -1,0 +1,176 @@
+"""What users have -> raw blocks, read as often as one likes: memory maps, iterables, Parquet."""
+
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _get_feature_names
+
+from greedynet.rows.blocks.base import rows_at_once
+from greedynet.rows.blocks.parquet import parquet_reader
+from greedynet.rows.blocks.prepare import Raw
+from greedynet.rows.blocks.source import Source
+from greedynet.support.checks import check_same_length, check_weight_shape, check_weights
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayReader:
+    """Arrays of any size, some of them mapped from files; read pages do not stay in memory.
+
+    Attributes
+    ----------
+    X, y : ndarray
+    weights : ndarray or None
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weights: NDArray[Any] | None = None
+
+    @staticmethod
+    def of(X: NDArray[Any], y: Any, sample_weight: Any) -> "ArrayReader":
+        """Return a reader of arrays that go together."""
+        if y is None or np.ndim(y) == 0:
+            raise ValueError(
+                f"`y` must have a value for each row where `X` is a memory map, got {y!r}: give an "
+                "array; names of columns go with Parquet files."
+            )
+        outputs = _array(y)
+        check_same_length(X=X, y=outputs)
+        if isinstance(sample_weight, np.memmap):
+            check_weight_shape(sample_weight, "sample_weight", len(X))
+            return ArrayReader(X, outputs, sample_weight)
+        return ArrayReader(X, outputs, check_weights(sample_weight, "sample_weight", len(X)))
+
+    def __iter__(self) -> Iterator[Raw]:
+        arrays = (self.X, self.y, self.weights)
+        step = rows_at_once(self.X.shape[1] + 1)
+        for start in range(0, len(self.X), step):
+            part = slice(start, start + step)
+            # A copy: what is mapped is let go of below.
+            X, y, weights = (None if a is None else np.array(a[part]) for a in arrays)
+            for array in arrays:
+                _let_go(array)
+            yield X, y, weights
+
+
+def _let_go(array: Any) -> None:
+    """Give the pages of a mapped file back; they stay in the file, and in the system's cache."""
+    mapped = getattr(array, "_mmap", None)
+    # Changes to a private mapping are nowhere else.
+    if isinstance(mapped, mmap.mmap) and array.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+@dataclass(frozen=True, eq=False)
+class IterableReader:
+    """Any re-iterable of `(X, y)` or `(X, y, sample_weight)`; all have the same columns."""
+
+    blocks: Iterable[Any]
+
+    def __iter__(self) -> Iterator[Raw]:
+        first: _Kind | None = None
+        for number, block in enumerate(self.blocks):
+            raw = _unpacked(block, number)
+            if len(raw[0]):
+                kind = _Kind(column_names(raw[0]), raw[2] is not None)
+                first = first or kind
+                kind.check_like(first, f"block {number}")
+            yield raw
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What all blocks have or none: names of columns, weights."""
+
+    names: tuple[str, ...] | None
+    weighted: bool
+
+    def check_like(self, first: "_Kind", name: str) -> None:
+        if self.names != first.names:
+            raise ValueError(
+                "`X` must have the same columns in the same order in every block, "
+                f"{_told(first.names)} as in the first, got {_told(self.names)} in {name}: give "
+                "data frames block[columns], or arrays only."
+            )
+        if self.weighted != first.weighted:
+            have, got = ("some", "none") if first.weighted else ("none", "some")
+            raise ValueError(
+                f"`sample_weight` must be in every block or in no block, got {have} in the first "
+                f"and {got} in {name}: write a weight of 1 where there is none."
+            )
+
+
+def _told(names: tuple[str, ...] | None) -> str:
+    return "columns without names" if names is None else str(list(names))
+
+
+def _unpacked(block: Any, number: int) -> Raw:
+    if not isinstance(block, tuple | list) or len(block) not in (2, 3):
+        raise TypeError(
+            "`X` must give blocks `(X, y)` or `(X, y, sample_weight)`, got "
+            f"{type(block).__name__} as block {number}."
+        )
+    return (*block, None) if len(block) == 2 else (block[0], block[1], block[2])
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns as scikit-learn knows them: all text, or none."""
+    names = _get_feature_names(X)
+    return None if names is None else tuple(names.tolist())
+
+
+def gives_blocks(X: Any, y: Any) -> bool:
+    """Whether `X` is something to read blocks from, rather than a matrix."""
+    if isinstance(X, str | os.PathLike | Source) or (isinstance(X, np.memmap) and X.ndim == 2):
+        return True
+    is_matrix = hasattr(X, "__array__") or hasattr(X, "shape")  # a sparse one is no array
+    if y is not None or is_matrix or isinstance(X, Mapping | bytes):
+        return False
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and isinstance(X[0], tuple) and np.ndim(X[0][0]) == 2
+    return isinstance(X, Iterable)
+
+
+def reader_of(X: Any, y: Any, sample_weight: Any) -> tuple[Iterable[Raw], tuple[str, ...] | None]:
+    """Return what reads the blocks, and the names of the inputs if files have them."""
+    if isinstance(X, str | os.PathLike):
+        files = parquet_reader(Path(X), y, sample_weight)
+        return files, files.features
+    if isinstance(X, np.memmap):
+        return ArrayReader.of(X, y, sample_weight), None
+    if iter(X) is X:
+        raise TypeError(
+            f"`X` must give its blocks again for every pass, got a {type(X).__name__}, which is "
+            "spent after one: pass a list, or an object whose `__iter__` starts anew."
+        )
+    if sample_weight is not None:
+        raise ValueError(
+            "`sample_weight` must be None where `X` gives blocks, got values: give blocks "
+            "`(X, y, sample_weight)`."
+        )
+    return IterableReader(X), None
+
+
+def _array(values: Any) -> NDArray[Any]:
+    return values if isinstance(values, np.memmap) else np.asarray(values)
+
+
+def input_blocks(X: Any) -> Iterator[Any]:
+    """Yield the inputs of what gives blocks, outputs and weights left aside.
+
+    Parameters
+    ----------
+    X : memmap or iterable
+        Of the kinds that a fit takes; blocks may be inputs alone.
+    """
+    mapped = isinstance(X, np.memmap)
+    for block in ArrayReader(X, np.broadcast_to(0.0, len(X))) if mapped else X:
+        inputs = block[0] if isinstance(block, tuple) else block
+        if len(inputs):
+            yield inputs

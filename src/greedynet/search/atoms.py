@@ -1,0 +1,238 @@
+"""The dictionary: normalised atoms from points on the sphere and rows of data (GSN 1).
+
+    g_j = s * sigma(X a_j + b_j) / norm_j,    norm_j = || s * sigma(X a_j + b_j) ||
+
+with `s` the square roots of the sample weights. The greedy algorithm needs two things of it: the
+product of all atoms with a few vectors (`correlate`) and single atoms (`columns`).
+
+The atoms are kept as rows of blocks. Blocks that fit into the memory budget are held; the others
+are computed anew whenever they are needed. A dense dictionary is the case where all fit.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation, ReLU, activate
+from greedynet.support.checks import check_matrix, check_same_length
+from greedynet.support.threads import Pool
+from greedynet.support.types import Float64
+
+Array = NDArray[np.floating]
+
+MIN_NORM = 1e-6
+BLOCK_BYTES = 16 * 2**20
+MEMORY_BUDGET = 4 * 2**30
+
+
+class Dictionary:
+    """Normalised atoms `g_j`, all of them as products, single ones as columns.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, d + 1)
+        Inner weights, bias last.
+    X : ndarray of shape (n_rows, d)
+        Rows on which the atoms live.
+    row_scale : ndarray of shape (n_rows,) or None, default=None
+        Square roots of the sample weights; None for ones.
+    labels : ndarray of shape (n_points,) or None, default=None
+        Numbers by which the points are known; None for 0, 1, 2, ...
+    min_active : int, default=1
+        Rows on which an atom must not vanish, and, unless it vanishes nowhere, rows on which it
+        must vanish. An atom that lives on two rows of the training data may take any value on
+        others.
+    activation : Activation, default=ReLU()
+        What a neuron does.
+    dtype : {float64, float32}, default=float64
+        Precision in which atoms are held and multiplied. Single columns are always float64.
+    memory_budget : int, default=4 GiB
+        Bytes the held blocks and the work space may take together.
+    pool : Pool or None, default=None
+        Threads over blocks.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_atoms,)
+        Labels of the points that gave atoms: active on enough rows, with a norm of at least 1e-6.
+    points : ndarray of shape (n_atoms, d + 1)
+        The inner weights of the atoms.
+    norms : ndarray of shape (n_atoms,)
+        Norms of the atoms before normalisation.
+    """
+
+    def __init__(
+        self,
+        points: Float64,
+        X: Array,
+        row_scale: Float64 | None = None,
+        *,
+        labels: NDArray[np.intp] | None = None,
+        min_active: int = 1,
+        activation: Activation | None = None,
+        dtype: type = np.float64,
+        memory_budget: int = MEMORY_BUDGET,
+        pool: Pool | None = None,
+    ) -> None:
+        self.activation = activation if activation is not None else ReLU()
+        self.dtype = np.dtype(dtype)
+        self.pool = pool if pool is not None else Pool(1)
+        self._X = check_matrix(X, "X")
+        points = check_matrix(points, "points")
+        self._row_scale = row_scale
+        self._check_shapes(points, labels)
+        self._rows_t = self._with_ones(self._X).T.astype(self.dtype)
+        self._plan(len(points), memory_budget)
+        norms, active = self._measure(points)
+        balanced = (active == self.n_rows) | (active <= self.n_rows - min_active)
+        kept = np.flatnonzero((norms >= MIN_NORM) & (active >= min_active) & balanced)
+        self.labels = kept if labels is None else labels[kept]
+        self.points = points[kept]
+        self.norms = norms[kept]
+        self._hold()
+
+    def __len__(self) -> int:
+        return len(self.norms)
+
+    @property
+    def n_rows(self) -> int:
+        """Length of an atom."""
+        return len(self._X)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the atoms held in memory."""
+        return sum(block.nbytes for block in self._held.values())
+
+    def correlate(self, vectors: Float64) -> Float64:
+        """Return the inner products of every atom with each vector.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n_rows,) or (n_rows, k)
+
+        Returns
+        -------
+        products : ndarray of shape (n_atoms,) or (n_atoms, k)
+        """
+        right = np.ascontiguousarray(vectors, dtype=self.dtype)
+        products = np.empty((len(self), *vectors.shape[1:]))
+
+        def fill(block: slice) -> None:
+            products[block] = self.atoms(block) @ right
+
+        self.pool.map(fill, self._blocks(len(self)))
+        return products
+
+    def lengths(self, power: float) -> Float64:
+        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, `w` the sample weights.
+
+        Parameters
+        ----------
+        power : float
+            The `p`; infinity for the largest value.
+        """
+        lengths = np.empty(len(self))
+        scale = np.ones(self.n_rows) if self._row_scale is None else self._row_scale
+
+        def fill(block: slice) -> None:
+            values = np.abs(self.atoms(block)) / scale
+            if np.isinf(power):
+                lengths[block] = values.max(axis=1)
+            else:
+                lengths[block] = (values**power @ scale**2) ** (1 / power)
+
+        self.pool.map(fill, self._blocks(len(self)))
+        return lengths
+
+    def atoms(self, block: slice) -> Array:
+        """Return neighbouring atoms, one per row, from a held block or computed anew."""
+        home = block.start - block.start % self._block_length
+        held = self._held.get(home)
+        if held is not None and block.stop <= home + len(held):
+            return held[block.start - home : block.stop - home]
+        atoms = self._raw(self.points[block])
+        atoms /= self.norms[block, None].astype(self.dtype)
+        return atoms
+
+    def columns(self, atoms: NDArray[np.intp]) -> Float64:
+        """Return the chosen atoms on the training rows, `(n_rows, len(atoms))`, in float64."""
+        columns = self.evaluate(atoms, self._X)
+        return columns if self._row_scale is None else columns * self._row_scale[:, None]
+
+    def evaluate(self, atoms: NDArray[np.intp], X: Array) -> Float64:
+        """Return the chosen atoms on other rows, without weights and with the *training* norms."""
+        z = self._with_ones(X) @ self.points[atoms].T
+        values: Float64 = activate(self.activation, z) / self.norms[atoms]
+        return values
+
+    def _check_shapes(self, points: Float64, labels: NDArray[np.intp] | None) -> None:
+        n_features = self._X.shape[1]
+        if points.shape[1] != n_features + 1:
+            raise ValueError(
+                f"`points` must have {n_features + 1} columns, the weights of {n_features} "
+                f"features and the bias last, got {points.shape[1]}."
+            )
+        if self._row_scale is not None:
+            check_same_length(X=self._X, row_scale=self._row_scale)
+        if labels is not None:
+            check_same_length(points=points, labels=labels)
+
+    @staticmethod
+    def _with_ones(X: Array) -> Float64:
+        return np.column_stack([np.asarray(X, dtype=np.float64), np.ones(len(X))])
+
+    def _plan(self, n_points: int, memory_budget: int) -> None:
+        """Choose the length of a block; it depends on data and budget, never on threads."""
+        atom_bytes = max(1, self.n_rows) * self.dtype.itemsize
+        # The rows twice, the points, a few numbers for each atom; and a twentieth for what the
+        # factor and the threads take.
+        taken = self._rows_t.nbytes + self._X.nbytes + 8 * (len(self._rows_t) + 5) * n_points
+        room = memory_budget - memory_budget // 20 - taken
+        work = self.pool.n_threads * atom_bytes
+        if room < work:
+            raise ValueError(
+                f"`memory_budget` must hold the data and one atom of {self.n_rows} rows for each "
+                f"of {self.pool.n_threads} threads, at least {memory_budget - room + work} bytes, "
+                f"got {memory_budget}; allow more memory, fewer points or fewer rows."
+            )
+        share = min(BLOCK_BYTES, room // 64)
+        self._block_length = max(1, share // atom_bytes)
+        self._room = room - self.pool.n_threads * self._block_length * atom_bytes
+
+    def _blocks(self, n: int) -> list[slice]:
+        step = self._block_length
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+    def _raw(self, points: Float64) -> Array:
+        """Atoms before normalisation, one per row, `(len(points), n_rows)`."""
+        z = points.astype(self.dtype) @ self._rows_t
+        activate(self.activation, z)
+        if self._row_scale is not None:
+            z *= self._row_scale.astype(self.dtype)
+        return z
+
+    def _measure(self, points: Float64) -> tuple[Float64, NDArray[np.intp]]:
+        """Norms of the raw atoms, and the number of rows on which each is not zero."""
+        norms = np.empty(len(points))
+        active = np.empty(len(points), dtype=np.intp)
+
+        def fill(block: slice) -> None:
+            atoms = self._raw(points[block])
+            norms[block] = np.sqrt(np.einsum("ij,ij->i", atoms, atoms, dtype=np.float64))
+            active[block] = np.count_nonzero(atoms, axis=1)
+
+        self.pool.map(fill, self._blocks(len(points)))
+        return norms, active
+
+    def _hold(self) -> None:
+        """Compute and keep as many blocks as the budget allows, the first ones first."""
+        self._held: dict[int, Array] = {}
+        atom_bytes = self.n_rows * self.dtype.itemsize
+        chosen, room = [], self._room
+        for block in self._blocks(len(self)):
+            room -= (block.stop - block.start) * atom_bytes
+            if room < 0:
+                break
+            chosen.append(block)
+        for block, atoms in zip(chosen, self.pool.map(self.atoms, chosen), strict=True):
+            self._held[block.start] = atoms

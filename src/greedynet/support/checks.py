@@ -1,0 +1,166 @@
+"""Checks of arrays: scikit-learn's, named after the argument and typed."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from sklearn.utils import check_array
+
+from greedynet.support.types import Float64
+
+
+def check_matrix(values: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> Float64:
+    """Return a finite two-dimensional array, or say what is wrong with the argument `name`."""
+    # In one memory order, or products would differ in the last bits between a frame and its array.
+    with named(name):
+        return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
+
+
+def check_columns(values: ArrayLike, name: str) -> Float64:
+    """Return finite values as columns: `(n,)` becomes `(n, 1)`, `(n, t)` stays."""
+    with named(name):
+        checked = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+        if checked.ndim == 0 or 0 in checked.shape:
+            raise ValueError(f"`{name}` must have rows and columns, got shape {checked.shape}.")
+    return np.asarray(checked.reshape(len(checked), -1))
+
+
+# Kinds of which NumPy makes other numbers than were meant, and what to write instead.
+_NO_NUMBERS = {
+    "c": "give real and imaginary parts as columns of their own",
+    "M": "subtract a date and divide by np.timedelta64(1, 'D'), for example",
+    "m": "divide by np.timedelta64(1, 'D'), for example",
+}
+
+
+def check_kind(values: Any, name: str, where: str = "") -> None:
+    """Refuse arrays of complex numbers, dates and times.
+
+    Parameters
+    ----------
+    values : Any
+        What is no array is left to other checks.
+    name : str
+        The argument.
+    where : str, default=""
+        Such as " in block 3".
+    """
+    advice = _NO_NUMBERS.get(getattr(getattr(values, "dtype", None), "kind", ""))
+    if advice:
+        raise ValueError(f"`{name}` must hold real numbers, got {values.dtype}{where}: {advice}.")
+
+
+def check_labels(values: Any, name: str, where: str = "") -> None:
+    """Refuse rows without a class, and classes that cannot be sorted."""
+    with named(name):
+        labels = np.asarray(values)
+    if labels.dtype.kind in "fmM":
+        missing = labels[labels != labels].ravel().tolist()
+    elif labels.dtype.hasobject and labels.ndim:
+        with named(name):
+            kinds = set(labels.ravel().tolist())
+        missing = [label for label in kinds if _is_missing(label)]
+        _check_sortable(kinds.difference(missing), name, where)
+    else:
+        missing = []
+    if missing:
+        raise ValueError(
+            f"`{name}` must name a class in every row, got {missing[0]!r}{where}: leave out such "
+            "rows, or give them a class of their own."
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or not label == label  # noqa: SIM201 - NaN equals nothing
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+
+
+def _check_sortable(labels: set[Any], name: str, where: str) -> None:
+    try:
+        sorted(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"`{name}` must hold classes that can be sorted, got {' and '.join(kinds)}{where}: "
+            "write all of them as text."
+        ) from None
+
+
+def check_same_length(**arrays: NDArray[np.generic]) -> None:
+    """Demand that all arrays have the same number of rows."""
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        names = " and ".join(f"`{name}`" for name in lengths)
+        counts = " and ".join(str(length) for length in lengths.values())
+        raise ValueError(f"{names} must have the same number of rows, got {counts}.")
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Make errors of checks within say which argument they are about, if they do not."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if re.search(rf"\b{name}\b", text):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"`{name}`: {text}") from error
+
+
+def check_count(value: object, name: str, least: int = 1) -> int:
+    """Return a whole number of at least `least`, or say what is wrong with the argument `name`."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def is_number(value: object) -> bool:
+    """Whether the value is one real number."""
+    return isinstance(value, Real)
+
+
+def is_whole(value: object) -> bool:
+    """Whether the value is one whole number."""
+    return isinstance(value, Integral)
+
+
+def safe_norm(values: Float64) -> float:
+    """Euclidean norm without overflow: of values up to the largest number there is."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return largest
+    return largest * float(np.linalg.norm(values / largest))
+
+
+def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 | None:
+    """Return finite non-negative weights, one for each row; None stays None."""
+    if values is None:
+        return None
+    if is_number(values):
+        values = np.full(n_rows, values)
+    with named(name):
+        weights = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    check_weight_shape(weights, name, n_rows)
+    if (weights < 0).any() or not weights.any():
+        what = "negative values" if (weights < 0).any() else "zeros only"
+        raise ValueError(
+            f"`{name}` must be non-negative with at least one positive weight, got {what}: write "
+            "0 for rows to leave out, None for equal weights."
+        )
+    return np.asarray(weights)
+
+
+def check_weight_shape(weights: NDArray[Any], name: str, n_rows: int, where: str = "") -> None:
+    """Demand one weight for each row."""
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
+            f"{weights.shape}{where}: write None for equal weights."
+        )

@@ -1,0 +1,148 @@
+"""Threads over blocks of work, with the same result whatever their number.
+
+BLAS splits a product differently for each number of threads, and the split changes the last bits.
+So inside `deterministic_threads` BLAS runs on one thread, and the parallel work is a pool over
+blocks whose borders depend on the data alone.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from greedynet.support.progress import Listener, listen, listener
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads `n_jobs` stands for.
+
+    None means every core this process may use, or fewer where OMP_NUM_THREADS says so (joblib sets
+    it in its workers, so that a grid search on all cores does not start cores x cores threads).
+    Negative numbers count from the last core, as in joblib: -1 is all of them.
+    """
+    cores: int = joblib.cpu_count()
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    if n_jobs == 0:
+        raise ValueError("`n_jobs` must not be 0; write 1 for one thread or -1 for all cores.")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+_WAKE_UP = 0.5
+
+# Set where nobody waits any more for what a thread finds.
+_abandoned: ContextVar[threading.Event | None] = ContextVar("greedynet_abandoned", default=None)
+
+
+class AbandonedError(Exception):
+    """Nobody waits for the result: the user has interrupted the fit."""
+
+
+def go_on() -> None:
+    """Return if somebody waits for the result; to be called now and then by what may take long.
+
+    An interrupt reaches the main thread only, and threads cannot be ended from outside.
+    """
+    abandoned = _abandoned.get()
+    if abandoned is not None and abandoned.is_set():
+        raise AbandonedError
+
+
+class Pool:
+    """A map over blocks, on one thread or several; results in the order of the blocks."""
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
+        self._executor = None
+        self._abandoned = threading.Event()
+        if n_threads > 1:
+            self._executor = ThreadPoolExecutor(
+                n_threads, initializer=self._begin, initargs=(listener(),)
+            )
+
+    def _begin(self, listener: Listener | None) -> None:
+        # What is told in the threads is told to whoever listens where the pool was made.
+        listen(listener)
+        _abandoned.set(self._abandoned)
+
+    def map(self, function: Callable[[S], T], blocks: Iterable[S]) -> list[T]:
+        """Return `[function(b) for b in blocks]`."""
+        if self._executor is None:
+            return [function(block) for block in blocks]
+        futures: list[Future[T]] = []
+        try:
+            futures += [self._executor.submit(function, block) for block in blocks]
+            return [_result(future) for future in futures]
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                self._abandoned.set()
+            for future in futures:
+                future.cancel()
+            raise
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _result(future: Future[T]) -> T:
+    """Wait for a result, and wake up now and then.
+
+    An interrupt that comes just before a wait would else be heard at its end.
+    """
+    while True:
+        try:
+            return future.result(timeout=_WAKE_UP)
+        except TimeoutError:
+            if future.done():
+                return future.result()
+
+
+@contextmanager
+def deterministic_threads(n_jobs: int | None) -> Iterator[Pool]:
+    """Keep BLAS on one thread and lend a pool of `n_jobs` threads; both end with the block."""
+    pool = Pool(count_threads(n_jobs))
+    _blas.hold()
+    try:
+        yield pool
+    finally:
+        _blas.release()
+        pool.close()
+
+
+class _OneThreadForBlas:
+    """The limit on BLAS, held as long as any fit of this process needs it.
+
+    The limit is one for the whole process. Fits in several threads end in any order; the last one
+    restores what the first one found.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+
+    def hold(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._holders += 1
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limits.restore_original_limits()
+
+
+_blas = _OneThreadForBlas()

@@ -1,0 +1,183 @@
+"""What is wrong with a table, counted over all its blocks, and said in a line or two."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.tables.readers import Column, Table, TableError, has_decimal_comma, is_text
+
+Mask = NDArray[np.bool_]
+
+_SHOWN = 4
+
+
+@dataclass
+class Tally:
+    """How often a mistake was found in a column, where first, and some of the cells."""
+
+    count: int
+    first: int
+    cells: dict[str, None] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.count:,} {'row' if self.count == 1 else 'rows'}, first data row {self.first}"
+
+
+class Findings:
+    """What is wrong with the cells of a table.
+
+    Parameters
+    ----------
+    label : str
+        What errors call the table.
+    empty_is_fine, unknown_is_fine : bool
+        Mistakes not to raise for: empty cells, and levels that the training data did not have.
+    """
+
+    def __init__(
+        self, label: str, *, empty_is_fine: bool = False, unknown_is_fine: bool = False
+    ) -> None:
+        self._label = label
+        self._fine = {"empty"} if empty_is_fine else set()
+        if unknown_is_fine:
+            self._fine.add("unknown")
+        self._tallies: dict[str, dict[str, Tally]] = {}
+
+    def note(self, what: str, name: str, where: Mask, cells: Column, start: int) -> None:
+        """Take note of rows of a column.
+
+        Parameters
+        ----------
+        what : {"empty", "unknown", "text", "infinite", "class"}
+            The mistake.
+        name : str
+            The column.
+        where : ndarray of bool
+            The rows of this block that have it.
+        cells : ndarray
+            The block's cells.
+        start : int
+            Number of rows before this block.
+        """
+        rows = np.flatnonzero(where)
+        if not len(rows):
+            return
+        first = Tally(0, start + int(rows[0]) + 1)
+        tally = self._tallies.setdefault(what, {}).setdefault(name, first)
+        tally.count += len(rows)
+        if len(tally.cells) <= _SHOWN:
+            tally.cells.update(dict.fromkeys(str(cells[row]) for row in rows))
+
+    def tallies(self, what: str) -> dict[str, Tally]:
+        """Return how often a mistake was found, by column."""
+        return self._tallies.get(what, {})
+
+    @property
+    def serious(self) -> bool:
+        """Whether `check` will raise."""
+        return bool(self._tallies.keys() - self._fine)
+
+    def check(self) -> None:
+        """Raise for the gravest mistake."""
+        for what in ("class", "text", "infinite", "unknown", "empty"):
+            if what in self._tallies and what not in self._fine:
+                raise TableError(f"{self._label}: {_COMPLAINTS[what](self._tallies[what])}")
+
+
+def _text(found: dict[str, Tally]) -> str:
+    name, tally = next(iter(found.items()))
+    advice = "mend these cells."
+    if all(map(has_decimal_comma, tally.cells)):
+        advice = 'if the comma is a decimal one, write `decimal=","`.'
+    return (
+        f"column {name!r} must hold numbers, as in training, but holds {_some(tally.cells)} "
+        f"({tally}): {advice}"
+    )
+
+
+def _infinite(found: dict[str, Tally]) -> str:
+    name, tally = next(iter(found.items()))
+    return f"column {name!r} holds infinite numbers ({tally}): mend these cells."
+
+
+def _unknown(found: dict[str, Tally]) -> str:
+    name, tally = next(iter(found.items()))
+    return (
+        f"column {name!r} holds {_some(tally.cells)}, which the training data did not have "
+        f'({tally}): mend these cells, train on such rows too, or write `unknown="zero"` to '
+        "predict as if the cell named none of the known values."
+    )
+
+
+def _class(found: dict[str, Tally]) -> str:
+    name, tally = next(iter(found.items()))
+    return (
+        f"column {name!r} holds {_some(tally.cells)}, no class of the training data ({tally}): "
+        "mend these cells, or train on such rows too."
+    )
+
+
+def _empty(found: dict[str, Tally]) -> str:
+    return empty_cells({name: (tally.count, tally.first) for name, tally in found.items()})
+
+
+_COMPLAINTS = {
+    "class": _class,
+    "text": _text,
+    "infinite": _infinite,
+    "unknown": _unknown,
+    "empty": _empty,
+}
+
+
+def empty_cells(found: dict[str, tuple[int, int]]) -> str:
+    """Say which columns have empty cells: how many, and in which row first."""
+    columns = [
+        f"{count:,} in {name!r} (first data row {first})" for name, (count, first) in found.items()
+    ]
+    more = f" and in {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
+    return (
+        f"empty cells: {', '.join(columns[:_SHOWN])}{more}. Fill them in, or write "
+        '`missing="mean"` to put the mean in, or `missing="drop"` to leave the rows out.'
+    )
+
+
+def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
+    """Demand that the table has the columns, or say which names are close.
+
+    Parameters
+    ----------
+    table : Table
+        Where they must be.
+    wanted : sequence of str
+        Their names.
+    what : str
+        What they are, for the error: "target".
+    """
+    absent = [name for name in wanted if name not in table.names]
+    if not absent:
+        return
+    if len(table.names) == 1 and is_text(table):
+        raise TableError(
+            f"{table.label} has one column only, {table.names[0]!r}, and no {what} {absent[0]!r}: "
+            'if that is several columns, write `separator=";"`, or whatever stands between cells.'
+        )
+    close = {name: None for missing in absent for name in _close(missing, table.names)}
+    advice = f"did you mean {_some(close)}?" if close else f"it has {_some(table.names, 8)}."
+    raise TableError(f"{table.label} has no {what} {_some(absent)}: {advice}")
+
+
+def _close(name: str, names: Sequence[str]) -> list[str]:
+    lower = {other.lower(): other for other in names}
+    found = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)
+    return [lower[other] for other in found]
+
+
+def _some(names: Sequence[str] | dict[str, None], most: int = _SHOWN) -> str:
+    """List names, the first few."""
+    listed = list(names)
+    more = " and more" if len(listed) > most else ""
+    return ", ".join(map(repr, listed[:most])) + more

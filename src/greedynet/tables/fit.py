@@ -1,0 +1,347 @@
+"""`fit_table`: from a table to a model, categories, empty cells and classes included."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.support.types import Float64
+from greedynet.tables.columns import Columns, Input, Survey, encoded, survey
+from greedynet.tables.findings import Findings, check_present, empty_cells
+from greedynet.tables.model import Missing, TableModel
+from greedynet.tables.readers import Table, TableError, is_text, open_table
+from greedynet.tables.score import read_target, scores_of
+
+# More values than this are no categories.
+MOST_LEVELS = 100
+
+# A column with so large a share of numbers is meant to be one of numbers.
+_MOSTLY = 0.9
+
+
+def fit_table(
+    source: Any,
+    target: str,
+    *,
+    validate: Any = None,
+    classes: bool = False,
+    missing: Missing = None,
+    ignore: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
+    separator: str | None = None,
+    decimal: str = ".",
+    progress: Callable[[int, float], None] | None = None,
+    on_stage: Callable[[str], None] | None = None,
+    **parameters: Any,
+) -> TableModel:
+    """Fit a network to a table.
+
+    Columns of numbers are inputs as they are, columns of text one input for each of their values.
+    A target of text, and any with `classes=True`, is learned by a `GreedyNetClassifier`, one of
+    numbers by a `GreedyNetRegressor`.
+
+    Parameters
+    ----------
+    source : str, path, data frame, mapping or Table
+        A file of CSV, TSV, Parquet or NPZ; or columns that are in memory.
+    target : str
+        The column to learn; all others are inputs.
+    validate : like `source`, or None, default=None
+        Rows to choose the width by.
+    classes : bool, default=False
+        Whether a target of numbers names classes.
+    missing : {"drop", "mean"} or None, default=None
+        What to do with empty cells: leave the row out, put the mean in, or refuse. A row without
+        target is left out with either.
+    ignore : str or sequence of str, default=()
+        Columns to leave out.
+    text : str or sequence of str, default=()
+        Columns of numbers to take as text, such as codes.
+    separator : str or None, default=None
+        What stands between the cells of a text file; None to find out.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers that are text. It belongs to the file and not to
+        the model: a file to predict has its own.
+    progress : callable or None, default=None
+        Called after each neuron with the number of nodes and the error.
+    on_stage : callable or None, default=None
+        Called with what begins between neurons and after the last, "pruning: 31 neurons" for
+        example; it may be called from several threads.
+    **parameters
+        Parameters of the estimator.
+
+    Returns
+    -------
+    model : TableModel
+    """
+    began = time.perf_counter()
+    table = open_table(source, separator, decimal)
+    target, ignore, text = str(target), _names(ignore), _names(text)
+    names = _input_names(table, target, ignore, text)
+    surveys = survey(table, [*names, target])
+    _check_rows(table, target, surveys[target])
+    if missing is None:
+        _refuse_empty(table, surveys)
+    columns = Columns(tuple(_input(table, name, surveys[name], name in text) for name in names))
+    labels = _classes(table, target, surveys[target], classes)
+    data = _read(table, columns, target, labels, missing)
+    if data.n_left < 2:
+        raise TableError(
+            f"{table.label} has {data.n_left} rows without empty cells, and a fit needs at least "
+            'two: write `missing="mean"`, or leave out columns that are mostly empty.'
+        )
+    columns = columns.with_means(data.X)
+    data = data.filled(columns.means)
+    if labels is not None:
+        labels = np.unique(data.y)
+    held = None
+    if validate is not None:
+        other = open_table(validate, separator, decimal)
+        check_present(other, [*names, target], "column")
+        held = _read(other, columns, target, labels, missing).filled(columns.means)
+        if not held.n_left:
+            raise TableError(f"{other.label} has no rows without empty cells.")
+    estimator = _estimator(labels is not None, target, parameters)
+    estimator._progress, estimator._on_stage = progress, on_stage
+    try:
+        _fit(estimator, data, held, columns.features)
+    finally:
+        del estimator._progress, estimator._on_stage
+    about = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": table.label,
+        "rows": data.n_left,
+        "left_out": data.n_left_out,
+        "training": _scores(estimator, data),
+        "validation": None if held is None else _scores(estimator, held),
+        "seconds": time.perf_counter() - began,
+    }
+    return TableModel(columns, estimator, target, missing, about)
+
+
+# What the columns are
+
+
+def _input_names(
+    table: Table, target: str, ignore: Sequence[str], text: Sequence[str]
+) -> list[str]:
+    check_present(table, [target], "target")
+    check_present(table, [*ignore, *text], "column")
+    _refuse_target(target, ignore, text)
+    others = [name for name in table.names if name != target]
+    names = [name for name in others if name not in ignore]
+    if not others:
+        advice = "give columns to learn it from."
+        if is_text(table):
+            advice = (
+                'if there are more, write `separator=";"`, or whatever stands between cells, and '
+                "name them in the first line: columns without a name are left out."
+            )
+        raise TableError(f"{table.label} has no column but the target {target!r}: {advice}")
+    if not names:
+        raise TableError(f"`ignore` names every column of {table.label} but the target: keep some.")
+    return names
+
+
+def _refuse_target(target: str, ignore: Sequence[str], text: Sequence[str]) -> None:
+    if target in ignore:
+        raise TableError(
+            f"`ignore` names the target {target!r}, which is no input: leave that out, or choose "
+            "another target."
+        )
+    if target in text:
+        raise TableError(
+            f"`text` names the target {target!r}, which is no input: write `classes=True` to take "
+            "its numbers as classes."
+        )
+
+
+def _names(given: Any) -> list[str]:
+    """Return names of columns as text; one may stand alone."""
+    return list(map(str, [given] if isinstance(given, str | int) else given))
+
+
+def _check_rows(table: Table, target: str, found: Survey) -> None:
+    if found.rows < 2:
+        have = "no rows" if found.rows == 0 else "one row"
+        raise TableError(f"{table.label} has {have} below the names: a fit needs at least two.")
+    if found.rows - found.empty < 2:
+        where = "every row" if found.rows == found.empty else "every row but one"
+        raise TableError(
+            f"{table.label}: the target {target!r} is empty in {where}: fill it in, or choose "
+            "another target."
+        )
+
+
+def _refuse_empty(table: Table, surveys: dict[str, Survey]) -> None:
+    found = {name: (s.empty, s.first_empty) for name, s in surveys.items() if s.empty}
+    if found:
+        raise TableError(f"{table.label}: {empty_cells(found)}")
+
+
+def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
+    """Decide whether a column holds numbers or categories."""
+    if found.empty == found.rows:
+        raise TableError(
+            f"{table.label}: column {name!r} is empty: leave it out with `ignore={name!r}`."
+        )
+    if found.text is None and not as_category:
+        return Input(name)
+    if not as_category:
+        _refuse_decimal_commas(table, f"column {name!r}", found, f"`text={name!r}`")
+        _refuse_broken_numbers(table, name, found, f", or with `text={name!r}`")
+    levels = _few(found)
+    if levels is None:
+        many = "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
+        example = "" if found.text is None else f" such as {found.text[0]!r}"
+        raise TableError(
+            f"{table.label}: column {name!r} is text with {many} different values{example} in "
+            f"{found.rows:,} rows, too many for categories: leave it out with `ignore={name!r}`, "
+            "or turn it into numbers (with decimal points)."
+        )
+    return Input(name, levels)
+
+
+def _refuse_decimal_commas(table: Table, what: str, found: Survey, as_text: str) -> None:
+    """Refuse numbers with a decimal comma, which would be taken as categories."""
+    full = found.rows - found.empty
+    if found.text is None or not found.commas or found.numbers + found.commas < _MOSTLY * full:
+        return
+    raise TableError(
+        f"{table.label}: {what} holds {found.commas:,} cells such as {found.text[0]!r} (data row "
+        f'{found.text[1]}): if the comma is a decimal one, write `decimal=","`, or {as_text} to '
+        "take them as text."
+    )
+
+
+def _refuse_broken_numbers(table: Table, name: str, found: Survey, advice: str) -> None:
+    full = found.rows - found.empty
+    if found.text is None or found.numbers < _MOSTLY * full:
+        return
+    raise TableError(
+        f"{table.label}: column {name!r} has {found.numbers:,} numbers, but {found.text[0]!r} in "
+        f"data row {found.text[1]}: mend or empty such cells, or leave the column out with "
+        f"`ignore={name!r}`{advice} take it as text."
+    )
+
+
+def _few(found: Survey) -> tuple[str, ...] | None:
+    """Return the values of a column, sorted, if they are few enough for categories."""
+    most = min(MOST_LEVELS, max(10, found.rows // 2))
+    if found.distinct is None or len(found.distinct) > most:
+        return None
+    return tuple(sorted(found.distinct))
+
+
+def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray[Any] | None:
+    """Return the classes of the target, or None where it holds numbers."""
+    if found.text is None and not classes:
+        return None
+    if not classes:
+        _refuse_decimal_commas(table, f"the target {target!r}", found, "`classes=True`")
+    full = found.rows - found.empty
+    if found.text is not None and not classes and found.numbers >= _MOSTLY * full:
+        raise TableError(
+            f"{table.label}: the target {target!r} has {found.numbers:,} numbers, but "
+            f"{found.text[0]!r} in data row {found.text[1]}: mend such cells, empty them and write "
+            '`missing="drop"`, or write `classes=True` to take it as text.'
+        )
+    values = _few(found)
+    if values is None:
+        many = "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
+        what = "has" if found.text is None else f"is text (such as {found.text[0]!r}) with"
+        raise TableError(
+            f"{table.label}: the target {target!r} {what} {many} different values in "
+            f"{found.rows:,} rows, too many for classes: choose another target, or turn it into "
+            "numbers."
+        )
+    if len(values) < 2:
+        raise TableError(
+            f"{table.label}: the target {target!r} is {values[0]!r} in every row: there is "
+            "nothing to learn."
+        )
+    if found.text is not None:
+        return np.array(values)
+    numbers = np.array(sorted(map(float, values)))
+    whole = bool((numbers == np.floor(numbers)).all())
+    return numbers.astype(np.int64) if whole else np.array(values)
+
+
+# Rows
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Inputs, NaN where a cell is empty, and targets."""
+
+    X: Float64
+    y: NDArray[Any]
+    n_left_out: int
+
+    @property
+    def n_left(self) -> int:
+        return len(self.y)
+
+    def filled(self, means: Float64) -> "_Data":
+        """Return the rows with the means in empty cells."""
+        return replace(self, X=np.where(np.isnan(self.X), means, self.X))
+
+
+def _read(
+    table: Table, columns: Columns, target: str, labels: NDArray[Any] | None, missing: Missing
+) -> _Data:
+    findings = Findings(table.label, empty_is_fine=missing is not None)
+    parts_X, parts_y, n_rows = [], [], 0
+    for X, block in encoded(columns, table, findings, [target]):
+        y, keep = read_target(block[target], target, labels, findings, n_rows)
+        n_rows += len(X)
+        if missing == "drop":
+            keep = keep & ~np.isnan(X).any(axis=1)
+        parts_X.append(X[keep])
+        parts_y.append(y[keep])
+    findings.check()
+    if not parts_X:
+        raise TableError(f"{table.label} has no rows below the names.")
+    y = np.concatenate(parts_y)
+    if labels is not None:
+        y = y.astype(labels.dtype)
+    return _Data(np.concatenate(parts_X), y, n_rows - len(y))
+
+
+# The fit
+
+
+def _estimator(classify: bool, target: str, parameters: dict[str, Any]) -> Any:
+    if not classify:
+        return GreedyNetRegressor(**parameters)
+    wrong = next((name for name in ("loss", "quantile") if name in parameters), None)
+    if wrong is not None:
+        raise TableError(
+            f"`{wrong}` is for a target of numbers, and {target!r} holds classes: leave it out."
+        )
+    return GreedyNetClassifier(**parameters)
+
+
+def _fit(
+    estimator: Any,
+    data: _Data,
+    held: _Data | None,
+    names: tuple[str, ...],
+) -> None:
+    """Fit, and name the features in the networks."""
+    validation = {} if held is None else {"X_val": held.X, "y_val": held.y}
+    estimator.fit(data.X, data.y, **validation)
+    estimator.path_ = estimator.path_.with_feature_names(names)
+    estimator.network_ = replace(estimator.network_, feature_names=names)
+
+
+def _scores(estimator: Any, data: _Data) -> dict[str, Any]:
+    p = None
+    if isinstance(estimator, GreedyNetClassifier):
+        p = estimator.predict_proba(data.X)
+    return scores_of(estimator, data.y, estimator.predict(data.X), p)

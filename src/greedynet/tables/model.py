@@ -1,0 +1,260 @@
+"""`TableModel`: an estimator together with the columns it was fitted on."""
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.estimators import GreedyNetClassifier
+from greedynet.estimators.saving import SaveMixin, restore
+from greedynet.model.network import ShallowNetwork
+from greedynet.support.tensorfile import Contents, write_tree
+from greedynet.support.types import Float64
+from greedynet.tables.columns import Columns, Input, encoded
+from greedynet.tables.findings import Findings, check_present
+from greedynet.tables.readers import Block, Table, TableError, open_table
+
+Missing = Literal["drop", "mean"] | None
+Unknown = Literal["error", "zero"]
+
+KIND = "TableModel"
+
+
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A fitted estimator that takes tables: files, data frames, columns by name.
+
+    Parameters
+    ----------
+    columns : Columns
+        How rows of a table become inputs of the estimator.
+    estimator : GreedyNetRegressor, GreedyNetClassifier or ShallowNetwork
+        What predicts.
+    target : str or None, default=None
+        The column that was learned.
+    missing : {"drop", "mean"} or None, default=None
+        What was done with empty cells in training.
+    about : mapping, default={}
+        Plain values that tell where the model comes from.
+
+    Examples
+    --------
+    >>> import greedynet
+    >>> table = {"size": [1, 2, 3, 4, 5, 6], "color": ["red", "blue"] * 3, "y": [2, 2, 4, 4, 6, 6]}
+    >>> model = greedynet.fit_table(table, "y", n_nodes=2)
+    >>> model.columns.features
+    ('size', 'color=blue', 'color=red')
+    >>> model.predict({"color": ["blue"], "size": [10]}).round(6)
+    array([10.])
+    """
+
+    columns: Columns
+    estimator: Any
+    target: str | None = None
+    missing: Missing = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def network(self) -> ShallowNetwork:
+        """The network."""
+        found = self.estimator
+        return found if isinstance(found, ShallowNetwork) else found.network_
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes, or None where numbers are predicted."""
+        return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict numbers or classes.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            A table with the columns of the training data; or its features as a matrix.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        """
+        return self._predicted(self.inputs(X))
+
+    def predict_proba(self, X: Any) -> Float64:
+        """Return the probability of every class.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping or array-like of shape (n_rows, n_features)
+            As for `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_rows, n_classes)
+        """
+        if self.classes is None:
+            raise AttributeError("`predict_proba` is for classes; this model predicts numbers.")
+        return self._probabilities(self.inputs(X))
+
+    def predict_blocks(
+        self,
+        table: Table,
+        *,
+        missing: Missing = None,
+        unknown: Unknown = "error",
+    ) -> Iterator[tuple[NDArray[Any], Float64 | None, NDArray[np.bool_]]]:
+        """Predict the rows of a table in order, some thousand at a time.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+        missing : {"drop", "mean"} or None
+            What to do with rows that have empty cells: nothing is predicted for them, or the means
+            of the training data are put in. None for what was done in training.
+        unknown : {"error", "zero"}
+            What to do with levels of a category that the training data did not have.
+
+        Yields
+        ------
+        predictions : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            Numbers or classes.
+        probabilities : ndarray of shape (n_rows, n_classes) or None
+            For classes.
+        full : ndarray of bool, of shape (n_rows,)
+            False for the rows that nothing was predicted for, whose values mean nothing.
+        """
+        missing = missing or self.missing
+        for X, full, _ in self.encode_blocks(table, missing=missing, unknown=unknown):
+            X[~full] = 0.0
+            p = None if self.classes is None else self._probabilities(X)
+            yield self._predicted(X), p, full
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file from which `greedynet.load` gives it back.
+
+        Parameters
+        ----------
+        path : str or path
+            A name such as "model.safetensors". The file holds numbers and text, no code.
+        """
+        tree = {
+            "columns": self.columns.state(),
+            "target": self.target,
+            "missing": self.missing,
+            "about": dict(self.about),
+            "estimator": _state(self.estimator),
+        }
+        write_tree(path, KIND, tree)
+
+    @classmethod
+    def from_contents(cls, contents: Contents) -> "TableModel":
+        """Return the model that a file's contents describe."""
+        tree = dict(contents.tree)
+        inner = dict(tree["estimator"])
+        kind = inner.pop("kind")
+        return cls(
+            Columns.from_state(tree["columns"]),
+            restore(Contents(kind, inner, contents.library_version)),
+            tree["target"],
+            tree["missing"],
+            tree["about"],
+        )
+
+    def encode_blocks(
+        self,
+        table: Table,
+        *,
+        missing: Missing = None,
+        unknown: Unknown = "error",
+        also: Sequence[str] = (),
+    ) -> Iterator[tuple[Float64, NDArray[np.bool_], Block]]:
+        """Yield inputs of the estimator, which rows have all of them, and the columns `also`.
+
+        The parameters are those of `predict_blocks`, but without `missing` empty cells are refused.
+        """
+        check_present(table, (*self.columns.names, *also), "column")
+        fill = missing == "mean"
+        means = self.columns.means
+        if fill and len(means) != len(self.columns.features):
+            raise TableError(
+                "The model does not know the means of its training data, because it was not fitted "
+                "on a table: fill in the empty cells."
+            )
+        findings = Findings(
+            table.label,
+            empty_is_fine=missing is not None,
+            unknown_is_fine=unknown == "zero",
+        )
+        for X, block in encoded(self.columns, table, findings, also):
+            empty = np.isnan(X)
+            if fill:
+                X, empty = np.where(empty, means, X), np.zeros_like(empty)
+            yield X, np.asarray(~empty.any(axis=1)), block
+
+    def inputs(self, X: Any) -> Any:
+        """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix is taken as such.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            As for `predict`.
+        """
+        known = isinstance(X, str | os.PathLike | Mapping)
+        if known or hasattr(X, "columns") or hasattr(X, "blocks"):
+            missing: Missing = "mean" if self.missing == "mean" else None
+            blocks = self.encode_blocks(open_table(X), missing=missing)
+            rows = [part for part, _, _ in blocks]
+            return np.concatenate(rows) if rows else np.zeros((0, len(self.columns.features)))
+        return X
+
+    def _predicted(self, X: Any) -> NDArray[Any]:
+        with _names_are_known():
+            return np.asarray(self.estimator.predict(X))
+
+    def _probabilities(self, X: Any) -> Float64:
+        with _names_are_known():
+            return np.asarray(self.estimator.predict_proba(X))
+
+
+def _state(model: SaveMixin | ShallowNetwork) -> dict[str, Any]:
+    kind = "network" if isinstance(model, ShallowNetwork) else type(model).__name__
+    return {"kind": kind, **model.state()}
+
+
+def as_table_model(model: Any, table: Table, target: str | None = None) -> TableModel:
+    """Return any model as one that takes the table: without columns of its own, all are numbers.
+
+    Parameters
+    ----------
+    model : TableModel, estimator or ShallowNetwork
+        A model that was loaded.
+    table : Table
+        What it is to take; its columns count where the model knows no names.
+    target : str or None, default=None
+        The column of the table that is no input.
+    """
+    if isinstance(model, TableModel):
+        return model
+    network = model.network_ if isinstance(model, SaveMixin) else model
+    names = network.feature_names
+    if names is None:
+        names = tuple(name for name in table.names if name != target)
+        if len(names) != network.n_features:
+            raise TableError(
+                f"The model takes {network.n_features} columns and knows no names, {table.label} "
+                f"has {len(names)}: give a table of just these columns, in the order of training."
+            )
+    return TableModel(Columns(tuple(Input(name) for name in names)), model)
+
+
+class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use
+    """Silence scikit-learn where a matrix without names goes to an estimator with names."""
+
+    def __enter__(self) -> Any:
+        entered = super().__enter__()
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return entered

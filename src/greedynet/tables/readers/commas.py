@@ -1,0 +1,53 @@
+"""Tables whose numbers have a decimal comma, as much of the world writes them: 1,5 for 1.5."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from greedynet.tables.readers.base import Block, Column, Table, TableError, text_column
+
+_NUMBER = r"\s*[+-]?(?:\d+{0}\d*|{0}\d+)(?:[eE][+-]?\d+)?\s*"
+_WITH_COMMA = re.compile(_NUMBER.format(","))
+_WITH_POINT = re.compile(_NUMBER.format(r"\."))
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number if its comma is a decimal one."""
+    return _WITH_COMMA.fullmatch(cell) is not None
+
+
+class CommaTable:
+    """A table whose text columns have numbers with decimal commas; others are as they are.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.label = table.label
+        self.names = table.names
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Yield the rows in order, numbers with a point."""
+        start = 0
+        for block in self.table.blocks(names):
+            yield {name: self._pointed(name, cells, start) for name, cells in block.items()}
+            start += len(next(iter(block.values()), ()))
+
+    def _pointed(self, name: str, cells: Column, start: int) -> Column:
+        if cells.dtype == np.float64:
+            return cells
+        for row, cell in enumerate(cells, start + 1):
+            if "." in cell and _WITH_POINT.fullmatch(cell):
+                raise TableError(
+                    f"{self.label}: column {name!r} holds {cell!r} in data row {row}, a number "
+                    'with a point, where `decimal=","` promises commas: leave that out, or write '
+                    "such numbers without points."
+                )
+        return text_column(
+            [cell.replace(",", ".") if has_decimal_comma(cell) else cell for cell in cells]
+        )

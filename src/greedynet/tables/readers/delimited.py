@@ -1,0 +1,157 @@
+"""Tables of text, one line a row: CSV and TSV."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from greedynet.tables.readers.base import ROWS, Block, TableError, check_names, text_column
+from greedynet.tables.readers.compressed import is_damage, open_bytes, plain_name
+
+SEPARATORS = (",", ";", "\t")
+
+_SAMPLE = 2**16
+_SAMPLE_LINES = 20
+
+
+class DelimitedTable:
+    """A CSV or TSV file, compressed or not, read anew for every pass.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its first line names the columns.
+    separator : str or None
+        What stands between cells; None to find out: comma, semicolon or tab.
+    """
+
+    def __init__(self, path: Path, separator: str | None = None) -> None:
+        self.label = path.name
+        self._path = path
+        self._encoding = _encoding(path)
+        if separator is None:
+            separator = self._sniffed()
+        elif len(separator) != 1:
+            raise TableError(
+                f"`separator` must be one character, got {separator!r}: write a comma, for example."
+            )
+        self.separator = separator
+        with self._rows() as rows:
+            header = next(rows, [])
+        self._n_cells = len(header)
+        self._places = self._check_header([name.strip() for name in header])
+        self.names = tuple(self._places)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Yield the rows in order, some thousand at a time, of these columns; all is text."""
+        places = [self._places[name] for name in names]
+        with self._rows() as rows:
+            next(rows, None)
+            start = 0
+            while block := list(islice(rows, ROWS)):
+                self._check_widths(block, start)
+                columns = list(zip(*block, strict=True))
+                yield {
+                    name: text_column(columns[place])
+                    for name, place in zip(names, places, strict=True)
+                }
+                start += len(block)
+
+    @contextmanager
+    def _rows(self) -> Iterator[Iterator[list[str]]]:
+        """Lend the rows, empty lines left out."""
+        with self._open() as file, self._explained():
+            yield filter(None, csv.reader(file, delimiter=self.separator, strict=True))
+
+    def _open(self) -> IO[str]:
+        return io.TextIOWrapper(open_bytes(self._path), encoding=self._encoding, newline="")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with _damage_explained(self.label):
+                yield
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"{self.label} is no text in UTF-8 (byte 0x{error.object[error.start]:02x}): save "
+                "it as CSV in UTF-8."
+            ) from error
+        except csv.Error as error:
+            raise TableError(f"{self.label} cannot be read as CSV: {error}.") from error
+
+    def _sniffed(self) -> str:
+        """Return the separator that cuts the first lines into the most cells, all into as many."""
+        with self._open() as file, self._explained():
+            sample = file.read(_SAMPLE)
+        lines = sample.splitlines()
+        if len(sample) == _SAMPLE and len(lines) > 1:
+            lines.pop()  # cut short
+        lines = [line for line in lines if line.strip()][:_SAMPLE_LINES]
+
+        def quality(separator: str) -> tuple[bool, int]:
+            with self._explained():
+                widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
+            width = widths[0] if widths else 0
+            return width > 1 and len(set(widths)) == 1, width
+
+        prefer_tab = plain_name(self._path).suffix.lower() in (".tsv", ".tab")
+        return max(SEPARATORS[::-1] if prefer_tab else SEPARATORS, key=quality)
+
+    def _check_header(self, names: list[str]) -> dict[str, int]:
+        if not any(names):
+            raise TableError(f"{self.label} is empty: its first line must name the columns.")
+        if all(_is_number(name) for name in names if name):
+            raise TableError(
+                f"{self.label} has numbers in its first line ({', '.join(names[:3])}), where the "
+                "names of the columns belong: add a line of names."
+            )
+        check_names(self.label, list(filter(None, names)))
+        # A column without a name is the index that pandas writes: no property of the row.
+        return {name: place for place, name in enumerate(names) if name}
+
+    def _check_widths(self, block: list[list[str]], start: int) -> None:
+        for number, row in enumerate(block, start + 1):
+            if len(row) != self._n_cells:
+                raise TableError(
+                    f"{self.label}: data row {number} has {len(row)} cells, the first line "
+                    f"{self._n_cells}: mend the row; a cell that holds {self.separator!r} needs "
+                    "quotes."
+                )
+
+
+@contextmanager
+def _damage_explained(label: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise TableError(
+            f"{label} is damaged and cannot be decompressed ({error}): get the file anew."
+        ) from error
+
+
+def _encoding(path: Path) -> str:
+    """Return how the text is encoded; a file that is no text is refused."""
+    with _damage_explained(path.name), open_bytes(path) as file:
+        sample = file.read(_SAMPLE)
+    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if b"\0" in sample:
+        kind = " an Excel file" if path.suffix.lower().startswith(".xls") else " a binary file"
+        raise TableError(
+            f"{path.name} is{kind}, no table of text: give CSV, TSV, Parquet (.parquet) or NumPy "
+            "(.npz)."
+        )
+    return "utf-8-sig"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return not math.isnan(float(cell))
+    except ValueError:
+        return False

@@ -1,0 +1,43 @@
+"""Tables that are in memory: data frames, and mappings from names to columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from greedynet.tables.readers.base import Block, Column, TableError, as_column, check_names, sliced
+
+
+class FrameTable:
+    """A data frame of any library, or a mapping from names to values.
+
+    Parameters
+    ----------
+    frame : data frame or mapping
+        Gives a column by `frame[name]`; a data frame has `columns`.
+    label : str
+        What errors call it.
+    """
+
+    def __init__(self, frame: Any, label: str = "the table") -> None:
+        self.label = label
+        names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
+        check_names(label, list(map(str, names)))
+        self._columns: Block = {str(name): self._column(frame, name) for name in names}
+        if len({len(column) for column in self._columns.values()}) > 1:
+            raise TableError(f"{label} must have columns of equal length.")
+        self.names = tuple(self._columns)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Yield the rows in order, some thousand at a time, of these columns."""
+        return sliced(self._columns, names)
+
+    def _column(self, frame: Any, name: Any) -> Column:
+        values = np.asarray(frame[name])
+        if values.ndim != 1:
+            got = "one value" if values.ndim == 0 else f"an array of shape {values.shape}"
+            raise TableError(
+                f"{self.label}: column {str(name)!r} must hold a value for each row, got {got}: "
+                "write a list of values."
+            )
+        return as_column(values)

@@ -1,0 +1,200 @@
+"""How good a model is on a table."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.losses import Loss, Squared, get_loss
+from greedynet.support.checks import safe_norm
+from greedynet.support.types import Float64
+from greedynet.tables.columns import Input, as_text, parse_numbers
+from greedynet.tables.findings import Findings, check_present
+from greedynet.tables.model import Missing, TableModel, Unknown, as_table_model
+from greedynet.tables.readers import Column, Table, TableError
+
+
+def evaluate(
+    model: TableModel,
+    table: Table,
+    target: str | None = None,
+    *,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+) -> dict[str, Any]:
+    """Compare a model's predictions with the target column of a table.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    table : Table
+        The rows.
+    target : str or None
+        The column to predict; None for the one the model was fitted to.
+    missing : {"drop", "mean"} or None
+        What to do with empty cells; None for what was done in training. Rows without a target are
+        left out with either.
+    unknown : {"error", "zero"}
+        What to do with levels of a category that the training data did not have.
+
+    Returns
+    -------
+    scores : dict
+        `rows`, `left_out`, and what `scores_of` returns.
+    """
+    wanted, found, chances, left_out = [], [], [], 0
+    for X, y, n_left_out in labelled_blocks(model, table, target, missing=missing, unknown=unknown):
+        left_out += n_left_out
+        if not len(y):
+            continue
+        wanted.append(y)
+        found.append(model.predict(X))
+        if model.classes is not None:
+            chances.append(model.predict_proba(X))
+    if not wanted:
+        raise TableError(f"{table.label} has no rows to compare with.")
+    y = np.concatenate(wanted)
+    p = np.concatenate(chances) if chances else None
+    scores = scores_of(model.estimator, y, np.concatenate(found), p)
+    return {"rows": len(y), "left_out": left_out, **scores}
+
+
+def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:
+    """Return any model as one that takes a table of inputs and targets; see `as_table_model`."""
+    try:
+        return as_table_model(model, table, target)
+    except TableError as error:
+        if target is not None:
+            raise
+        raise TableError(
+            f"{error} If one of its columns is to be predicted, give `target`."
+        ) from error
+
+
+def labelled_blocks(
+    model: TableModel,
+    table: Table,
+    target: str | None = None,
+    *,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+) -> Iterator[tuple[Float64, NDArray[Any], int]]:
+    """Yield the rows of a table that have all inputs and a target, some thousand at a time.
+
+    The parameters are those of `evaluate`.
+
+    Yields
+    ------
+    X : ndarray of shape (n_rows, n_features)
+        Inputs of the estimator.
+    y : ndarray of shape (n_rows,)
+        Targets.
+    n_left_out : int
+        How many rows of the block were left out.
+    """
+    target = model.target if target is None else str(target)
+    if target is None:
+        raise TableError("The model does not know which column it predicts: give `target`.")
+    check_present(table, [target], "target")
+    missing = missing or model.missing
+    findings = Findings(table.label, empty_is_fine=missing is not None)
+    start = 0
+    for X, full, block in model.encode_blocks(
+        table, missing=missing, unknown=unknown, also=[target]
+    ):
+        y, has_y = read_target(block[target], target, model.classes, findings, start)
+        start += len(X)
+        keep = full & has_y
+        if not findings.serious:
+            yield X[keep], y[keep], int(np.sum(~keep))
+    findings.check()
+
+
+def scores_of(
+    estimator: Any, y: NDArray[Any], found: NDArray[Any], p: Float64 | None = None
+) -> dict[str, Any]:
+    """Return errors by name: of numbers, or of classes where there are probabilities.
+
+    Parameters
+    ----------
+    estimator : estimator or ShallowNetwork
+        Its loss counts, or its classes.
+    y, found : ndarray of shape (n_rows,)
+        What is true and what was predicted.
+    p : ndarray of shape (n_rows, n_classes) or None
+        Probabilities.
+    """
+    if p is not None:
+        at = np.searchsorted(estimator.classes_, y)
+        likely = np.maximum(p[np.arange(len(y)), at], np.finfo(np.float64).tiny)
+        return {
+            "accuracy": float(np.mean(found == y)),
+            "log_loss": float(-np.mean(np.log(likely))),
+        }
+    if found.ndim > 1:
+        raise TableError(
+            f"The model predicts {found.shape[1]} numbers for each row, and can be compared with "
+            "one column only: evaluate it in Python."
+        )
+    misses = y - found
+    size, spread = safe_norm(misses), safe_norm(y - y.mean())
+    scores = {
+        "rmse": rmse(misses),
+        "mae": float(np.mean(np.abs(misses))),
+        "r2": 1.0 - (size / spread) ** 2 if spread > 0 else None,
+    }
+    loss = loss_of(estimator)
+    if loss is not None and not isinstance(loss, Squared):
+        # Weights that add up to 1: a mean, whatever the loss.
+        weights = np.full(len(y), 1.0 / len(y))
+        scores[f"{loss.name}_loss"] = loss.size(misses[:, None], weights)
+    return scores
+
+
+def rmse(misses: Float64) -> float:
+    """Root of the mean square, without overflow."""
+    return safe_norm(misses) / len(misses) ** 0.5
+
+
+def loss_of(estimator: Any) -> Loss | None:
+    """Return what a regressor made small; None for classes and for networks."""
+    if not hasattr(estimator, "loss"):
+        return None
+    return get_loss(estimator.loss, estimator.quantile)
+
+
+def read_target(
+    cells: Column, name: str, classes: NDArray[Any] | None, findings: Findings, start: int
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the target of a block, and which rows have one; note what is wrong with the others.
+
+    Parameters
+    ----------
+    cells : ndarray
+        The column.
+    name : str
+        Its name.
+    classes : ndarray or None
+        The classes it may hold; None for numbers.
+    findings : Findings
+        Takes note.
+    start : int
+        Number of rows before the block.
+    """
+    if classes is None:
+        y = Input(name).encode(cells, findings, start)[:, 0]
+        return y, ~np.isnan(y)
+    if classes.dtype.kind in "iuf":
+        numbers, text = parse_numbers(cells)
+        labels: NDArray[Any] = numbers
+        empty, known = np.isnan(numbers) & ~text, np.isin(numbers, classes)
+    else:
+        place = {str(label): i for i, label in enumerate(classes.tolist())}
+        texts = as_text(cells)
+        at = np.array([place.get(cell, -1) for cell in texts], dtype=np.intp)
+        labels, empty, known = classes[at], np.asarray(texts == "", dtype=np.bool_), at >= 0
+    findings.note("empty", name, empty, cells, start)
+    findings.note("class", name, ~known & ~empty, cells, start)
+    return labels, ~empty

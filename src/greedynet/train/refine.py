@@ -1,0 +1,117 @@
+"""Refinement: train a grown network on, in coordinates in which training goes well (GSN 5).
+
+Adam takes steps of about the same length for every weight, so units matter to it. The network is
+therefore turned into one for inputs in [-1, 1]^d and outputs of unit size, its neurons on the unit
+sphere as the greedy algorithm found them, trained there, and turned back.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from greedynet.activations import degree_of
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.rows import InputScaling, OutputScaling, Rows
+from greedynet.support.types import Float64
+
+if TYPE_CHECKING:
+    from greedynet.train import TrainingResult
+
+
+def refine_by_adam(
+    network: ShallowNetwork,
+    rows: Rows,
+    validation: Rows | None,
+    *,
+    epochs: int,
+    random_state: int,
+) -> "TrainingResult":
+    """Train a network with Adam; the best weights by validation are kept, the start among them.
+
+    Parameters
+    ----------
+    network : ShallowNetwork
+        Where to start.
+    rows : Rows
+        Training data.
+    validation : Rows or None
+        Data to choose the best weights by; None for the training error.
+    epochs : int
+        How many times to go through the rows.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    result : TrainingResult
+        Its network is one for the inputs and outputs as they came.
+    """
+    from greedynet.train import train
+
+    inputs, outputs = InputScaling.to_cube(rows.X), OutputScaling.of(rows, centred=True)
+    result = train(
+        scaled(network, inputs, outputs),
+        inputs.apply(rows.X),
+        outputs.apply(rows.Y),
+        sample_weight=rows.weights,
+        epochs=epochs,
+        random_state=random_state,
+        X_val=inputs.apply(validation.X) if validation is not None else None,
+        y_val=outputs.apply(validation.Y) if validation is not None else None,
+        sample_weight_val=validation.weights if validation is not None else None,
+    )
+    if result.best_epoch == 0:
+        # Nothing better was found: no rounding on the way there and back either.
+        return replace(result, network=network)
+    trained = unscaled(result.network, inputs, outputs)
+    return replace(result, network=replace(trained, input_range=network.input_range))
+
+
+def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling) -> ShallowNetwork:
+    """Return the network for scaled inputs and outputs, homogeneous neurons on the sphere."""
+    points = inputs.unfold(np.column_stack([network.inner_weights, network.biases]))
+    degree = degree_of(network.activation)
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    if degree is None:
+        # Neurons of different lengths are different neurons.
+        degree, lengths = 1, np.ones_like(lengths)
+    linear, intercept = _affine(network)
+    affine = inputs.unfold(np.column_stack([linear.T, intercept])) / outputs.scale[:, None]
+    return replace(
+        network,
+        inner_weights=points[:, :-1] / lengths,
+        biases=points[:, -1] / lengths[:, 0],
+        outer_weights=network.outer_weights * lengths**degree / outputs.scale,
+        linear_weights=None if network.linear_weights is None else affine[:, :-1].T,
+        intercept=affine[:, -1] - outputs.center / outputs.scale,
+        single_output=False,
+        input_range=None,
+        trail=None,
+    )
+
+
+def unscaled(
+    network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
+) -> ShallowNetwork:
+    """Return the network for inputs and outputs as they came: undoes `scaled`, but for lengths."""
+    points = inputs.fold(np.column_stack([network.inner_weights, network.biases]))
+    linear, intercept = _affine(network)
+    affine = inputs.fold(np.column_stack([linear.T, intercept])) * outputs.scale[:, None]
+    return replace(
+        network,
+        inner_weights=points[:, :-1],
+        biases=points[:, -1],
+        outer_weights=network.outer_weights * outputs.scale,
+        linear_weights=None if network.linear_weights is None else affine[:, :-1].T,
+        intercept=affine[:, -1] + outputs.center,
+    )
+
+
+def _affine(network: ShallowNetwork) -> tuple[Float64, Float64]:
+    """Linear weights and intercept, zeros where the network has none."""
+    linear, intercept = network.linear_weights, network.intercept
+    return (
+        np.zeros((network.n_features, network.n_outputs)) if linear is None else linear,
+        np.zeros(network.n_outputs) if intercept is None else intercept,
+    )
