@@ -18,7 +18,8 @@ from greedynet.fitting.sketch import Sketch
 from greedynet.model.coordinates import Frame
 from greedynet.rows import rows as data
 from greedynet.rows.blocks import MemoryBlocks, Surveyed, base, readers
-from greedynet.rows.rows import InputScaling, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 from greedynet.support.threads import Pool
 
 N_ROWS = 3_000

@@ -33,7 +33,8 @@ from greedynet.fitting.classify.trials import (
     stratified_folds,
 )
 from greedynet.fitting.plan import Plan
-from greedynet.fitting.stopping import Limits, StopReason, neuron_cost
+from greedynet.fitting.stopping import Limits, neuron_cost
+from greedynet.model.stop_reason import StopReason
 from greedynet.losses.logistic import Logistic, log_loss, losses_and_residual, probabilities
 from greedynet.rows.rows import Rows
 

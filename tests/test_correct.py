@@ -15,7 +15,8 @@ from greedynet.linalg import cholesky as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.model.coordinates import Frame
 from greedynet.rows.affine import AffineTerm
-from greedynet.rows.rows import InputScaling, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 from greedynet.search import ContinuousSearch
 from greedynet.search.directions import directions
 

@@ -176,7 +176,7 @@ def test_trained_module_is_read_back(dtype: str, n_outputs: int, search: str):
     got = network.predict(X.astype(dtype)).reshape(wanted.shape)
     assert np.abs(got - wanted).max() < CLOSE[dtype] * np.abs(wanted).max()
     assert np.abs(got - model.predict(X).reshape(got.shape)).max() > 1e-3  # it did learn
-    assert network.trail is None
+    assert network.path_factor is None
 
 
 def test_layers_without_bias_are_read():

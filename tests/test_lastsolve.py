@@ -8,7 +8,8 @@ from greedynet.correction.all_rows.outer_weights import Look, Looked, products_o
 from greedynet.correction.all_rows.sums import Sums
 from greedynet.model.coordinates import Frame
 from greedynet.rows.blocks import MemoryBlocks
-from greedynet.rows.rows import InputScaling, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 
 N, SAMPLED = 20_000, 4_000
 

@@ -16,7 +16,7 @@ from greedynet.fitting.reweighted import _corrected
 from greedynet.fitting.row_weights import Weighing
 from greedynet.fitting.stopping import Limits
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.outer import outer_weights
+from greedynet.linalg.triangular import outer_weights
 from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
 from greedynet.losses.loss_factor import LossFactor, exponent
 from greedynet.paper import load_example
@@ -654,7 +654,7 @@ def test_a_dead_neuron_stays_only_if_the_number_was_asked_for(data, loss, exact)
         inner_weights=np.vstack([grown.inner_weights, [1.0, 0.0, 0.0]]),
         biases=np.append(grown.biases, -100.0),
         outer_weights=np.vstack([grown.outer_weights, [1.0]]),
-        trail=None,
+        path_factor=None,
     )
     plan = Plan(Limits(5, exact=exact), loss=loss)
     corrected = _corrected(network, rows, plan, Weighing(loss, network, 0.1))

@@ -302,10 +302,10 @@ def test_other_programs_can_read_the_file(tmp_path: Path):
 
 def test_strided_arrays_are_written_in_their_order(tmp_path: Path):
     full = fitted().path_.network
-    trail = replace(full.trail, R=np.asfortranarray(full.trail.R), z=full.trail.z[::-1][::-1])
-    assert not trail.R.flags.c_contiguous
-    again = loaded_again(replace(full, trail=trail), tmp_path)
-    assert_same(again.trail, full.trail)
+    factor = replace(full.path_factor, R=np.asfortranarray(full.path_factor.R), z=full.path_factor.z[::-1][::-1])
+    assert not factor.R.flags.c_contiguous
+    again = loaded_again(replace(full, path_factor=factor), tmp_path)
+    assert_same(again.path_factor, full.path_factor)
 
 
 # What cannot be saved, and writing
@@ -594,8 +594,8 @@ def safe_digest(data: bytes) -> bytes:
 def test_trail_of_another_network_is_refused():
     model = fitted()
     network, other = model.path_.network, model.path_.network.truncate(5)
-    with pytest.raises(ValueError, match="`trail` must belong to"):
-        replace(network, trail=other.trail)
+    with pytest.raises(ValueError, match="`path_factor` must belong to"):
+        replace(network, path_factor=other.path_factor)
 
 
 @pytest.mark.parametrize(

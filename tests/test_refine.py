@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from extras import need
-from greedynet.rows.rows import InputScaling, OutputScaling, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.train.refine import scaled, unscaled
 from problems import SEARCHES, noisy, regressor, relative_error
 

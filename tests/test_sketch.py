@@ -9,7 +9,8 @@ from greedynet.fitting import sketch
 from greedynet.fitting.sketch import Sketch, sample_size
 from greedynet.model.coordinates import Frame
 from greedynet.rows.blocks import MemoryBlocks, base
-from greedynet.rows.rows import InputScaling, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 from greedynet.support.threads import Pool
 
 

@@ -118,7 +118,7 @@ def test_held_out_rows_are_not_trained_on(small):
     X, y = noisy(n_rows=200)
     model = small(validation_fraction=0.25).fit(X, y)
     assert model.path_.validation_errors is not None
-    assert model.path_.network.trail.R.shape[0] == len(model.path_) + 3
+    assert model.path_.network.path_factor.R.shape[0] == len(model.path_) + 3
     far = small(validation_fraction=0.25, random_state=1).fit(X, y)
     assert not np.array_equal(far.path_.training_errors[:3], model.path_.training_errors[:3])
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
-    from greedynet.fitting.stopping import StopReason
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
+    from greedynet.model.stop_reason import StopReason
     from greedynet.report import write_report
     from greedynet.search.ridgelet import (
         CollapsedTransform,
@@ -56,7 +56,7 @@ _HOMES = {
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
     "ShallowNetwork": "model.network",
-    "StopReason": "fitting.stopping",
+    "StopReason": "model.stop_reason",
     "TableModel": "tables.model",
     "collapsed_ridgelet_transform": "search.ridgelet",
     "fit_table": "tables.fit",

@@ -15,7 +15,8 @@ from scipy.optimize import minimize
 from greedynet.activations import Activation, degree_of
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
-from greedynet.support.journal import NO_JOURNAL, Journal
+from greedynet.support.context import FitContext
+from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 # Gradients of so many steps make up the curvature; ten, the default, take more steps.
@@ -49,6 +50,11 @@ class Weights:
     def take(self, neurons: NDArray[np.intp]) -> "Weights":
         """Return the network of some of the neurons."""
         return Weights(self.W[neurons], self.C[neurons], self.L)
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons."""
+        return len(self.W)
 
     @property
     def sizes(self) -> Float64:
@@ -85,7 +91,7 @@ def descend(
     activation: Activation,
     *,
     linear_term: bool = True,
-    journal: Journal = NO_JOURNAL,
+    context: FitContext | None = None,
 ) -> Weights:
     """Return weights with a smaller penalised log-loss, near a minimum if the steps suffice.
 
@@ -100,9 +106,9 @@ def descend(
     activation : Activation
     linear_term : bool
         Whether the affine term may change; without one it stays zero.
-    journal : Journal
-        What an earlier run of the descent came to. Its steps follow from the values and gradients
-        it met, so these are all that an unfinished one has to know.
+    context : FitContext or None
+        Its journal knows the values and gradients of an earlier run of the descent, from which the
+        steps follow.
     """
     X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
     w = np.ones(len(rows)) if rows.weights is None else rows.weights
@@ -143,5 +149,5 @@ def descend(
         )
         return (found.x,)
 
-    (flat,) = journal.once(minimum)
+    (flat,) = (context or FitContext()).journal.once(minimum)
     return start.like(flat)

@@ -34,8 +34,7 @@ from scipy.linalg.blas import dsyrk
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.cholesky import damped_step, inverse_of, trace_of_inverse
 from greedynet.rows.rows import Rows
-from greedynet.support.journal import NO_JOURNAL, Journal
-from greedynet.support.threads import go_on
+from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
 # Inner weights that are corrected in one system; more neurons take turns.
@@ -89,8 +88,10 @@ class VariableProjection:
         The `sigma`; None for ReLU.
     judged : ndarray of shape (n_rows,) or None
         Whether a row says something of the noise; None if all do.
-    journal : Journal
-        What earlier runs of the same corrections came to.
+    context : FitContext or None
+        Its journal knows the results of an earlier run of the same corrections.
+    max_block : int
+        Inner weights that are corrected in one system; more neurons take turns.
 
     Attributes
     ----------
@@ -110,10 +111,12 @@ class VariableProjection:
         ridge: float | None = None,
         activation: Activation | None = None,
         judged: NDArray[np.bool_] | None = None,
-        journal: Journal = NO_JOURNAL,
+        context: FitContext | None = None,
+        max_block: int = MAX_BLOCK,
     ) -> None:
         self._rows = rows
-        self._journal = journal
+        self._context = context or FitContext()
+        self._max_block = max_block
         self._judged = judged
         self._sigma = activation or ReLU()
         self._affine = affine
@@ -192,10 +195,10 @@ class VariableProjection:
         """Correct while the ridge follows the evidence."""
         if self.n_neurons == 0:
             return self
-        record = self._journal.record()
+        record = self._context.journal.record()
         n_known = 0 if record.known is None else self._go_to(*record.known)
         for n_done in range(n_known + 1, n_steps + 1):
-            go_on()
+            self._context.check()
             systems = self.systems()
             self.dof = self._count([S for _, S in systems])
             self._set_ridge(min(self._evidence(), _RISE * self.ridge))
@@ -222,7 +225,14 @@ class VariableProjection:
     def at(self, W: Float64) -> "VariableProjection":
         """Return the network of other neurons, at the same ridge."""
         return VariableProjection(
-            self._rows, self._affine, W, self.ridge, self._sigma, self._judged, self._journal
+            self._rows,
+            self._affine,
+            W,
+            self.ridge,
+            self._sigma,
+            self._judged,
+            self._context,
+            self._max_block,
         )
 
     def moved(self, W: Float64) -> "VariableProjection":
@@ -266,7 +276,7 @@ class VariableProjection:
     def _blocks(self) -> list[slice]:
         """Neurons that are corrected in one system each."""
         p = self._X1.shape[1]
-        size = max(1, MAX_BLOCK // p)
+        size = max(1, self._max_block // p)
         return [slice(i, i + size) for i in range(0, self.n_neurons, size)]
 
     def _balanced(self) -> Float64:

@@ -7,30 +7,34 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.checkpoint import checkpointed, data_described, described
 from greedynet.estimators.saving import SaveMixin
+from greedynet.estimators.settings import EstimatorSettings
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.objective import Objective
+from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
-from greedynet.fitting.sketch import sample_size
-from greedynet.fitting.stopping import Limits
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
-from greedynet.rows.blocks import Blocks, gives_blocks, input_blocks, parquet_inputs
+from greedynet.rows.blocks import Blocks, gives_blocks, in_memory, input_blocks, parquet_inputs
 from greedynet.rows.rows import Rows
+from greedynet.rows.splitting import hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.support.checks import check_matrix, named
+from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
 from greedynet.support.journal import Journal
-from greedynet.support.progress import heard_by
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # Parameters that do not change what a fit comes to, and those that its seed and folds stand for.
@@ -41,6 +45,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     """A network that chooses its own width; regression and classification derive from it."""
 
     n_nodes: int | None
+    validation_fraction: float | None
     max_nodes: int | None
     patience: int | None
     points: ArrayLike | None
@@ -54,7 +59,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"continuous", "dictionary"})],
+        "search": [StrOptions({"continuous", "dictionary"}), HasMethods("begin")],
         "correct": ["boolean"],
         "points": ["array-like", None],
         "n_points": [Interval(Integral, 1, None, closed="left"), None],
@@ -70,10 +75,40 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     }
     _most_nodes: int
     _error_name: str
-    # Called after each neuron with the number of nodes and the error; no parameter, never saved.
-    _progress: Callable[[int, float], None] | None = None
-    # Called with what begins between neurons and after the last, such as a correction.
+    # Whether held-out rows have every class in its share.
+    _stratified: ClassVar[bool] = False
+    # No parameters, never saved: see `set_progress` and `EstimatorSettings`.
+    _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
+    _settings: EstimatorSettings = EstimatorSettings()
+
+    def set_progress(
+        self,
+        on_neuron: Callable[[int, float], None] | None = None,
+        on_stage: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Set functions to call while fitting; they are not parameters, not cloned and not saved.
+
+        Parameters
+        ----------
+        on_neuron : callable or None, default=None
+            Called after each neuron with the number of nodes and the training error.
+        on_stage : callable or None, default=None
+            Called with a line about what begins, such as "pruning: 31 neurons"; possibly from
+            several threads.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._on_neuron, self._on_stage = on_neuron, on_stage
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        for name in ("_on_neuron", "_on_stage"):
+            state.pop(name, None)
+        return state
 
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the network's values for rows that scikit-learn has checked."""
@@ -102,21 +137,50 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             )
         return parquet_inputs(path, names)
 
-    def _is_sketched(self, rows: Rows | Blocks) -> bool:
-        """Whether rows are so many that samples of them are looked at."""
-        neurons = self._limits()[0].max_neurons
-        return sample_size(len(rows), rows.n_features, neurons) is not None
-
-    def _kept_in_blocks(self, rows: Rows | Blocks, **needed: bool) -> TypeGuard[Blocks]:
-        """Whether rows are too many to be held at once, and refuse what needs them all.
+    def _divided(
+        self,
+        data: Rows | Blocks,
+        validation: Rows | None,
+        plan: Plan,
+        objective: Objective,
+        **needed: bool,
+    ) -> TrainingData:
+        """Return rows to train on and to validate by, and how they are sampled: decided here.
 
         Parameters
         ----------
-        rows : Rows or Blocks
+        data : Rows or Blocks
+        validation : Rows or None
+            What the user gave.
+        plan : Plan
+        objective : Objective
         **needed
             Parameters that a fit in blocks cannot serve, and whether they are in use.
         """
-        if isinstance(rows, Rows) or not self._is_sketched(rows):
+        fraction = float(self.validation_fraction or 0.0) if self.n_nodes is None else 0.0
+        needed |= {"validation_fraction": fraction > 0, "search": plan.search == "dictionary"}
+        if self._kept_in_blocks(data, plan, needed):
+            return TrainingData(data, validation, plan.sampling(data))
+        rows, merged_up_to = in_memory(data), self._settings.merged_up_to
+        fraction = fraction if validation is None else 0.0
+        sampling = objective.sampling(rows, plan, fraction)
+        if validation is None and sampling is None:
+            fraction = fraction or self._default_fraction(rows)
+        if fraction > 0:
+            rows, validation = hold_out(
+                rows,
+                fraction,
+                plan.random_state,
+                stratified=self._stratified,
+                merged_up_to=merged_up_to,
+            )
+        return TrainingData(rows.canonical(merged_up_to), validation, sampling)
+
+    def _kept_in_blocks(
+        self, rows: Rows | Blocks, plan: Plan, needed: dict[str, bool]
+    ) -> TypeGuard[Blocks]:
+        """Whether rows are too many to be held at once, and refuse what needs them all."""
+        if isinstance(rows, Rows) or plan.sampling(rows) is None:
             return False
         for name in (name for name, used in needed.items() if used):
             raise ValueError(
@@ -124,6 +188,10 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
                 f"`{name}` out, or give arrays; validation data go into `X_val` and `y_val`."
             )
         return True
+
+    def _default_fraction(self, rows: Rows) -> float:
+        """Share of the rows to hold out where nothing is said; 0 for none."""
+        return 0.0
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -144,21 +212,21 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
                 "`checkpoint` needs a fit that can be begun again, got random_state=None, which is "
                 "another fit every time: write random_state=0, or any other number."
             )
-        return checkpointed(self.checkpoint, fingerprint)
+        return checkpointed(self.checkpoint, fingerprint, self._settings.checkpoint)
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
         def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
             if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
                 line = f"[greedynet] {n_nodes} nodes: {self._error_name} {error:.3e}"
                 print(line, file=sys.stderr)
-            if self._progress is not None:
-                self._progress(n_nodes, error)
+            if self._on_neuron is not None:
+                self._on_neuron(n_nodes, error)
             return task is not None and task(lambda: self._attributes(network()))
 
         return on_step
 
-    def _told(self) -> AbstractContextManager[None]:
-        """Hear what the fit is doing, and pass it on."""
+    def _context(self, pool: Pool, journal: Journal) -> FitContext:
+        """Return what all stages of the fit share."""
 
         def on_stage(stage: str) -> None:
             if self.verbose:
@@ -166,7 +234,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             if self._on_stage is not None:
                 self._on_stage(stage)
 
-        return heard_by(on_stage)
+        return FitContext(pool, journal, on_stage, pool.cancelled)
 
     def _store(self, path: SelectionPath) -> None:
         names = getattr(self, "feature_names_in_", None)
@@ -209,7 +277,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             linear_term
         )
 
-    def _refuse_without_dictionary(self, search: str, **changed: bool) -> None:
+    def _refuse_without_dictionary(self, search: Any, **changed: bool) -> None:
         """Refuse parameters of the dictionary where there is none."""
         if search == "dictionary":
             return

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -26,15 +27,37 @@ from greedynet.support.tensorfile import ModelFileError, library_version, read_t
 # What a fit was asked for and its data, by name, as text.
 Fingerprint = Mapping[str, str]
 
-SECONDS = 3.0
-# A write that takes long is followed by a pause so many times as long: most time is for the fit.
-_PAUSE = 20.0
 _KIND = "checkpoint"
+
+
+@dataclass(frozen=True)
+class CheckpointSettings:
+    """When a checkpoint is written.
+
+    Attributes
+    ----------
+    seconds : float
+        Between two writes, at least.
+    pause : float
+        A write that takes long is followed by a pause so many times as long: most of the time is
+        for the fit.
+    clock : callable
+        Returns the time in seconds.
+    """
+
+    seconds: float = 3.0
+    pause: float = 20.0
+    clock: Callable[[], float] = time.monotonic
+
+
+DEFAULT_SETTINGS = CheckpointSettings()
 
 
 @contextmanager
 def checkpointed(
-    path: str | os.PathLike[str] | None, fingerprint: Callable[[], Fingerprint]
+    path: str | os.PathLike[str] | None,
+    fingerprint: Callable[[], Fingerprint],
+    settings: CheckpointSettings = DEFAULT_SETTINGS,
 ) -> Iterator[Journal]:
     """Lend a fit the journal that is kept in a file; None for one that remembers nothing.
 
@@ -44,11 +67,12 @@ def checkpointed(
         The file. It is there already if the fit was interrupted.
     fingerprint : callable
         Returns what must be the same for the fit to go on.
+    settings : CheckpointSettings
     """
     if path is None:
         yield NO_JOURNAL
         return
-    book = _Book.opened(Path(path), {"greedynet": library_version(), **fingerprint()})
+    book = _Book.opened(Path(path), {"greedynet": library_version(), **fingerprint()}, settings)
     try:
         yield _Branch(book, "fit")
     except BaseException:
@@ -63,20 +87,26 @@ class _Book:
     Growths in threads take notes at once; whoever finds that it is time writes for all.
     """
 
-    def __init__(self, path: Path, fingerprint: Fingerprint, notes: dict[str, Known]) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        fingerprint: Fingerprint,
+        notes: dict[str, Known],
+        settings: CheckpointSettings,
+    ) -> None:
+        self._path, self._settings = path, settings
         self._fingerprint = dict(fingerprint)
         self._notes = notes
         self._lock = threading.Lock()
-        self._due = time.monotonic() + SECONDS
+        self._due = settings.clock() + settings.seconds
 
     @staticmethod
-    def opened(path: Path, fingerprint: Fingerprint) -> "_Book":
+    def opened(path: Path, fingerprint: Fingerprint, settings: CheckpointSettings) -> "_Book":
         """Read a file, or begin a new one."""
         _check_target(path)
         remove_leftovers(path)
         notes = _read(path, fingerprint) if path.exists() else {}
-        return _Book(path, fingerprint, notes)
+        return _Book(path, fingerprint, notes, settings)
 
     def known(self, place: str) -> Known | None:
         return self._notes.get(place)
@@ -84,14 +114,14 @@ class _Book:
     def note(self, place: str, result: Known) -> None:
         with self._lock:
             self._notes[place] = result
-            now = time.monotonic()
+            now = self._settings.clock()
             is_due = now >= self._due
             if is_due:
                 self._due = float("inf")  # nobody else, until this is done
         if is_due:
             self.write()
-            ended = time.monotonic()
-            self._due = ended + max(SECONDS, _PAUSE * (ended - now))
+            ended, settings = self._settings.clock(), self._settings
+            self._due = ended + max(settings.seconds, settings.pause * (ended - now))
 
     def drop(self, place: str) -> None:
         """Forget what was found on the way to a result."""
@@ -184,7 +214,24 @@ def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
             "delete the file to begin anew."
         )
     notes: dict[str, Known] = contents.tree["notes"]
-    return notes
+    return {_present_place(place): result for place, result in notes.items()}
+
+
+# Where the first files of 0.1.0 kept what is now kept elsewhere.
+_MOVED = (
+    ("fit/network/sample/", "fit/network/passes/"),
+    ("fit/network/growth/growth 0/", "fit/network/growth 0/"),
+    ("fit/sample/", "fit/passes/"),
+    ("fit/growth/", "fit/growth 0/"),
+)
+
+
+def _present_place(place: str) -> str:
+    """Return where a result is looked for today."""
+    for old, new in _MOVED:
+        if place.startswith(old):
+            return new + place.removeprefix(old)
+    return place
 
 
 def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:

@@ -15,14 +15,15 @@ from greedynet.estimators.inputs import (
     all_or_nothing,
     class_rows,
     class_validation_rows,
-    split_classes,
 )
-from greedynet.fitting.classify import construct_classifier
+from greedynet.fitting.construct import construct
+from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import probabilities
-from greedynet.rows.blocks import Blocks, in_memory
+from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.search.atoms import MEMORY_BUDGET
+from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.threads import deterministic_threads
@@ -117,6 +118,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
 
     _most_nodes = 100
     _error_name = "log-loss"
+    _stratified = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -129,7 +131,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         max_nodes: int | None = None,
         validation_fraction: float | None = None,
         patience: int | None = 20,
-        search: SearchName = "continuous",
+        search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
         points: ArrayLike | None = None,
         n_points: int | None = None,
@@ -198,41 +200,32 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         self : GreedyNetClassifier
         """
         self._validate_params()
-        with all_or_nothing(self), self._told(), deterministic_threads(self.n_jobs) as pool:
-            data, self.classes_ = class_rows(self, X, y, sample_weight, self.class_weight, pool)
+        settings, objective = self._settings, LogLoss()
+        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+            given, self.classes_ = class_rows(
+                self, X, y, sample_weight, self.class_weight, pool, settings.fit.blocks
+            )
             validation = class_validation_rows(
-                self, X_val, y_val, sample_weight_val, data, self.classes_
+                self,
+                X_val,
+                y_val,
+                sample_weight_val,
+                given,
+                self.classes_,
+                settings.merged_up_to,
             )
             seed = self._seed()
-            rows, validation = self._divided(data, validation, seed)
-            plan = self._plan(rows, seed)
+            plan = self._plan(given, seed)
+            data = self._divided(given, validation, plan, objective)
+            of_data = {"training": data.rows, "validation": data.validation}
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
-                self._checkpointed(seed, training=rows, validation=validation) as journal,
+                self._checkpointed(seed, **of_data) as journal,
             ):
-                path = construct_classifier(
-                    rows,
-                    plan,
-                    validation,
-                    pool=pool,
-                    on_step=self._on_step(task),
-                    journal=journal,
-                )
-                self._store(path)
+                context = self._context(pool, journal)
+                on_step = self._on_step(task)
+                self._store(construct(data, plan, objective, context=context, on_step=on_step))
         return self
-
-    def _divided(
-        self, data: Rows | Blocks, validation: Rows | None, seed: int
-    ) -> tuple[Rows | Blocks, Rows | None]:
-        """Training rows and validation rows."""
-        fraction = self.validation_fraction if self.n_nodes is None else None
-        dictionary = self.search == "dictionary"
-        if self._kept_in_blocks(data, validation_fraction=bool(fraction), search=dictionary):
-            return data, validation
-        rows = in_memory(data)
-        if validation is None and fraction:
-            rows, validation = split_classes(rows, float(fraction), seed)
-        return rows.canonical(), validation
 
     def decision_function(self, X: ArrayLike) -> Float64:
         """Return the logits: of the second class for two classes, else one column for each.
@@ -317,4 +310,5 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             memory_budget=int(self.memory_budget),
             random_state=seed,
             single_output=rows.n_outputs == 1,
+            settings=self._settings.fit,
         )

@@ -5,20 +5,20 @@ The user's mistakes are named after the user's arguments.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import KFold, check_cv, train_test_split
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from greedynet.rows.blocks import (
+    DEFAULT_SIZES,
     Blocks,
+    BlockSizes,
     Preparation,
     Source,
     SourceBlocks,
@@ -26,7 +26,8 @@ from greedynet.rows.blocks import (
     gives_blocks,
     reader_of,
 )
-from greedynet.rows.rows import Rows, rounded, unit_vectors
+from greedynet.rows.classes import unit_vectors
+from greedynet.rows.rows import CANONICAL_ROWS, Rows, rounded
 from greedynet.support.checks import (
     check_columns,
     check_kind,
@@ -41,11 +42,16 @@ from greedynet.support.types import Float64
 
 
 def training_rows(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, pool: Pool | None = None
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    pool: Pool | None = None,
+    sizes: BlockSizes = DEFAULT_SIZES,
 ) -> tuple[Rows | Blocks, bool]:
     """Training rows, in blocks where they come in blocks, and whether `y` has one dimension."""
     if gives_blocks(X, y):
-        source = _source(estimator, X, y, sample_weight, pool)
+        source = _source(estimator, X, y, sample_weight, pool, sizes)
         n_outputs = int(np.prod(source.output_shape))
         preparation = Preparation(source.n_features, n_outputs)
         return SourceBlocks.of(source, preparation), source.output_shape == ()
@@ -55,19 +61,22 @@ def training_rows(
 
 
 def _source(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, pool: Pool | None
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    pool: Pool | None,
+    sizes: BlockSizes,
 ) -> Source:
     """Return where blocks come from, and note their columns as scikit-learn does."""
-    source: Source = X if isinstance(X, Source) else _stream(X, y, sample_weight, pool)
+    source: Source = X
+    if not isinstance(X, Source):
+        source = StreamSource(*reader_of(X, y, sample_weight, sizes), pool, sizes)
     estimator.n_features_in_ = source.n_features
     vars(estimator).pop("feature_names_in_", None)
     if source.feature_names is not None:
         estimator.feature_names_in_ = np.array(source.feature_names, dtype=object)
     return source
-
-
-def _stream(X: Any, y: Any, sample_weight: Any, pool: Pool | None) -> StreamSource:
-    return StreamSource(*reader_of(X, y, sample_weight), pool)
 
 
 def class_rows(
@@ -77,10 +86,12 @@ def class_rows(
     sample_weight: Any,
     class_weight: Any,
     pool: Pool | None = None,
+    sizes: BlockSizes = DEFAULT_SIZES,
 ) -> tuple[Rows | Blocks, NDArray[Any]]:
     """Training rows with classes as unit vectors, and the classes in their order."""
     if gives_blocks(X, y):
-        return _class_blocks(_source(estimator, X, y, sample_weight, pool), class_weight)
+        source = _source(estimator, X, y, sample_weight, pool, sizes)
+        return _class_blocks(source, class_weight)
     inputs, labels = _check_classes(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
@@ -161,6 +172,7 @@ def class_validation_rows(
     sample_weight_val: ArrayLike | None,
     rows: Rows | Blocks,
     classes: NDArray[Any],
+    merged_up_to: int = CANONICAL_ROWS,
 ) -> Rows | None:
     """Validation rows of classes that the training rows have, or None."""
     if y_val is not None:
@@ -174,18 +186,7 @@ def class_validation_rows(
                 f"{unseen.tolist()} too: leave those rows out, or train on rows of them."
             )
         y_val = unit_vectors(labels, classes)
-    return validation_rows(estimator, X_val, y_val, sample_weight_val, rows)
-
-
-def split_classes(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
-    """Training and held-out rows, every class in its share."""
-    rows = rows.canonical()
-    labels = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y.argmax(axis=1)
-    with named("validation_fraction"):
-        train, held = train_test_split(
-            np.arange(len(rows)), test_size=fraction, random_state=seed, stratify=labels
-        )
-    return rows.take(np.sort(train)), rows.take(np.sort(held))
+    return validation_rows(estimator, X_val, y_val, sample_weight_val, rows, merged_up_to)
 
 
 def validation_rows(
@@ -194,6 +195,7 @@ def validation_rows(
     y_val: ArrayLike | None,
     sample_weight_val: ArrayLike | None,
     rows: Rows | Blocks,
+    merged_up_to: int = CANONICAL_ROWS,
 ) -> Rows | None:
     """Validation rows, or None; the user's mistakes are named after the user's arguments."""
     if X_val is None and y_val is None and sample_weight_val is None:
@@ -220,37 +222,7 @@ def validation_rows(
             )
     check_same_length(X_val=inputs, y_val=outputs)
     weights = check_weights(sample_weight_val, "sample_weight_val", len(inputs))
-    return Rows(inputs, outputs, weights).canonical()
-
-
-def fold_rows(rows: Rows, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
-    """Training and held-out rows of each fold.
-
-    A number of folds is ours to place, so the canonical rows are split; a splitter or a list of
-    positions speaks of the rows as they came.
-    """
-    if isinstance(cv, Integral):
-        rows, n_folds = rows.canonical(), int(cv)
-        if n_folds > len(rows):
-            raise ValueError(
-                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
-                f"n_samples={len(rows)}."
-            )
-        cv = KFold(n_folds, shuffle=True, random_state=seed)
-    return _take_folds(rows, cv)
-
-
-def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
-    """Training and held-out rows, drawn from the canonical ones."""
-    rows = rows.canonical()
-    n_val = int(np.ceil(fraction * len(rows)))
-    if len(rows) - n_val < 1:
-        raise ValueError(
-            f"`validation_fraction`={fraction} leaves no row to train on, got "
-            f"n_samples={len(rows)}: leave it out to choose the width without held-out rows."
-        )
-    train, held = train_test_split(np.arange(len(rows)), test_size=n_val, random_state=seed)
-    return rows.take(np.sort(train)), rows.take(np.sort(held))
+    return Rows(inputs, outputs, weights).canonical(merged_up_to)
 
 
 @contextmanager
@@ -313,27 +285,3 @@ def _check_classes(
             f"`y`: {error} For numbers that are no classes write GreedyNetRegressor."
         ) from None
     return inputs, labels
-
-
-def _take_folds(rows: Rows, splitter: Any) -> list[tuple[Rows, Rows]]:
-    """Training and held-out rows of each fold, rows without weight left out."""
-    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
-    with named("cv"):
-        try:
-            splits = [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
-        except (IndexError, TypeError) as error:
-            raise ValueError(
-                "`cv` must give pairs of training and test positions, both of rows of `X`, got "
-                f"others ({error})."
-            ) from None
-    if not splits:
-        raise ValueError(
-            "`cv` gave no fold: pass a number, a splitter, or a list of folds. A generator is "
-            "spent after one fit: write cv=list(folds)."
-        )
-    if any(part.n_weighted == 0 for fold in splits for part in fold):
-        raise ValueError(
-            "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "
-            "other folds."
-        )
-    return [(train.canonical(), held.canonical()) for train, held in splits]

@@ -1,6 +1,7 @@
 """`GreedyNetRegressor`."""
 
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -14,30 +15,23 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.estimators.inputs import (
-    all_or_nothing,
-    fold_rows,
-    split_rows,
-    training_rows,
-    validation_rows,
-)
+from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.fitting.construct import construct, cross_validate
+from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName
-from greedynet.fitting.reweighted import construct_reweighted
-from greedynet.fitting.row_weights import can_be_reweighted
-from greedynet.losses import Loss, Power, Squared, get_loss
+from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
 from greedynet.rows.blocks import Blocks, in_memory
-from greedynet.rows.rows import CANONICAL_ROWS, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.splitting import Split, folds_of
 from greedynet.search.atoms import MEMORY_BUDGET
-from greedynet.search.base import RULES, Rule
+from greedynet.search.base import RULES, Rule, SearchFactory
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.errors import NotCorrectedWarning
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 from greedynet.train.refine import refine_by_adam
-
-LARGE_DATA_FRACTION = 0.1
 
 
 class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
@@ -186,7 +180,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
-        search: SearchName = "continuous",
+        search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
         points: ArrayLike | None = None,
         n_points: int | None = None,
@@ -270,52 +264,41 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         self : GreedyNetRegressor
         """
         self._validate_params()
-        with all_or_nothing(self), self._told(), deterministic_threads(self.n_jobs) as pool:
-            data, one_output = training_rows(self, X, y, sample_weight, pool)
-            validation = validation_rows(self, X_val, y_val, sample_weight_val, data)
+        settings = self._settings
+        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+            given, one_output = training_rows(self, X, y, sample_weight, pool, settings.fit.blocks)
+            validation = validation_rows(
+                self, X_val, y_val, sample_weight_val, given, settings.merged_up_to
+            )
             seed = self._seed()
-            rows, validation, folds = self._divided(data, validation, seed)
-            plan = self._plan(rows, seed, one_output)
+            plan = self._plan(given, seed, one_output)
+            objective = objective_of(plan.loss)
+            by_folds = self.cv is not None and self.n_nodes is None
+            refined = self.refine is not None
+            data = self._divided(given, validation, plan, objective, cv=by_folds, refine=refined)
+            folds = self._folds(given, seed) if by_folds and validation is None else []
+            of_data = {"training": data.rows, "validation": data.validation, "cv": folds}
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
-                self._checkpointed(seed, training=rows, validation=validation, cv=folds) as journal,
+                self._checkpointed(seed, **of_data) as journal,
             ):
-                of_folds = journal.branch("folds")
-                scores = cross_validate(folds, plan, pool=pool, journal=of_folds) if folds else None
-                build = construct_reweighted if plan.reweighted else construct
-                path = build(
-                    rows,
+                context = self._context(pool, journal)
+                of_folds = context.branch("folds")
+                scores = cross_validate(folds, plan, objective, of_folds) if folds else None
+                path = construct(
+                    data,
                     plan,
-                    validation,
+                    objective,
                     scores=scores,
-                    pool=pool,
+                    context=context.branch("network"),
                     on_step=self._on_step(task),
-                    journal=journal.branch("network"),
                 )
                 self._store(path)
                 # Of an earlier fit that was refined; `_refine` sets it anew.
                 self.__dict__.pop("training_", None)
-                if isinstance(rows, Rows):
-                    self._refine(rows, validation, seed)
+                if isinstance(data.rows, Rows):
+                    self._refine(data.rows, data.validation, seed)
         return self
-
-    def _divided(
-        self, data: Rows | Blocks, validation: Rows | None, seed: int
-    ) -> tuple[Rows | Blocks, Rows | None, list[tuple[Rows, Rows]]]:
-        """Training rows, validation rows, and folds, if they are asked for."""
-        if self._kept_in_blocks(
-            data,
-            cv=self.cv is not None and self.n_nodes is None,
-            validation_fraction=bool(self.validation_fraction) and self.n_nodes is None,
-            search=self.search == "dictionary",
-            refine=self.refine is not None,
-        ):
-            return data, validation, []
-        rows = in_memory(data)
-        folds = self._folds(rows, seed) if validation is None else []
-        if validation is None and self._held_out(rows) > 0:
-            rows, validation = split_rows(rows, self._held_out(rows), seed)
-        return rows.canonical(), validation, folds
 
     def predict(self, X: ArrayLike) -> Float64:
         """Predict with the network.
@@ -349,22 +332,16 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         for name, value in self._attributes(network).items():
             setattr(self, name, value)
 
-    def _folds(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
-        """Folds to choose the width by; none unless `cv` is given."""
-        if self.cv is None or self.n_nodes is not None:
-            return []
-        return fold_rows(rows, self.cv, seed)
+    def _folds(self, data: Rows | Blocks, seed: int) -> list[Split]:
+        """Folds to choose the width by."""
+        return folds_of(in_memory(data), self.cv, seed, self._settings.merged_up_to)
 
-    def _held_out(self, rows: Rows) -> float:
-        """Share of the rows to hold out; 0 for none."""
-        if self.n_nodes is not None or self.cv is not None:
+    def _default_fraction(self, rows: Rows) -> float:
+        """Share of the rows to hold out where nothing is said: some of many rows."""
+        said = (self.n_nodes, self.cv, self.validation_fraction)
+        if any(value is not None for value in said):
             return 0.0
-        if self.validation_fraction is not None:
-            return float(self.validation_fraction)
-        if self.search == "continuous" and self._is_sketched(rows):
-            # It holds out rows of its own, without copying the rest.
-            return 0.0
-        return LARGE_DATA_FRACTION if rows.n_weighted > CANONICAL_ROWS else 0.0
+        return self._settings.held_out if rows.n_weighted > self._settings.merged_up_to else 0.0
 
     def _plan(self, rows: Rows | Blocks, seed: int, single_output: bool) -> Plan:
         n_features = rows.n_features
@@ -382,15 +359,14 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         )
         loss = get_loss(self.loss, self.quantile)
         self._check_loss(loss)
-        correct = bool(self.correct) and self.search == "continuous"
-        if correct and loss == Power(2.0):
-            # The same norm, and least squares are finished best.
+        correct = bool(self.correct) and self.search != "dictionary"
+        if correct and is_squared(loss):
+            # The same norm in whichever form, and least squares are corrected best.
             loss = Squared()
-        correct = correct and (loss == Squared() or can_be_reweighted(loss))
         return Plan(
             limits=limits,
             search=self.search,
-            correct=correct,
+            correct=correct and self._is_correctable(loss, rows.n_outputs),
             points=self._check_points(n_features),
             n_points=self.n_points,
             min_active=self.min_active,
@@ -405,7 +381,22 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             memory_budget=int(self.memory_budget),
             random_state=seed,
             single_output=single_output,
+            settings=self._settings.fit,
         )
+
+    def _is_correctable(self, loss: Loss, n_outputs: int) -> bool:
+        """Whether neurons can be corrected for the loss; a warning says why they stay as grown."""
+        if not can_be_corrected(loss):
+            warnings.warn(
+                f"The network stays as grown: `loss={loss.name!r}` does not say how it weights "
+                "rows, so its neurons cannot be corrected. Give it `row_weights(residuals, "
+                "weights)`, or write `correct=False`.",
+                NotCorrectedWarning,
+                stacklevel=4,
+            )
+            return False
+        # Weights are for rows, and each of several outputs would have its own.
+        return is_squared(loss) or n_outputs == 1
 
     def _check_loss(self, loss: Loss) -> None:
         """Refuse what goes with the squared loss only."""

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
-from greedynet.fitting.stopping import StopReason
 from greedynet.losses import Loss, get_loss
 from greedynet.model.network import ShallowNetwork, saved_name
 from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
 from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
 
 _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}

@@ -43,7 +43,7 @@ def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
         biases=np.concatenate([network.biases, np.zeros(2 * len(a))]),
         outer_weights=np.vstack([network.outer_weights, c / scale, -c / scale]),
         linear_weights=None,
-        trail=None,
+        path_factor=None,
     )
 
 
@@ -56,7 +56,7 @@ def with_hidden_layer(network: ShallowNetwork) -> ShallowNetwork:
         inner_weights=np.zeros((1, network.n_features)),
         biases=np.zeros(1),
         outer_weights=np.zeros((1, network.n_outputs)),
-        trail=None,
+        path_factor=None,
     )
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from greedynet.fitting.stopping import Judge, Limits, StopReason, best_width
+from greedynet.fitting.limits import Limits, best_width
+from greedynet.fitting.scores import Judge
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.outer import outer_weights
+from greedynet.linalg.triangular import outer_weights
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
 from greedynet.search.base import Candidate, Search
-from greedynet.support.threads import go_on
+from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
 
@@ -40,8 +42,8 @@ class Growth:
         """Inner weights of the neurons, bias last."""
         return np.array([found.point for found in self.candidates])
 
-    def let_go_of_search(self) -> None:
-        """End the growth and free what the search holds."""
+    def release_search(self) -> None:
+        """End the growth and free the memory of the search."""
         self.search = _NoSearch()
 
     def cut(self, n_neurons: int) -> "Growth":
@@ -64,7 +66,7 @@ class Growth:
         limits : Limits
             What the user asked for.
         validated : bool
-            Whether the scores are errors on rows kept apart, or over folds.
+            Whether the scores are errors on held-out rows, or over folds.
         """
         n_grown = len(self.candidates)
         best = n_grown if limits.exact else self.best
@@ -109,6 +111,7 @@ def grow(
     alpha: float = 0.0,
     evaluate: Callable[[Candidate], Float64] | None = None,
     on_step: Callable[[Growth], bool] | None = None,
+    context: FitContext | None = None,
 ) -> Growth:
     """Grow neuron by neuron until a limit is reached; the growth is filled in place.
 
@@ -127,7 +130,10 @@ def grow(
         Gives a candidate's normalised column on the judge's rows.
     on_step : callable or None
         Called after each neuron; True from it ends the loop.
+    context : FitContext or None
+        Asked before every neuron whether the fit has been cancelled.
     """
+    context = context or FitContext()
     factor, search, judge = growth.factor, growth.search, growth.judge
     start = time.perf_counter() - (growth.seconds[-1] if growth.seconds else 0.0)
     size = factor.target_size or 1.0
@@ -144,7 +150,7 @@ def grow(
     begun = bool(growth.errors)
     reason = limits.reached(growth.errors, growth.scores) if begun else record(None)
     while reason is None:
-        go_on()
+        context.check()
         found = search.propose(factor)
         if found is None:
             reason = StopReason.EXHAUSTED

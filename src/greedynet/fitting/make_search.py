@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 from greedynet.activations import degree_of, halves, scales_of
 from greedynet.fitting.plan import Plan
 from greedynet.linalg.factor import DEPENDENT
-from greedynet.losses.loss_factor import exponent
-from greedynet.rows.rows import InputScaling, Rows
-from greedynet.search import ContinuousSearch, DictionarySearch, Recallable, WeakSearch
+from greedynet.losses import exponent
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
+from greedynet.search import ContinuousSearch, DictionarySearch, Search, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.directions import directions
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
@@ -30,7 +31,7 @@ def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
     The cube for sampled points; mean 0 and deviation 1 for directions; none for given points, which
     speak of the inputs as they come.
     """
-    if plan.search == "continuous":
+    if plan.search != "dictionary":
         return InputScaling.standard(rows)
     if plan.points is not None:
         return InputScaling.identity(rows.X.shape[1])
@@ -61,7 +62,7 @@ def make_search(
     *,
     learned: Float64 | None = None,
     pool: Pool | None = None,
-) -> Recallable:
+) -> Search:
     """Return the search of a plan.
 
     Parameters
@@ -78,6 +79,9 @@ def make_search(
     """
     if plan.search == "dictionary":
         return _dictionary_search(rows, plan, pool)
+    if plan.search != "continuous":
+        X = np.ascontiguousarray(rows.X, dtype=np.float64)
+        return plan.search.begin(X, rows.row_scale, plan.random_state + turn)
     found = directions(rows.X, plan.random_state + turn)
     if learned is not None and rows.X.shape[1] > 1:
         found = np.concatenate([found, _unit(learned)])
@@ -98,7 +102,7 @@ def _unit(directions: Float64) -> Float64:
     return np.asarray(directions[alive] / length[alive])
 
 
-def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Recallable:
+def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Search:
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)
     if plan.weakness < 1.0:

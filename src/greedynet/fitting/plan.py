@@ -1,13 +1,17 @@
-"""`Plan`: how to construct a network, as plain values."""
+"""`Plan`: how to construct a network, as plain values; `TrainingData`: from what."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
 from greedynet.activations import Activation, ReLU
-from greedynet.fitting.stopping import Limits
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.settings import FitSettings
 from greedynet.losses import Loss, Squared
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import Sampling
 from greedynet.search.atoms import MEMORY_BUDGET
-from greedynet.search.base import Rule
+from greedynet.search.base import Rule, SearchFactory
 from greedynet.support.types import Float64
 
 SearchName = Literal["continuous", "dictionary"]
@@ -18,7 +22,7 @@ class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names."""
 
     limits: Limits
-    search: SearchName = "continuous"
+    search: SearchName | SearchFactory = "continuous"
     correct: bool = True
     points: Float64 | None = None
     n_points: int | None = None
@@ -34,13 +38,32 @@ class Plan:
     memory_budget: int = MEMORY_BUDGET
     random_state: int = 0
     single_output: bool = True
-
-    @property
-    def reweighted(self) -> bool:
-        """Whether another loss than the squared one is to be finished by reweighting."""
-        return self.correct and self.loss != Squared()
+    settings: FitSettings = field(default_factory=FitSettings)
 
     @property
     def ridge(self) -> float:
         """Ridge on the outer weights of the normalised neurons while the network grows."""
         return self.alpha or 0.0
+
+    def sampling(self, rows: Rows | Blocks, held_out: float = 0.0) -> Sampling | None:
+        """Return how rows are sampled, of which a share will be held out; None for not at all."""
+        return Sampling.of(rows, self.limits.max_neurons, self.settings.sampling, held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a network is constructed from.
+
+    Attributes
+    ----------
+    rows : Rows or Blocks
+        Training rows, in canonical form; in blocks where they are more than the memory holds.
+    validation : Rows or None
+        Rows to choose the width by.
+    sampling : Sampling or None
+        How the training rows are sampled, where they are very many.
+    """
+
+    rows: Rows | Blocks
+    validation: Rows | None = None
+    sampling: Sampling | None = None

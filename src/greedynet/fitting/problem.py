@@ -1,4 +1,4 @@
-"""`Site`: where networks are grown, the rows in their frame and how a growth begins and goes on."""
+"""`Problem`: the rows of one construction, in coordinates, and how networks grow on them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,93 +6,76 @@ from typing import TypeVar
 
 import numpy as np
 
-from greedynet.fitting.finisher import Finisher, approximation_error_left
 from greedynet.fitting.growth import Growth, grow
-from greedynet.fitting.make_search import dependent, input_scaling, make_search
-from greedynet.fitting.plan import Plan
-from greedynet.fitting.sketch import sketch_of
-from greedynet.fitting.stopping import GCV, Judge, Limits, StopReason, Validation, neuron_cost
-from greedynet.losses.loss_factor import information
-from greedynet.model.coordinates import Frame
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import dependent, make_search
+from greedynet.fitting.objective import Finished, Objective
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
+from greedynet.losses import Loss, information
 from greedynet.model.network import ShallowNetwork
-from greedynet.rows.blocks import Blocks, in_memory
+from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
-from greedynet.search import RecordedSearch
-from greedynet.support.journal import NO_JOURNAL, Journal
-from greedynet.support.progress import tell
-from greedynet.support.threads import Pool
+from greedynet.search import Candidate, recorded
+from greedynet.support.context import FitContext
+from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 T = TypeVar("T")
 OnStep = Callable[[Callable[[], ShallowNetwork], float, int], bool]
 
-MIN_ROWS_GCV = 3
-# With fewer the path is too short to tell noise from what is not yet resolved.
-MIN_NEURONS_AVERAGED = 16
-MIN_ROWS_AVERAGED = 50
-# With fewer rows threads wait for Python's lock more than they gain.
-MIN_ROWS_TOGETHER = 2_000
-NOTHING_TO_FINISH = (StopReason.EXACT, StopReason.TOLERANCE, StopReason.CALLBACK)
 
+class Problem:
+    """What a construction works on.
 
-class Site:
-    """Where networks are grown: the rows in their frame, and how.
+    Parameters
+    ----------
+    data : TrainingData
+        In original units.
+    plan : Plan
+    objective : Objective
+    scores : ndarray or None
+        Scores of the widths, where they are known already.
+    context : FitContext
 
-    Of very many rows every turn sees a sample of its own.
+    Attributes
+    ----------
+    plan : Plan
+        Of the growth.
+    samples : Samples
+        The rows that the stages see, in original units.
+    coordinates : Coordinates
+    rows, validation : Rows
+        Scaled.
+    limits : Limits
+        The width that is asked for, or its limit.
     """
 
     def __init__(
         self,
-        rows: Rows | Blocks,
+        data: TrainingData,
         plan: Plan,
-        validation: Rows | None,
-        pool: Pool | None,
-        journal: Journal = NO_JOURNAL,
+        objective: Objective,
+        scores: Float64 | None,
+        context: FitContext,
     ) -> None:
-        self.plan, self.pool, self.journal = plan, pool, journal
-        self._more = journal.branch("more")
-        passes = journal.branch("passes")
-        judged = validation is not None
-        self.sketch = sketch_of(rows, plan, judged=judged, pool=pool, journal=passes)
-        if self.sketch is not None:
-            rows = self.sketch.sample(0)
-            validation = validation or self.sketch.held_out()
-        rows = in_memory(rows)
-        self.frame = Frame.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
-        if self.sketch is not None:
-            self.frame = replace(self.frame, input_range=self.sketch.input_range())
-        self.rows = self.frame.apply(rows)
-        self.validation = None if validation is None else self.frame.apply(validation)
-
-    def rows_of(self, turn: int) -> Rows:
-        """Scaled rows for a turn."""
-        if self.sketch is None or turn == 0:
-            return self.rows
-        return self.frame.apply(self.sketch.sample(turn))
-
-    def finisher(self) -> Finisher:
-        """Return what finishes networks, on rows they were not grown on if there are enough."""
-        return Finisher(
-            self.frame,
-            self.rows_of(2),
-            self.validation,
-            self.plan.activation,
-            self.plan.single_output,
-            self.plan.alpha,
-            self.sketch,
-            self.journal.branch("finish"),
-        )
-
-    def judge(self) -> Judge | None:
-        """Who scores the widths: a validation set, GCV, or nobody."""
-        if self.validation is not None:
-            affine = self.frame.affine.evaluate(self.validation.X)
-            scale = self.validation.row_scale
-            return Validation(affine, self.validation.Y, scale, self.plan.loss)
-        if self.plan.gcv and len(self.rows) > MIN_ROWS_GCV:
-            worth = information(self.plan.loss) * self.rows.n_independent
-            return GCV(worth, self.n_affine, neuron_cost(self.n_features))
-        return None
+        self.is_corrected = plan.correct
+        self.plan, self.objective, self.context = objective.growth_plan(plan), objective, context
+        self.settings = plan.settings
+        self._more, self.passes = context.branch("more"), context.branch("passes")
+        self.samples = objective.samples(data, plan, self.passes)
+        self.sample = self.samples.sample(0)
+        coordinates = objective.coordinates(self.sample, plan)
+        self.coordinates = replace(coordinates, input_range=self.samples.input_range())
+        self.rows = self.coordinates.apply(self.sample)
+        held_out = self.samples.held_out() if data.validation is None else data.validation
+        self.held_out = held_out
+        self.validation = None if held_out is None else self.coordinates.apply(held_out)
+        self._scores = scores
+        self.limits = plan.limits
+        if scores is not None and plan.correct:
+            self.limits = Limits(int(np.argmin(scores)), exact=True)
 
     @property
     def n_features(self) -> int:
@@ -100,31 +83,63 @@ class Site:
         return self.rows.n_features
 
     @property
-    def n_affine(self) -> int:
-        """Number of affine columns."""
-        return self.frame.n_affine
+    def is_exact(self) -> bool:
+        """Whether the width is given: asked for, or because there is nothing to score by."""
+        return self.limits.exact or (self.validation is None and not self.plan.gcv)
 
-    def start(self, judge: Judge | None, turn: int = 0) -> Growth:
-        """Begin a growth, with the affine term; every turn has a pool of directions of its own."""
+    @property
+    def is_cross_validated(self) -> bool:
+        """Whether folds have chosen the width."""
+        return self._scores is not None
+
+    def rows_of(self, turn: int) -> Rows:
+        """Scaled rows for a turn, the same for all turns where rows are few."""
+        sample = self.sample if turn == 0 else self.samples.sample(turn)
+        return self.rows if sample is self.sample else self.coordinates.apply(sample)
+
+    # Growing
+
+    def start(self, turn: int, context: FitContext) -> Growth:
+        """Begin a growth, with the affine term; every turn has directions of its own."""
         if turn > 0:
-            tell("growing another network, to average")
+            context.tell("growing another network, to average")
         rows = self.rows_of(turn)
-        journal = self.journal.branch(f"growth {turn}")
-        found = make_search(rows, self.plan, turn, pool=self.pool)
-        search = RecordedSearch(found, journal.record())
-        fits = journal.branch("fits")
-        factor = self.frame.factor(rows, dependent(self.plan), self.plan.loss, fits)
-        return Growth(factor, self.n_affine, search, judge)
+        noted = context.branch(f"growth {turn}")
+        search = make_search(rows, self.plan, turn, pool=context.pool)
+        search = recorded(search, noted.journal)
+        factor = self.objective.factor(rows, self.plan, noted.branch("fits"))
+        factor = self.coordinates.begun(factor, rows)
+        return Growth(factor, self.coordinates.n_affine, search, self._judge())
+
+    def _judge(self) -> Judge | None:
+        if self._scores is None:
+            return self.objective.judge(self)
+        return None if self.is_corrected else Given(self._scores)
+
+    def regression_judge(self, loss: Loss) -> Judge | None:
+        """Return validation by a loss, generalised cross-validation, or None."""
+        held_out, rows = self.validation, self.rows
+        if held_out is not None:
+            affine = self.coordinates.affine.evaluate(held_out.X)
+            return Validation(affine, held_out.Y, held_out.row_scale, loss)
+        if self.plan.gcv and len(rows) > self.settings.min_rows_gcv:
+            n = information(loss) * rows.n_independent
+            return GCV(n, self.coordinates.n_affine, neuron_cost(self.n_features))
+        return None
 
     def grow(
-        self, growth: Growth, n_neurons: int, limits: Limits, on_step: OnStep | None = None
+        self,
+        growth: Growth,
+        n_neurons: int,
+        on_step: OnStep | None = None,
+        context: FitContext | None = None,
     ) -> Growth:
-        """Let a growth go on to `n_neurons` neurons (GSN 3).
+        """Let a growth go on until `n_neurons` neurons are kept, or the score says stop (GSN 3).
 
-        What is grown beyond the limit on the neurons is to be pruned again, and no step of the
-        user's.
+        Neurons beyond the limit are to be pruned again, and no step of the user's.
         """
-        nodes, most = self.frame.affine.n_nodes, limits.max_neurons
+        nodes, most = self.coordinates.affine.n_nodes, self.limits.max_neurons
+        width = self.objective.grown_width(n_neurons, self.plan) if self.is_corrected else n_neurons
 
         def step(growth: Growth) -> bool:
             width = len(growth.candidates)
@@ -134,61 +149,96 @@ class Site:
 
         return grow(
             growth,
-            replace(limits, max_neurons=n_neurons),
-            alpha=self.plan.ridge,
-            evaluate=lambda f: self.frame.column(f, self.plan.activation, self.validation),
+            replace(self._growth_limits(), max_neurons=width),
+            alpha=self.objective.ridge(self.plan),
+            evaluate=self._evaluated,
             on_step=step,
+            context=context or self.context,
         )
 
-    def can_average(self, n_neurons: int) -> bool:
-        """Whether there are two networks to average: one direction gives the same one twice."""
-        enough = n_neurons >= MIN_NEURONS_AVERAGED and len(self.rows) >= MIN_ROWS_AVERAGED
-        return enough and self.n_features > 1
+    def _growth_limits(self) -> Limits:
+        if self._scores is not None and not self.is_corrected:
+            return replace(self.limits, patience=None)
+        return self.objective.growth_limits(self.limits, self.plan)
 
-    def together(self, *tasks: Callable[[], T], only_first: bool = False) -> list[T]:
-        """Do some things at once; none of them uses the threads itself."""
-        if only_first:
-            return [tasks[0]()]
-        if self.pool is None or len(self.rows) < MIN_ROWS_TOGETHER:
-            return [task() for task in tasks]
-        pool, self.pool = self.pool, None
-        try:
-            return pool.map(lambda task: task(), tasks)
-        finally:
-            self.pool = pool
+    def _evaluated(self, found: Candidate) -> Float64:
+        """Return a neuron's normalised column on the rows that widths are scored on."""
+        if self.validation is None:
+            return found.column
+        return self.coordinates.normalised_column(found, self.plan.activation, self.validation)
 
-    def grow_more(self, points: Float64, n_more: int, cycle: int) -> Float64:
-        """Return the neurons with `n_more` others that go with them."""
+    @property
+    def reach(self) -> int:
+        """Number of neurons to keep at most: as far as scores are known."""
+        if self._scores is None:
+            return self.limits.max_neurons
+        return min(self.limits.max_neurons, len(self._scores) - 1)
 
-        def grow_more(journal: Journal) -> tuple[Float64]:
-            return (self._grown_more(points, n_more, cycle, journal),)
+    def at_once(self, *tasks: Callable[[FitContext], T]) -> list[T]:
+        """Do some things in parallel; none of them uses threads itself."""
+        if len(tasks) == 1 or len(self.rows) < self.settings.min_rows_parallel:
+            return [task(self.context) for task in tasks]
+        alone = self.context.single_threaded()
+        return self.context.pool.map(lambda task: task(alone), tasks)
 
-        (grown,) = self._more.once(grow_more)
-        return np.asarray(grown)
+    def more_neurons(self, points: Float64, n_more: int, cycle: int) -> Float64:
+        """Return the neurons with `n_more` others that go with them, for least squares."""
 
-    def _grown_more(self, points: Float64, n_more: int, cycle: int, journal: Journal) -> Float64:
-        rows = self.rows_of(2)
-        factor = self.frame.factor(rows, dependent(self.plan))
-        for column in self.frame.neuron_columns(rows, points, self.plan.activation).T:
-            factor.append(column)
-        found = make_search(rows, self.plan, 2 + cycle, learned=points[:, :-1], pool=self.pool)
-        search = RecordedSearch(found, journal.record())
-        growth = grow(Growth(factor, factor.size, search), Limits(n_more))
-        return np.concatenate([points, growth.points]) if growth.candidates else points
+        def grown(journal: Journal) -> tuple[Float64]:
+            rows, plan = self.rows_of(2), self.plan
+            factor = self.coordinates.factor(rows, dependent(plan))
+            for column in self.coordinates.neuron_columns(rows, points, plan.activation).T:
+                factor.append(column)
+            learned = points[:, :-1]
+            found = make_search(rows, plan, 2 + cycle, learned=learned, pool=self.context.pool)
+            search = recorded(found, journal)
+            growth = Growth(factor, factor.size, search)
+            grow(growth, Limits(n_more), context=self.context)
+            return (np.concatenate([points, growth.points]) if growth.candidates else points,)
+
+        return np.asarray(self._more.journal.once(grown)[0])
+
+    # The result
 
     def network(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, with its outer weights (GSN 4)."""
-        return self.frame.network(
+        return self.coordinates.network(
             growth.factor,
             growth.candidates,
             self.plan.activation,
-            alpha=self.plan.ridge,
+            alpha=self.objective.ridge(self.plan),
             single_output=self.plan.single_output,
         )
 
-    def approximation_error_left(self, growth: Growth) -> bool:
-        """Whether more neurons can be expected to help."""
-        if growth.reason in NOTHING_TO_FINISH:
-            return True
-        n = self.rows.n_independent
-        return approximation_error_left(growth.errors, n, self.n_affine, self.n_features)
+    def path(self, growth: Growth, most: int | None = None) -> SelectionPath:
+        """Return the growth as a path, up to a number of neurons if one is given."""
+        if self._scores is not None and self.is_corrected:
+            growth.scores = self._scores[: len(growth.errors)].tolist()
+        network = self.network(growth)
+        n_left_out = 0 if most is None else max(0, len(growth.candidates) - most)
+        if n_left_out:
+            growth = growth.cut(len(growth.candidates) - n_left_out)
+            network = network.truncate(network.n_nodes - n_left_out)
+        validated = self.validation is not None or self._scores is not None
+        path = growth.path(network, self.limits, validated=validated)
+        return replace(path, stop_reason=self._reason(path.stop_reason))
+
+    def finished_path(self, growth: Growth, finished: Finished | None) -> SelectionPath:
+        """Return the growth up to the limit, with the finished network if there is one."""
+        path = self.path(growth, self.limits.max_neurons)
+        if finished is None:
+            return path
+        kept = self.limits.kept(finished.network.n_neurons)
+        return replace(
+            path,
+            best_n_nodes=finished.network.n_nodes,
+            stop_reason=self._reason(kept if growth.candidates else growth.reason),
+            finished=finished.network,
+            finished_error=finished.error,
+            finished_score=finished.score,
+        )
+
+    def _reason(self, reason: StopReason) -> StopReason:
+        """Why growing ended: a width that folds have chosen was not asked for by the user."""
+        by_folds = self._scores is not None and reason is StopReason.N_NODES
+        return StopReason.VALIDATED if by_folds else reason

@@ -10,7 +10,7 @@ It knows nothing of neurons or of greed.
 
 import numpy as np
 
-from greedynet.linalg.outer import misfit
+from greedynet.linalg.triangular import misfit
 from greedynet.support.types import Float64
 
 DEPENDENT = 1e-5
@@ -106,6 +106,10 @@ class Factor:
     def square_left(self, weights: Float64, alpha: float) -> float:
         """Return the squared size of what weights of the columns, with a ridge `alpha`, leave."""
         return self.residual_norm**2 + (misfit(self.R, self.z, weights) if alpha else 0.0)
+
+    def solutions(self, n_affine: int) -> Float64 | None:
+        """Return None: the weights at every width follow from `R` and `z`."""
+        return None
 
     def _project(self, q: Float64, k: int) -> None:
         # Against the residual, not the target: what is projected is what is subtracted.

@@ -1,13 +1,23 @@
-"""Losses: what a fit makes small, and the solver of each.
+"""Losses: what a fit minimises, the solver of each, and how each weights rows.
 
-Each is one small object with a name, `fit` and `size`; see `base.Loss`. The rest of the library
-asks a loss for nothing else.
+May import `support` and `linalg`. Nothing outside asks for the type of a loss, but for the fast
+path of least squares: each is one small object with a name, `fit`, `size` and, where networks can
+be corrected for it, `row_weights`; see `base`.
 """
 
 import math
 from collections.abc import Callable
 
-from greedynet.losses.base import Fit, Loss
+from greedynet.losses.base import (
+    Fit,
+    Loss,
+    Reweightable,
+    exponent,
+    information,
+    is_reweightable,
+    is_robust,
+    singles_out_rows,
+)
 from greedynet.losses.chebyshev import Chebyshev
 from greedynet.losses.huber import Huber
 from greedynet.losses.pinball import Absolute, Quantile
@@ -16,6 +26,7 @@ from greedynet.losses.squared import Squared
 from greedynet.support.checks import is_number
 
 __all__ = [
+    "LOSSES",
     "Absolute",
     "Chebyshev",
     "Fit",
@@ -23,11 +34,19 @@ __all__ = [
     "Loss",
     "Power",
     "Quantile",
+    "Reweightable",
     "Squared",
+    "can_be_corrected",
+    "exponent",
     "get_loss",
+    "information",
+    "is_robust",
+    "is_squared",
+    "singles_out_rows",
 ]
 
-_NAMED: dict[str, Callable[[], Loss]] = {
+# The losses that have a name; powers are named by their number.
+LOSSES: dict[str, Callable[[], Loss]] = {
     "squared": Squared,
     "absolute": Absolute,
     "huber": Huber,
@@ -54,17 +73,27 @@ def get_loss(loss: object, quantile: object = None) -> Loss:
     if isinstance(loss, str):
         if loss == "quantile":
             return Quantile(_quantile(quantile))
-        if loss in _NAMED:
-            return _NAMED[loss]()
+        if loss in LOSSES:
+            return LOSSES[loss]()
     elif is_number(loss) and not isinstance(loss, bool):
         return Power(_power(float(loss)))  # type: ignore[arg-type]
     elif isinstance(loss, Loss) and not isinstance(loss, type):
         return loss
-    names = ", ".join(f'"{name}"' for name in _NAMED)
+    names = ", ".join(f'"{name}"' for name in LOSSES)
     raise ValueError(
         f"`loss` must be one of {names}, a power above 1 such as 1.5, or a loss object, got "
         f'{loss!r}: write "squared" for least squares.'
     )
+
+
+def is_squared(loss: Loss) -> bool:
+    """Whether the loss is that of least squares, in whichever form."""
+    return loss in (Squared(), Power(2.0))
+
+
+def can_be_corrected(loss: Loss) -> bool:
+    """Whether all neurons can be corrected together for the loss."""
+    return is_squared(loss) or is_reweightable(loss)
 
 
 def _power(p: float) -> float:

@@ -1,13 +1,17 @@
 """What a loss is to the rest of the library, and the walk over the outputs that all losses share.
 
-A loss measures the misses `r = Y - F c` of columns `F` with outer weights `c`. Its `fit` finds the
-weights that make its measure smallest, step GSN 4 of the paper in the norm of the loss, and the
-*functional* of what is left: minus the derivative of the measure by the predictions. At the optimum
+A loss measures the residuals `r = Y - F c` of columns `F` with outer weights `c`. Its `fit` finds
+the weights that minimise the measure, step GSN 4 of the paper in the norm of the loss, and the
+*functional* of the residuals: minus the derivative of the measure by the predictions. At the
+optimum
 
     F' functional = 0,
 
 and among all neurons `g` that could come next, `<functional, g>` is how fast the measure falls as
 `g` enters. For least squares the functional is the residual.
+
+A loss may also say how it weights rows, `row_weights`, and a few more things that the rest of the
+library asks for by the functions at the end; see `Reweightable`.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +22,7 @@ import numpy as np
 
 from greedynet.support.types import Float64
 
-# Misses below this share of the target are rounding: an interpolation, with the functional zero.
+# Residuals below this share of the target are rounding: an interpolation, with the functional zero.
 ROUNDING = 1e-14
 
 # Solves for one output: (columns, y, row weights, weights to start from) -> (weights, functional).
@@ -33,15 +37,15 @@ class Fit:
     ----------
     weights : ndarray of shape (k, n_outputs)
         Outer weights.
-    misses : ndarray of shape (n_rows, n_outputs)
+    residuals : ndarray of shape (n_rows, n_outputs)
         `Y - columns @ weights`, the rows not weighted.
     functional : ndarray of shape (n_rows, n_outputs)
-        A subgradient of the loss's `size` at the misses, the row weights in it, orthogonal to the
-        columns.
+        A subgradient of the loss's `size` at the residuals, sample weights included, orthogonal to
+        the columns.
     """
 
     weights: Float64
-    misses: Float64
+    residuals: Float64
     functional: Float64
 
 
@@ -78,12 +82,12 @@ class Loss(Protocol):
         """
         ...
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
-        """Return the measure of the misses; `c` times as large for misses `c > 0` times as large.
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
+        """Return the measure of the residuals, homogeneous: `size(c r) = c size(r)` for `c > 0`.
 
         Parameters
         ----------
-        misses : ndarray of shape (n_rows, n_outputs)
+        residuals : ndarray of shape (n_rows, n_outputs)
             Of the training rows or any others.
         weights : ndarray of shape (n_rows,) or None
             Positive weights of the rows; None for all 1.
@@ -91,7 +95,63 @@ class Loss(Protocol):
         ...
 
 
-def row_weights(weights: Float64 | None, n_rows: int) -> Float64:
+@runtime_checkable
+class Reweightable(Protocol):
+    """A loss that says how it weights rows, so that its networks can be corrected.
+
+    At its minimum a loss `sum_i L(r_i)` has the derivatives of `sum_i v_i r_i^2` with
+    `v_i = L'(r_i) / r_i`: a network is corrected for it by reweighted least squares.
+
+    Further attributes, each with its default where a loss does not have it:
+
+    * `information = 1.0`: effective sample size that a row contributes;
+    * `exponent = 2.0`: the `p` of the l_p norm that the loss is, or resembles most;
+    * `is_robust = False`: whether it is meant for data with outliers, which then choose neither
+      neurons nor width nor ridge;
+    * `singles_out_rows = False`: whether `v` grows so fast with the residual that few rows would
+      be left to choose neurons by; outer weights are then solved by the loss itself;
+    * `reweighting()`: how `v` follows from round to round, where it depends on earlier rounds.
+    """
+
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `L'(r) / r` up to a common factor, the sample weights not included.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n_rows,)
+            Of one output, none of them zero.
+        weights : ndarray of shape (n_rows,) or None
+            Sample weights, for whatever depends on all rows, such as a median.
+        """
+        ...
+
+
+def is_reweightable(loss: Loss) -> bool:
+    """Whether the loss says how it weights rows."""
+    return isinstance(loss, Reweightable)
+
+
+def is_robust(loss: Loss) -> bool:
+    """Whether the loss is meant for data with outliers."""
+    return bool(getattr(loss, "is_robust", False))
+
+
+def singles_out_rows(loss: Loss) -> bool:
+    """Whether reweighted least squares are too far from the loss to take their outer weights."""
+    return bool(getattr(loss, "singles_out_rows", False))
+
+
+def information(loss: Loss) -> float:
+    """Return the effective sample size that a row contributes."""
+    return float(getattr(loss, "information", 1.0))
+
+
+def exponent(loss: Loss) -> float:
+    """Return the `p` of the l_p norm that the loss is, or resembles most."""
+    return float(getattr(loss, "exponent", 2.0))
+
+
+def or_ones(weights: Float64 | None, n_rows: int) -> Float64:
     """Return the weights, ones for None."""
     return np.ones(n_rows) if weights is None else weights
 
@@ -103,7 +163,7 @@ def fit_outputs(
 
     The functional of every loss is the same for `y` and `c y`, so that it needs no scaling back.
     """
-    w = row_weights(weights, len(Y))
+    w = or_ones(weights, len(Y))
     found = np.zeros((columns.shape[1], Y.shape[1]))
     functional = np.zeros(Y.shape)
     for j, y in enumerate(Y.T):

@@ -1,14 +1,15 @@
-"""The largest miss.
+"""The largest residual.
 
     min_{c, t}  t    subject to    -t <= y - F c <= t
 
 Few rows decide: as many as columns and one more. The linear programme gets the rows with the
-largest misses, then also those that its solution misses by more than `t`, until there are none.
+largest residuals, then also those whose residuals exceed `t` at its solution, until there are none.
 That is the optimum for all rows, as that of fewer rows is never larger.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,9 @@ from greedynet.losses.power import power_fit
 from greedynet.losses.programme import shortest, solve_programme, unit_columns
 from greedynet.support.types import Float64
 
-# A miss this much above the largest allowed is none; targets are of size one.
+# A residual this much above the largest allowed is none; targets are of size one.
 ZERO = 1e-10
-# The power whose fit tells which rows will have the largest misses, where nothing else does.
+# The power whose fit tells which rows will have the largest residuals, where nothing else does.
 HIGH_POWER = 65.0
 
 
@@ -28,11 +29,13 @@ HIGH_POWER = 65.0
 class Chebyshev:
     """`max_i |r_i|`, added up over the outputs: the uniform norm. All row weights count the same.
 
-    The functional of an output has the signs of its largest misses, is zero elsewhere, and its
+    The functional of an output has the signs of its largest residuals, is zero elsewhere, and its
     absolute values sum to 1; `<functional, r>` is the size.
     """
 
     name: str = "chebyshev"
+    exponent: ClassVar[float] = np.inf
+    singles_out_rows: ClassVar[bool] = True
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
@@ -42,12 +45,35 @@ class Chebyshev:
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit: the largest miss is met by one row more than there are columns."""
+        """Return the fit: the largest residual is met by one row more than there are columns."""
         return fit_outputs(_solve, columns, Y, weights, start)
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
-        """Return the largest miss of each output, added up."""
-        return float(np.abs(misses).max(axis=0, initial=0.0).sum())
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `|r|`, relative to the largest: one step of Lawson's rule from equal weights."""
+        size = np.abs(residuals)
+        return np.asarray(size / size.max())
+
+    def reweighting(self) -> "Lawson":
+        """Return Lawson's rule."""
+        return Lawson()
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
+        """Return the largest residual of each output, added up."""
+        return float(np.abs(residuals).max(axis=0, initial=0.0).sum())
+
+
+class Lawson:
+    """Row weights that lead least squares to the smallest largest residual: `v <- v |r|`."""
+
+    def __init__(self) -> None:
+        self._weights: Float64 | None = None
+
+    def __call__(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return the weights of the next round, with mean 1; all sample weights count the same."""
+        size = np.abs(residuals)
+        before = np.ones_like(size) if self._weights is None else self._weights
+        self._weights = before * size / size.max()
+        return np.asarray(self._weights / self._weights.mean())
 
 
 def _solve(
@@ -70,24 +96,24 @@ def _norming(y: Float64) -> Float64:
 
 
 def _optimum(columns: Float64, y: Float64, guess: Float64) -> tuple[Float64, Float64]:
-    """Solve the programme on the rows with large misses, and on more until all rows agree."""
+    """Solve the programme on the rows with large residuals, and on more until all rows agree."""
     k = columns.shape[1]
     rows = np.argsort(-guess, kind="stable")[: 2 * k + 20]
     while True:
         solution, allowed, functional = _programme(columns, y, rows)
-        misses = np.abs(y - columns @ solution)
-        misses[rows] = 0.0
-        beyond = np.flatnonzero(misses > allowed + ZERO)
+        residuals = np.abs(y - columns @ solution)
+        residuals[rows] = 0.0
+        beyond = np.flatnonzero(residuals > allowed + ZERO)
         if not len(beyond):
             return solution, functional
-        worst = beyond[np.argsort(-misses[beyond], kind="stable")[: k + 10]]
+        worst = beyond[np.argsort(-residuals[beyond], kind="stable")[: k + 10]]
         rows = np.concatenate([rows, worst])
 
 
 def _programme(
     columns: Float64, y: Float64, rows: NDArray[np.intp]
 ) -> tuple[Float64, float, Float64]:
-    """Return weights, largest miss and functional for the given rows."""
+    """Return weights, largest residual and functional for the given rows."""
     some, ones = columns[rows], np.ones((len(rows), 1))
     k = columns.shape[1]
     result = solve_programme(
@@ -114,7 +140,7 @@ def _polished(
 ) -> tuple[Float64, Float64]:
     """Take weights and functional from the solver's tolerance to rounding.
 
-    Rows with a functional have the largest miss exactly, `F c + sign t = y`; the functional is
+    Rows with a functional have the largest residual exactly, `F c + sign t = y`; the functional is
     orthogonal to the columns and sums to 1 with those signs.
     """
     rows = np.flatnonzero(np.abs(functional) > ZERO)

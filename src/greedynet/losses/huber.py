@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
-from greedynet.losses.base import Fit, fit_outputs, row_weights
+from greedynet.losses.base import Fit, fit_outputs, or_ones
+from greedynet.losses.median import weighted_median
 from greedynet.losses.newton import least_squares, line_minimum, newton_step
 from greedynet.support.types import Float64
 
@@ -25,18 +27,19 @@ LENT = 1e-4
 class Huber:
     """`sum_i w_i rho(r_i) / delta`, `rho(r) = r^2 / 2` for `|r| <= delta`, then straight on.
 
-    The threshold is `delta = 1.345 sigma` with `sigma = 1.4826 median |r|` of the misses of this
+    The threshold is `delta = 1.345 sigma` with `sigma = 1.4826 median |r|` of the residuals of this
     very fit, for each output its own: weights and threshold are found together. The functional is
     `w clip(r / delta, -1, 1)`.
 
-    The *size* of misses is their sum of absolute values, not the sum above: `delta` changes from
-    width to width, and with a smaller `delta` the same misses would count for more, to the
+    The *size* of residuals is their sum of absolute values, not the sum above: `delta` changes from
+    width to width, and with a smaller `delta` the same residuals would count for more, to the
     disadvantage of the better fit. Absolute values are what the loss is for all rows beyond
     `delta` and its limit for good fits; like it they let a far row count no more than in
     proportion, and they compare any two fits, on the training rows or others.
     """
 
     name: str = "huber"
+    is_robust: ClassVar[bool] = True
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
@@ -46,25 +49,28 @@ class Huber:
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit: the minimum for its threshold, which is that of its misses."""
+        """Return the fit: the minimum for its threshold, which is that of its residuals."""
         return fit_outputs(_solve, columns, Y, weights, start)
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `min(1, delta / |r|)` with the threshold of these residuals."""
+        delta = threshold(residuals, or_ones(weights, len(residuals)))
+        return np.asarray(np.minimum(1.0, delta / np.abs(residuals)))
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
         """Return `sum w |r|`, over rows and outputs."""
-        return float(row_weights(weights, len(misses)) @ np.abs(misses).sum(axis=1))
+        return float(or_ones(weights, len(residuals)) @ np.abs(residuals).sum(axis=1))
 
 
-def threshold(misses: Float64, w: Float64) -> float:
+def threshold(residuals: Float64, w: Float64) -> float:
     """Return `1.345 * 1.4826 * median |r|`, the median by weight."""
-    order = np.argsort(np.abs(misses), kind="stable")
-    middle = np.searchsorted(np.cumsum(w[order]), 0.5 * w.sum() * (1 - 1e-12))
-    return TUNING * NORMAL * float(np.abs(misses[order[middle]]))
+    return TUNING * NORMAL * weighted_median(np.abs(residuals), w)
 
 
 def _solve(
     columns: Float64, y: Float64, w: Float64, start: Float64 | None
 ) -> tuple[Float64, Float64]:
-    """Alternate: a Newton step for the threshold, the threshold of the misses; then only steps."""
+    """Alternate Newton steps and thresholds of the residuals; then take steps only."""
     least = FLOOR * (float(np.abs(y).max(initial=0.0)) or 1.0)
     solution = least_squares(columns, y, w) if start is None else start
     delta = np.inf

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from greedynet.losses import Fit
+from greedynet.losses.base import Fit
+from greedynet.losses.loss_factor import LossFactor
 from greedynet.support.types import Float64
 
 FIRST_ITERATIONS = 50
@@ -79,7 +80,7 @@ class Logistic:
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit of `columns` to the classes `Y`; its misses are `y - p`."""
+        """Return the fit of `columns` to the classes `Y`; its residuals are `y - p`."""
         return self.at(self.solved(columns, Y, weights, start), columns, Y, weights)
 
     def at(self, outer: Float64, columns: Float64, Y: Float64, weights: Float64 | None) -> Fit:
@@ -120,10 +121,10 @@ class Logistic:
             first = found.reshape(k, t)
         return np.asarray(first * root)
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
         """Return the size of `y - p`."""
         scale = 1.0 if weights is None else np.sqrt(weights)[:, None]
-        return float(np.linalg.norm(scale * misses))
+        return float(np.linalg.norm(scale * residuals))
 
     @staticmethod
     def _functional(columns: Float64, residual: Float64, w: Float64) -> Float64:
@@ -138,9 +139,28 @@ class Logistic:
         return np.asarray((R - Q @ (Q.T @ R)) * scale)
 
 
+class LogisticFactor(LossFactor):
+    """A factor of the logistic loss; its error is the mean log-loss."""
+
+    loss: Logistic
+
+    @property
+    def target_size(self) -> float:
+        """One: log-losses are not relative to anything."""
+        return 1.0
+
+    def square_left(self, weights: Float64, alpha: float) -> float:
+        """Return the square of the mean log-loss."""
+        logits = self.Q / self._row_scale @ self.z
+        return log_loss(logits, self._target, self._row_weights) ** 2
+
+    def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
+        """Return the fit; of an earlier one its weights are enough."""
+        Y, w = self._target, self._row_weights
+        (outer,) = self._journal.once(lambda _: (self.loss.solved(columns, Y, w, start),))
+        return self.loss.at(outer, columns, Y, w)
+
+
 def _shares(weights: Float64 | None, n_rows: int) -> Float64:
     """Shares of the rows in their mean."""
     return np.full(n_rows, 1.0 / n_rows) if weights is None else weights / n_rows
-
-
-__all__ = ["Logistic", "log_loss", "losses_and_residual", "probabilities"]

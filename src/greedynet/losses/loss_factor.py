@@ -9,7 +9,7 @@ Hilbert space; for the squared loss it is the residual, and the algorithm the or
 import numpy as np
 
 from greedynet.linalg.factor import DEPENDENT, Factor
-from greedynet.losses import Absolute, Chebyshev, Fit, Loss, Power, Quantile
+from greedynet.losses.base import Fit, Loss
 from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.types import Float64
 
@@ -66,13 +66,13 @@ class LossFactor(Factor):
     def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
         def fit(_: Journal) -> tuple[Float64, Float64, Float64]:
             found = self.loss.fit(columns, self._target, self._row_weights, start)
-            return found.weights, found.misses, found.functional
+            return found.weights, found.residuals, found.functional
 
         return Fit(*self._journal.once(fit))
 
     @property
     def residual(self) -> Float64:
-        """The norming functional of the misses, as it meets columns with sample weights in them."""
+        """The norming functional of the residuals, for columns that include sample weights."""
         return self.fit.functional / self._row_scale
 
     @property
@@ -86,8 +86,8 @@ class LossFactor(Factor):
         return self.loss.size(self._target, self._row_weights)
 
     def square_left(self, weights: Float64, alpha: float) -> float:
-        """Return the square of the loss's measure of the misses."""
-        return self.loss.size(self.fit.misses, self._row_weights) ** 2
+        """Return the square of the loss's measure of the residuals."""
+        return self.loss.size(self.fit.residuals, self._row_weights) ** 2
 
     def solutions(self, n_affine: int) -> Float64:
         """Weights of the orthonormal columns at every width from the affine term on.
@@ -104,28 +104,6 @@ class LossFactor(Factor):
 
     def _project(self, q: Float64, k: int) -> None:
         """Nothing to do: the weights are fitted when they are asked for."""
-
-
-def information(loss: Loss) -> float:
-    """Return what a row is worth to a loss: to a quantile `q`, `4 q (1 - q)` of one to the median.
-
-    Few rows lie on one side of a quantile far out, and only both sides together locate it.
-    """
-    if isinstance(loss, Quantile):
-        return 4.0 * loss.quantile * (1.0 - loss.quantile)
-    return 1.0
-
-
-def exponent(loss: Loss) -> float:
-    """Return the `p` of the l_p norm that a loss is or is most like."""
-    match loss:
-        case Absolute() | Quantile():
-            return 1.0
-        case Chebyshev():
-            return np.inf
-        case Power(p=p):
-            return p
-    return 2.0
 
 
 _NONE: Float64 = np.empty((0, 0))

@@ -1,7 +1,7 @@
 """Newton's method for smooth losses: one weighted least-squares problem, one line to search.
 
-For a loss with slope `f_i` and curvature `D_i > 0` at the misses, Newton's step and the functional
-to first order after it are
+For a loss with slope `f_i` and curvature `D_i > 0` at the residuals, Newton's step and the
+functional to first order after it are
 
     (F' D F) s = F' f,    f - D F s,
 

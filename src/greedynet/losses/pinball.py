@@ -1,4 +1,4 @@
-"""Absolute values and quantiles: sums of misses that count differently above and below.
+"""Absolute values and quantiles: sums of residuals that count differently above and below.
 
     min_c  sum_i  b_i r_i^+ + a_i r_i^-,    r = y - F c,
 
@@ -6,24 +6,25 @@ is solved by its dual, which has as many constraints as columns,
 
     max_d  <d, y>    subject to    F' d = 0,    -a <= d <= b,
 
-and `d` is the functional. A row with a clear miss has `d_i` at a bound, known beforehand: only rows
-with small misses are left to the linear programme, and those that turn out to lie on the other side
-join them until none does. That is the optimum for all rows.
+and `d` is the functional. A row with a clearly nonzero residual has `d_i` at a bound, known
+beforehand: only rows with small residuals are left to the linear programme, and those that turn out
+to lie on the other side join them until none does. That is the optimum for all rows.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.losses.base import Fit, fit_outputs, row_weights
+from greedynet.losses.base import Fit, fit_outputs, or_ones
 from greedynet.losses.newton import least_squares, newton_step
 from greedynet.losses.programme import shortest, solve_programme, unit_columns
 from greedynet.support.types import Float64
 
-# A miss, or a distance to a bound, below this is zero; targets and row weights are of size one.
+# A residual, or a distance to a bound, below this is zero; targets and row weights are of size one.
 ZERO = 1e-9
 # Steps of reweighted least squares that guess the side of each row, and how they close in.
 GUESSES, CLOSER = 8, 0.5
@@ -38,6 +39,8 @@ class Absolute:
     """
 
     name: str = "absolute"
+    exponent: ClassVar[float] = 1.0
+    is_robust: ClassVar[bool] = True
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
@@ -50,9 +53,14 @@ class Absolute:
         """Return the fit, a vertex: as many rows are met exactly as there are columns."""
         return fit_outputs(partial(_solve, below=1.0, above=1.0), columns, Y, weights, start)
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `1 / |r|`, relative to the smallest."""
+        size = np.abs(residuals)
+        return np.asarray(size.min() / size)
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
         """Return `sum w |r|`."""
-        return float(row_weights(weights, len(misses)) @ np.abs(misses).sum(axis=1))
+        return float(or_ones(weights, len(residuals)) @ np.abs(residuals).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class Quantile:
 
     quantile: float = 0.5
     name: str = "quantile"
+    exponent: ClassVar[float] = 1.0
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
@@ -84,10 +93,24 @@ class Quantile:
         solve = partial(_solve, below=1.0 - self.quantile, above=self.quantile)
         return fit_outputs(solve, columns, Y, weights, start)
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
+    @property
+    def information(self) -> float:
+        """Effective sample size of a row, `4 q (1 - q)`: that of a median is 1.
+
+        Few rows lie on one side of a quantile far out, and only both sides together locate it.
+        """
+        return 4.0 * self.quantile * (1.0 - self.quantile)
+
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `q / |r|` above and `(1 - q) / |r|` below, relative to the smallest residual."""
+        size = np.abs(residuals)
+        sides = np.where(residuals > 0, self.quantile, 1 - self.quantile)
+        return np.asarray(sides * (size.min() / size))
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
         """Return the sum."""
-        sides = np.where(misses > 0, self.quantile, self.quantile - 1.0)
-        return float(row_weights(weights, len(misses)) @ (sides * misses).sum(axis=1))
+        sides = np.where(residuals > 0, self.quantile, self.quantile - 1.0)
+        return float(or_ones(weights, len(residuals)) @ (sides * residuals).sum(axis=1))
 
 
 def _solve(
@@ -107,7 +130,7 @@ def _solve(
 def _misses(
     columns: Float64, y: Float64, low: Float64, high: Float64, start: Float64 | None
 ) -> Float64:
-    """Guess the misses of the optimum by a few steps of reweighted least squares."""
+    """Guess the residuals of the optimum by a few steps of reweighted least squares."""
     solution = least_squares(columns, y, high - low) if start is None else start
     r = y - columns @ solution
     near = float(np.median(np.abs(r)))
@@ -122,7 +145,7 @@ def _misses(
 def _optimum(
     columns: Float64, y: Float64, low: Float64, high: Float64, guess: Float64
 ) -> tuple[Float64, Float64]:
-    """Solve the programme on the rows with small misses, and on more until all rows agree."""
+    """Solve the programme on the rows with small residuals, and on more until all rows agree."""
     n_rows, k = columns.shape
     order = np.argsort(np.abs(guess), kind="stable")
     free = np.zeros(n_rows, dtype=bool)

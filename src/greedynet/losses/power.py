@@ -6,17 +6,19 @@ from functools import partial
 
 import numpy as np
 
-from greedynet.losses.base import ROUNDING, Fit, fit_outputs, row_weights
+from greedynet.losses.base import ROUNDING, Fit, fit_outputs, or_ones
 from greedynet.losses.newton import least_squares, line_minimum, newton_step
 from greedynet.support.types import Float64
 
 # Relative distance to the optimum at which a fit is done: certified, by duality.
 OPTIMAL = 1e-13
-# Misses this much smaller than the largest are as good as zero.
+# Residuals this much smaller than the largest are as good as zero.
 NEAREST = 1e-15
 MAX_STEPS = 120
 # Higher powers are too flat for Newton's steps, far from the optimum or in its rounding.
 FLAT = 4.0
+# Beyond this power the weights of the rows jump from round to round.
+LARGEST_WEIGHTING = 4.0
 # How near to zero the curvature may come, relative to its largest value.
 FLATTEST = 1e-13
 
@@ -25,7 +27,7 @@ FLATTEST = 1e-13
 class Power:
     """`|r| = (sum_i w_i |r_i|^p)^(1/p)`, over rows and outputs.
 
-    The functional is the norming functional of the misses, ::
+    The functional is the norming functional of the residuals, ::
 
         w_i |r_i|^(p-1) sign(r_i) / |r|^(p-1),    <functional, r> = |r|,
 
@@ -50,16 +52,31 @@ class Power:
     ) -> Fit:
         """Return the fit; its distance to the optimum is at most rounding, known by duality."""
         fit = fit_outputs(partial(power_fit, p=self.p), columns, Y, weights, start)
-        w = row_weights(weights, len(Y))
-        sizes = np.array([power_norm(r, w, self.p) for r in fit.misses.T])
+        w = or_ones(weights, len(Y))
+        sizes = np.array([power_norm(r, w, self.p) for r in fit.residuals.T])
         # Each output's functional norms that output; together they norm all the outputs.
         shares = (sizes / (power_norm(sizes, np.ones(len(sizes)), self.p) or 1.0)) ** (self.p - 1)
-        return Fit(fit.weights, fit.misses, fit.functional * shares)
+        return Fit(fit.weights, fit.residuals, fit.functional * shares)
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
+    @property
+    def exponent(self) -> float:
+        """The power."""
+        return self.p
+
+    @property
+    def singles_out_rows(self) -> bool:
+        """Whether large residuals dominate."""
+        return self.p > 2
+
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `|r|^(p - 2)`, relative to the largest."""
+        size = np.abs(residuals)
+        return np.asarray((size / size.max()) ** (min(self.p, LARGEST_WEIGHTING) - 2))
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
         """Return the norm."""
-        w = row_weights(weights, len(misses))
-        return power_norm(misses.T, w, self.p)
+        w = or_ones(weights, len(residuals))
+        return power_norm(residuals.T, w, self.p)
 
 
 def power_norm(r: Float64, w: Float64, p: float) -> float:
@@ -96,13 +113,13 @@ def _descend(
     below, `<d, y> = <d, y - F c> <= |y - F c|`: hence the distance.
     """
     target = power_norm(y, w, p)
-    nearest = 0.1  # smallest miss, relative to the largest, that the curvature of p < 2 may see
+    nearest = 0.1  # smallest residual, relative to the largest, that the curvature of p < 2 may see
     best = (np.inf, solution, np.zeros_like(y), np.zeros_like(solution))
     for _ in range(MAX_STEPS):
         r = y - columns @ solution
         size = power_norm(r, w, p)
         if size <= ROUNDING * target:
-            # Interpolation, or y = 0: there is no miss whose direction would mean anything.
+            # Interpolation, or y = 0: there is no residual whose direction would mean anything.
             return solution, np.zeros_like(y)
         unit = np.abs(r) / np.abs(r).max()
         slope = np.sign(r) * w * unit ** (p - 1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greedynet.losses.base import ROUNDING, Fit, fit_outputs, row_weights
+from greedynet.losses.base import ROUNDING, Fit, fit_outputs, or_ones
 from greedynet.losses.newton import least_squares
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
@@ -30,15 +30,15 @@ class Squared:
     ) -> Fit:
         """Return the least-squares fit; `start` is not needed."""
         fit = fit_outputs(_solve, columns, Y, weights, None)
-        size, target = self.size(fit.misses, weights), self.size(Y, weights)
+        size, target = self.size(fit.residuals, weights), self.size(Y, weights)
         if size <= ROUNDING * target:
             return fit
-        w = row_weights(weights, len(Y))
-        return Fit(fit.weights, fit.misses, w[:, None] * (fit.misses / size))
+        w = or_ones(weights, len(Y))
+        return Fit(fit.weights, fit.residuals, w[:, None] * (fit.residuals / size))
 
-    def size(self, misses: Float64, weights: Float64 | None) -> float:
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
         """Return the weighted Euclidean norm."""
-        return safe_norm(misses * np.sqrt(row_weights(weights, len(misses)))[:, None])
+        return safe_norm(residuals * np.sqrt(or_ones(weights, len(residuals)))[:, None])
 
 
 def _solve(

@@ -1,5 +1,6 @@
-"""How numbers go in and weights come out: scalings, affine term, the network behind a factor."""
+"""`Coordinates`: scaled inputs and outputs, the affine term, and the way back to a network."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -7,14 +8,11 @@ import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
-from greedynet.losses import Loss, Squared
-from greedynet.losses.loss_factor import LossFactor
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path_factor import Trail
+from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
-from greedynet.rows.rows import InputScaling, OutputScaling, Rows
-from greedynet.search.base import Candidate
-from greedynet.support.journal import NO_JOURNAL, Journal
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
 
 
@@ -31,13 +29,31 @@ class Solved(Protocol):
         """Projections of the outputs."""
         ...
 
+    def solutions(self, n_affine: int) -> Float64 | None:
+        """Weights at every width, where they do not follow from those of the last."""
+        ...
+
+
+class Neuron(Protocol):
+    """A neuron whose column was divided by its norm."""
+
+    @property
+    def point(self) -> Float64:
+        """Inner weights, bias last."""
+        ...
+
+    @property
+    def norm(self) -> float:
+        """Norm on the training rows."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Coordinates:
     """The coordinates in which a network is grown.
 
-    Inputs are scaled, so that neurons put kinks where the data are; outputs get unit size, so that
-    several weigh the same. Both maps are undone in the weights.
+    Inputs are scaled, so that neurons put kinks where the data are; outputs get unit norm, so that
+    several count the same. Both maps are undone in the weights.
 
     Attributes
     ----------
@@ -55,27 +71,33 @@ class Frame:
     input_range: Float64
 
     @staticmethod
-    def of(rows: Rows, inputs: InputScaling, *, linear_term: bool) -> "Frame":
-        """Return the frame that fits the training rows, with inputs scaled as given."""
-        outputs = OutputScaling.of(rows, centred=linear_term)
+    def of(
+        rows: Rows,
+        inputs: InputScaling,
+        *,
+        linear_term: bool,
+        outputs: OutputScaling | None = None,
+    ) -> "Coordinates":
+        """Return the coordinates that fit the training rows, with inputs scaled as given."""
+        outputs = outputs or OutputScaling.of(rows, centred=linear_term)
         scaled = Rows(inputs.apply(rows.X), rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
         input_range = np.array([rows.X.min(axis=0), rows.X.max(axis=0)], dtype=np.float64)
-        return Frame(inputs, outputs, affine, input_range)
+        return Coordinates(inputs, outputs, affine, input_range)
 
     @property
     def n_affine(self) -> int:
         """Number of affine columns."""
         return int(self.affine.to_weights.shape[1])
 
-    def without_rows(self) -> "Frame":
-        """Return the frame without the affine columns on the training rows: a few numbers."""
+    def without_rows(self) -> "Coordinates":
+        """Return the coordinates without affine columns on the training rows: a few numbers."""
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
 
     def apply(self, rows: Rows) -> Rows:
-        """Rows in the coordinates of the frame."""
+        """Rows in these coordinates."""
         X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
-        return Rows(X, Y, rows.weights, rows.worth)
+        return Rows(X, Y, rows.weights, rows.effective_size)
 
     def affine_columns(self, rows: Rows) -> Float64:
         """Return the affine columns on scaled rows, sample weights included."""
@@ -86,61 +108,53 @@ class Frame:
         values = rows.X @ points[:, :-1].T + points[:, -1]
         return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
 
-    def column(self, found: Candidate, activation: Activation, rows: Rows | None) -> Float64:
-        """Return a candidate's normalised column on other scaled rows; its own if there are none.
+    def normalised_column(self, neuron: Neuron, activation: Activation, rows: Rows) -> Float64:
+        """Return a neuron on other scaled rows, divided by its norm on the *training* rows.
 
-        Without sample weights, and with the norm of the *training* rows.
+        Without sample weights.
         """
-        if rows is None:
-            return found.column
-        z = rows.X @ found.point[:-1] + found.point[-1]
-        return np.asarray(activation.value(z) / found.norm)
+        z = rows.X @ neuron.point[:-1] + neuron.point[-1]
+        return np.asarray(activation.value(z) / neuron.norm)
 
-    def factor(
-        self,
-        rows: Rows,
-        dependent: float,
-        loss: Loss | None = None,
-        journal: Journal = NO_JOURNAL,
-    ) -> Factor:
-        """Return the factor of scaled rows, with the affine columns in it."""
-        if loss is None or isinstance(loss, Squared):
-            factor = Factor(rows.weighted(rows.Y), dependent=dependent)
-        else:
-            factor = LossFactor(rows.Y, rows.weights, loss, dependent, journal)
+    def begun(self, factor: Factor, rows: Rows) -> Factor:
+        """Append the affine columns on scaled rows to a new factor, and return it."""
         for column in self.affine_columns(rows).T:
             factor.append(column)
         return factor
 
+    def factor(self, rows: Rows, dependent: float) -> Factor:
+        """Return the least-squares factor of scaled rows, with the affine columns in it."""
+        return self.begun(Factor(rows.weighted(rows.Y), dependent=dependent), rows)
+
     def network(
         self,
-        factor: Solved,
-        candidates: list[Candidate],
+        solved: Solved,
+        neurons: Sequence[Neuron],
         activation: Activation,
         *,
         alpha: float,
         single_output: bool,
     ) -> ShallowNetwork:
-        """Return the network of all columns, on the inputs and outputs as they came."""
+        """Return the network of all columns, on the inputs and outputs in their original units."""
         n_features = len(self.inputs.center)
-        points = np.array([c.point for c in candidates]).reshape(-1, n_features + 1)
+        points = np.array([n.point for n in neurons]).reshape(-1, n_features + 1)
         with np.errstate(over="ignore", invalid="ignore"):
             folded = self.inputs.fold(points)
             affine = self.inputs.fold(self.affine.to_weights.T).T
-        trail = Trail(
-            R=factor.R.copy(),
-            z=factor.z.copy(),
-            norms=np.array([c.norm for c in candidates]),
+        factor = PathFactor(
+            R=solved.R.copy(),
+            z=solved.z.copy(),
+            norms=np.array([n.norm for n in neurons]),
             affine=affine,
             center=self.outputs.center,
             scale=self.outputs.scale,
             alpha=alpha,
-            solutions=_solutions(factor, self.n_affine),
+            solutions=solved.solutions(self.n_affine),
         )
         with np.errstate(over="ignore", invalid="ignore"):
-            outer, linear, intercept = trail.solve(len(candidates))
+            outer, linear, intercept = factor.solve(len(neurons))
         present = self.affine.n_nodes > 0
-        slopes = trail.coefficients(len(candidates))[1 : self.n_affine]
+        slopes = factor.coefficients(len(neurons))[1 : self.n_affine]
         _check_scales(folded, outer, linear, sloped=bool(slopes.any()))
         return ShallowNetwork(
             inner_weights=folded[:, :-1],
@@ -150,18 +164,13 @@ class Frame:
             intercept=intercept if present else None,
             activation=activation,
             single_output=single_output,
-            trail=trail,
+            path_factor=factor,
             input_range=self.input_range,
         )
 
 
-def _solutions(factor: Solved, n_affine: int) -> Float64 | None:
-    """Weights at every width, where they do not follow from those of the last."""
-    return factor.solutions(n_affine) if isinstance(factor, LossFactor) else None
-
-
 def _check_scales(folded: Float64, outer: Float64, linear: Float64, *, sloped: bool) -> None:
-    """Refuse weights that are no numbers any more in the units of the data."""
+    """Refuse weights that are not finite, or all zero, in the units of the data."""
     weights = (folded, outer, linear)
     dead = (folded == 0).all(axis=1).any() or (sloped and not linear.any())
     if dead or not all(np.isfinite(w).all() for w in weights):

@@ -19,7 +19,7 @@ from greedynet.activations import (
     get_activation,
     shared_degree,
 )
-from greedynet.model.path_factor import Trail
+from greedynet.model.path_factor import PathFactor
 from greedynet.support.checks import check_matrix, is_whole, named
 from greedynet.support.tensorfile import write_tree
 from greedynet.support.types import Float64
@@ -47,7 +47,7 @@ class ShallowNetwork:
         The `sigma`.
     single_output : bool, default=True
         Whether `predict` returns `(n_rows,)`, which takes one output, or `(n_rows, n_outputs)`.
-    trail : Trail or None, default=None
+    path_factor : PathFactor or None, default=None
         What `truncate` solves with; networks that were trained on have none.
     input_range : ndarray of shape (2, n_features) or None, default=None
         Smallest and largest value of each input in the training data, if they are known.
@@ -72,7 +72,7 @@ class ShallowNetwork:
     intercept: Float64 | None = None
     activation: Activation = field(default_factory=ReLU)
     single_output: bool = True
-    trail: Trail | None = field(default=None, repr=False)
+    path_factor: PathFactor | None = field(default=None, repr=False)
     input_range: Float64 | None = field(default=None, repr=False)
     feature_names: tuple[str, ...] | None = None
 
@@ -160,13 +160,13 @@ class ShallowNetwork:
             )
         if n_nodes == self.n_nodes:
             return self
-        if self.trail is None:
+        if self.path_factor is None:
             raise ValueError(
                 "This network has no selection path to truncate along: its weights were given or "
                 "trained. Truncate the network of the fit instead, before training."
             )
         n = int(n_nodes) - fixed
-        outer, linear, intercept = self.trail.solve(n)
+        outer, linear, intercept = self.path_factor.solve(n)
         return replace(
             self,
             inner_weights=self.inner_weights[:n],
@@ -174,7 +174,7 @@ class ShallowNetwork:
             outer_weights=outer,
             linear_weights=None if self.linear_weights is None else linear,
             intercept=None if self.intercept is None else intercept,
-            trail=self.trail.cut(n),
+            path_factor=self.path_factor.cut(n),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -190,18 +190,23 @@ class ShallowNetwork:
     def state(self) -> dict[str, Any]:
         """Return the fields as arrays and plain values, for a file; `from_state` undoes it."""
         state = {field.name: getattr(self, field.name) for field in fields(self)}
-        trail = None if self.trail is None else dict(vars(self.trail))
-        return state | {"activation": saved_name(self.activation), "trail": trail}
+        factor = state.pop("path_factor")
+        # Files have called it "trail" since version 0.1.
+        return state | {
+            "activation": saved_name(self.activation),
+            "trail": None if factor is None else dict(vars(factor)),
+        }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
         """Return the network of which `state` was taken."""
-        trail = state["trail"]
+        fields = dict(state)
+        factor = fields.pop("trail")
         replaced = {
             "activation": get_activation(state["activation"]),
-            "trail": None if trail is None else Trail(**trail),
+            "path_factor": None if factor is None else PathFactor(**factor),
         }
-        return cls(**{**state, **replaced})
+        return cls(**{**fields, **replaced})
 
     def describe(self) -> str:
         """Say in a few lines what the network is and what its largest neurons are."""
@@ -263,10 +268,11 @@ class ShallowNetwork:
                 f"`feature_names` must have one name for each of the {d} inputs, got "
                 f"{len(self.feature_names)}."
             )
-        if self.trail is not None and not self.trail.fits(n, d, t):
+        if self.path_factor is not None and not self.path_factor.fits(n, d, t):
             raise ValueError(
-                f"`trail` must belong to {n} neurons, {d} inputs and {t} outputs: weights that "
-                "were changed otherwise than by `truncate` have none; write `trail=None`."
+                f"`path_factor` must belong to {n} neurons, {d} inputs and {t} outputs: weights "
+                "that were changed otherwise than by `truncate` have none; write "
+                "`path_factor=None`."
             )
         if self.single_output and t != 1:
             raise ValueError(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.fitting.stopping import StopReason
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.stop_reason import StopReason
 from greedynet.support.types import Float64
 
 

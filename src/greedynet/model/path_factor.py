@@ -1,13 +1,13 @@
-"""`Trail`: the triangle behind a selection path, from which every width of it can be solved."""
+"""`PathFactor`: the triangular factor behind a selection path, which solves for every width."""
 
 from dataclasses import dataclass, replace
 
-from greedynet.linalg.outer import outer_weights
+from greedynet.linalg.triangular import outer_weights
 from greedynet.support.types import Float64
 
 
 @dataclass(frozen=True, eq=False)
-class Trail:
+class PathFactor:
     """What it takes to solve for the outer weights at every width of a path.
 
     Attributes
@@ -53,7 +53,7 @@ class Trail:
         affine = self.affine @ weights[:n_affine]
         return outer, affine[:-1], affine[-1] + self.center
 
-    def cut(self, n_neurons: int) -> "Trail":
+    def cut(self, n_neurons: int) -> "PathFactor":
         """Return the part of the first `n_neurons` neurons."""
         k = self.affine.shape[1] + n_neurons
         return replace(

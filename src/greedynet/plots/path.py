@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from greedynet.fitting.stopping import StopReason
 from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_kind, fitted, unwrapped
 from greedynet.plots.style import BLUE, GREY, INK, RED, dress, end_labels, merged, positive

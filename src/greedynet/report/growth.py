@@ -49,7 +49,7 @@ class Stops:
     def of(subject: Subject) -> "Stops":
         """Return the stops of a model."""
         path = subject.path
-        if path is None or (path.network.trail is None and len(path.n_nodes) > 1):
+        if path is None or (path.network.path_factor is None and len(path.n_nodes) > 1):
             return Stops([], subject.network)
         widths = some_widths(path.n_nodes)
         return Stops([path.network.truncate(width) for width in widths], subject.network)

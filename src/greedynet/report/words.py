@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from greedynet.fitting.stopping import StopReason
+from greedynet.model.stop_reason import StopReason
 from greedynet.report.growth import score_curve
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import plural, score_name

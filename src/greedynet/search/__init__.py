@@ -1,9 +1,13 @@
-"""Which neuron next: interchangeable searches behind one interface."""
+"""Which neuron next: interchangeable searches behind one interface, and what they search in.
 
-from greedynet.search.base import Candidate, Recallable, Search
+May import `support`, `linalg`, `activations`, `losses`, `rows` and `model`; it knows the factor of
+the chosen columns and the residual, and nothing of the loop that asks it.
+"""
+
+from greedynet.search.base import Candidate, Recallable, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
 from greedynet.search.dictionary import DictionarySearch
-from greedynet.search.recorded import RecordedSearch
+from greedynet.search.recorded import RecordedSearch, recorded
 from greedynet.search.weak import WeakSearch
 
 __all__ = [
@@ -13,5 +17,7 @@ __all__ = [
     "Recallable",
     "RecordedSearch",
     "Search",
+    "SearchFactory",
     "WeakSearch",
+    "recorded",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -53,6 +53,25 @@ class Search(Protocol):
         ...
 
 
+class SearchFactory(Protocol):
+    """Begins a search once the rows are known; what `search=` of the estimators takes."""
+
+    def begin(self, X: Float64, row_scale: Float64 | None, seed: int) -> Search:
+        """Return a search on some rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, d)
+            Inputs, scaled to mean 0 and deviation 1.
+        row_scale : ndarray of shape (n_rows,) or None
+            Square roots of the sample weights, by which columns are to be multiplied; None for 1.
+        seed : int
+            Differs where a fit grows several networks.
+        """
+        ...
+
+
+@runtime_checkable
 class Recallable(Search, Protocol):
     """A search that another run of it can take up."""
 

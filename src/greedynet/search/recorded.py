@@ -3,8 +3,20 @@
 from typing import Any
 
 from greedynet.linalg.factor import Factor
-from greedynet.search.base import Candidate, Recallable
-from greedynet.support.journal import Record
+from greedynet.search.base import Candidate, Recallable, Search
+from greedynet.support.journal import NO_JOURNAL, Journal, Record
+
+
+def recorded(search: Search, journal: Journal) -> Search:
+    """Return a search that takes notes in a journal, if there is one."""
+    if isinstance(search, Recallable):
+        return RecordedSearch(search, journal.record())
+    if journal is NO_JOURNAL:
+        return search
+    raise ValueError(
+        f"`checkpoint` needs a search that can be resumed, got a {type(search).__name__} without "
+        "`memory` and `recall`: add these two methods to it, or leave `checkpoint` out."
+    )
 
 
 class RecordedSearch:

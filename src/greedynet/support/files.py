@@ -1,6 +1,7 @@
 """Writing a file so that nobody ever sees half of it."""
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -108,3 +109,8 @@ def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
             "no permission. Choose another folder."
         )
     return target
+
+
+def is_index_column(name: str) -> bool:
+    """Whether pandas has written an index without a name under this one: no property of the row."""
+    return re.fullmatch(r"__index_level_\d+__", name) is not None

@@ -10,13 +10,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TypeVar
 
 import joblib
 from threadpoolctl import threadpool_limits
-
-from greedynet.support.progress import Listener, listen, listener
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -40,40 +37,21 @@ def count_threads(n_jobs: int | None) -> int:
 
 _WAKE_UP = 0.5
 
-# Set where nobody waits any more for what a thread finds.
-_abandoned: ContextVar[threading.Event | None] = ContextVar("greedynet_abandoned", default=None)
-
-
-class AbandonedError(Exception):
-    """Nobody waits for the result: the user has interrupted the fit."""
-
-
-def go_on() -> None:
-    """Return if somebody waits for the result; to be called now and then by what may take long.
-
-    An interrupt reaches the main thread only, and threads cannot be ended from outside.
-    """
-    abandoned = _abandoned.get()
-    if abandoned is not None and abandoned.is_set():
-        raise AbandonedError
-
 
 class Pool:
-    """A map over blocks, on one thread or several; results in the order of the blocks."""
+    """A map over blocks, on one thread or several; results in the order of the blocks.
+
+    Attributes
+    ----------
+    n_threads : int
+    cancelled : threading.Event
+        Set when an interrupt has ended a map: whatever its threads still compute is not needed.
+    """
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
-        self._executor = None
-        self._abandoned = threading.Event()
-        if n_threads > 1:
-            self._executor = ThreadPoolExecutor(
-                n_threads, initializer=self._begin, initargs=(listener(),)
-            )
-
-    def _begin(self, listener: Listener | None) -> None:
-        # What is told in the threads is told to whoever listens where the pool was made.
-        listen(listener)
-        _abandoned.set(self._abandoned)
+        self.cancelled = threading.Event()
+        self._executor = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
     def map(self, function: Callable[[S], T], blocks: Iterable[S]) -> list[T]:
         """Return `[function(b) for b in blocks]`."""
@@ -85,7 +63,7 @@ class Pool:
             return [_result(future) for future in futures]
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
-                self._abandoned.set()
+                self.cancelled.set()
             for future in futures:
                 future.cancel()
             raise

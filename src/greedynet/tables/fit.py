@@ -107,11 +107,11 @@ def fit_table(
         if not held.n_left:
             raise TableError(f"{other.label} has no rows without empty cells.")
     estimator = _estimator(labels is not None, target, parameters)
-    estimator._progress, estimator._on_stage = progress, on_stage
+    estimator.set_progress(progress, on_stage)
     try:
         _fit(estimator, data, held, columns.features)
     finally:
-        del estimator._progress, estimator._on_stage
+        estimator.set_progress()
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "source": table.label,

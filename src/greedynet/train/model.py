@@ -84,7 +84,7 @@ def unstack(weights: Weights, starts: Sequence[ShallowNetwork]) -> list[ShallowN
     """Networks with the trained weights, the rest as in the networks they started from."""
     arrays = {k: np.asarray(v) for k, v in weights._asdict().items() if v is not None}
     return [
-        replace(start, trail=None, **{name: array[i] for name, array in arrays.items()})
+        replace(start, path_factor=None, **{name: array[i] for name, array in arrays.items()})
         for i, start in enumerate(starts)
     ]
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from greedynet.activations import degree_of
 from greedynet.model.network import ShallowNetwork
-from greedynet.rows.rows import InputScaling, OutputScaling, Rows
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
         intercept=affine[:, -1] - outputs.center / outputs.scale,
         single_output=False,
         input_range=None,
-        trail=None,
+        path_factor=None,
     )
 
 

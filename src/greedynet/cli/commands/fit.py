@@ -10,7 +10,7 @@ from greedynet.cli.commands.places import check_places
 from greedynet.cli.commands.progress import reporter
 from greedynet.cli.commands.report import wrote
 from greedynet.cli.commands.words import features, plural, scores
-from greedynet.fitting.stopping import StopReason
+from greedynet.model.stop_reason import StopReason
 from greedynet.report import write_report
 from greedynet.tables.fit import fit_table
 from greedynet.tables.model import TableModel

@@ -20,7 +20,7 @@ from greedynet.correction.all_rows.products import Gram, OnNeurons
 from greedynet.correction.all_rows.sums import Sums
 from greedynet.correction.variable_projection import EDGE, VariableProjection
 from greedynet.linalg.cholesky import damped_step
-from greedynet.model.coordinates import Frame
+from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
@@ -55,10 +55,10 @@ class Pulls(OnNeurons):
 
     def of(self, rows: Rows) -> Float64:
         """Return `sum_i w_i sigma'(W x_i) o (C r_i) x_i'`, of shape (k, d + 1)."""
-        r, inputs = self.frame.n_affine, self.frame.inputs
+        r, inputs = self.coordinates.n_affine, self.coordinates.inputs
         F = self.before_activation(rows)
         slope = self.activation.slope(F[r:] - EDGE)
-        residual = self.frame.outputs.apply(rows.Y).T - self.weights.T @ self.activate(F)
+        residual = self.coordinates.outputs.apply(rows.Y).T - self.weights.T @ self.activate(F)
         if rows.weights is not None:
             residual *= rows.weights
         pull = slope * (self.weights[r:] @ residual)
@@ -71,7 +71,11 @@ class Pulls(OnNeurons):
 
 
 def corrected_on_all_rows(
-    state: VariableProjection, sums: Sums, frame: Frame, activation: Activation
+    state: VariableProjection,
+    sums: Sums,
+    coordinates: Coordinates,
+    activation: Activation,
+    n_tries: int = N_TRIES,
 ) -> VariableProjection:
     """Return the network with its neurons corrected on all rows.
 
@@ -81,24 +85,26 @@ def corrected_on_all_rows(
         The network on a sample, which gives the ridge and the Gauss-Newton matrix.
     sums : Sums
         Over all rows, or over many.
-    frame : Frame
+    coordinates : Coordinates
         The coordinates.
     activation : Activation
+    n_tries : int
+        Steps to try, whether they are kept or not.
     """
     times = sums.n_rows / state.n_rows
     state.damping = _FIRST_DAMPING
     # The noise asks for the same ridge however many rows there are.
     ridge = state.ridge
-    now = _Point.at(state.points, sums, frame, activation, ridge)
+    now = _Point.at(state.points, sums, coordinates, activation, ridge)
     gradient: Float64 | None = None
-    for _ in range(N_TRIES if state.n_neurons else 0):
+    for _ in range(n_tries if state.n_neurons else 0):
         if now.error < _NEXT_TO_NOTHING:
             break
         if gradient is None:
-            pulls = Pulls(frame.without_rows(), now.points, activation, now.weights)
+            pulls = Pulls(coordinates.without_rows(), now.points, activation, now.weights)
             gradient = sums.total(pulls) - ridge * now.points
         step = _step(state, gradient / times)
-        tried = _Point.at(now.points + step, sums, frame, activation, ridge)
+        tried = _Point.at(now.points + step, sums, coordinates, activation, ridge)
         fall = now.objective - tried.objective
         moved = state.moved(tried.points)
         # A neuron that no row of the sample sees any more has no place in the next matrix.
@@ -134,10 +140,10 @@ class _Point:
 
     @staticmethod
     def at(
-        points: Float64, sums: Sums, frame: Frame, activation: Activation, ridge: float
+        points: Float64, sums: Sums, coordinates: Coordinates, activation: Activation, ridge: float
     ) -> "_Point":
-        gram: Gram = sums.gram(frame, points, activation)
-        r = frame.n_affine
+        gram: Gram = sums.gram(coordinates, points, activation)
+        r = coordinates.n_affine
         weights = gram.weights(np.repeat([0.0, ridge], [r, len(points)]))
         error = gram.square_left(weights)
         size = float(np.sum(points**2) + np.sum(weights[r:] ** 2))

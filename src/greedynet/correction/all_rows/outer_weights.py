@@ -28,7 +28,7 @@ from scipy.linalg import cholesky, solve_triangular
 from greedynet.activations import Activation
 from greedynet.correction.all_rows.products import Gram, OnNeurons
 from greedynet.correction.all_rows.sums import Sums
-from greedynet.model.coordinates import Frame
+from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
@@ -77,7 +77,7 @@ class Looked(OnNeurons):
     def of(self, rows: Rows) -> Look:
         """Look at some rows."""
         F = self.activate(self.before_activation(rows))
-        Y = self.frame.outputs.apply(rows.Y)
+        Y = self.coordinates.outputs.apply(rows.Y)
         found = np.concatenate([self.weights, self.probes], axis=1).T @ F
         residual, probed = Y.T - found[: Y.shape[1]], found[Y.shape[1] :]
         weights = np.ones(len(Y)) if rows.weights is None else rows.weights
@@ -94,7 +94,7 @@ class Looked(OnNeurons):
 def products_of_all_rows(
     sample: Sums,
     everything: Sums,
-    frame: Frame,
+    coordinates: Coordinates,
     points: Float64,
     activation: Activation,
     ridge: float = 0.0,
@@ -105,7 +105,7 @@ def products_of_all_rows(
     ----------
     sample, everything : Sums
         Over a large sample of the rows, and over all.
-    frame : Frame
+    coordinates : Coordinates
         The coordinates.
     points : ndarray of shape (k, d + 1)
         Neurons.
@@ -113,15 +113,15 @@ def products_of_all_rows(
     ridge : float
         Of the neurons' weights, about: the products themselves have none.
     """
-    if sample.n_rows < _ROWS_PER_COLUMN * (frame.n_affine + len(points)):
-        return everything.gram(frame, points, activation)
-    few = sample.gram(frame, points, activation).times(everything.n_rows / sample.n_rows)
-    c = few.weights(np.repeat([0.0, ridge], [frame.n_affine, len(points)]))
-    work = Looked(frame.without_rows(), points, activation, c, _probes(few))
+    if sample.n_rows < _ROWS_PER_COLUMN * (coordinates.n_affine + len(points)):
+        return everything.gram(coordinates, points, activation)
+    few = sample.gram(coordinates, points, activation).times(everything.n_rows / sample.n_rows)
+    c = few.weights(np.repeat([0.0, ridge], [coordinates.n_affine, len(points)]))
+    work = Looked(coordinates.without_rows(), points, activation, c, _probes(few))
     look = everything.parts(work, Look)
     off = np.abs(look.probes - len(c)).max()
     if off > max(_ALIKE, _BY_CHANCE * len(c) / np.sqrt(sample.n_rows)):
-        return everything.gram(frame, points, activation)
+        return everything.gram(coordinates, points, activation)
     # The quadratic whose gradient at `c` is that of all rows, and whose value is theirs.
     Hc = few.G @ c
     b = Hc + look.gradient

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from greedynet.activations import Activation
-from greedynet.model.coordinates import Frame
+from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
@@ -20,6 +20,9 @@ class Triangle:
 
     R: Float64
     z: Float64
+
+    def solutions(self, n_affine: int) -> None:
+        """Return None: the weights at every width follow from `R` and `z`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +73,20 @@ class OnNeurons:
 
     Attributes
     ----------
-    frame : Frame
+    coordinates : Coordinates
     points : ndarray of shape (k, d + 1)
-        Neurons in the coordinates of the frame.
+        Neurons in the coordinates of the coordinates.
     activation : Activation
     """
 
-    frame: Frame
+    coordinates: Coordinates
     points: Float64
     activation: Activation
 
     @property
     def width(self) -> int:
         """Affine columns and neurons."""
-        return self.frame.n_affine + len(self.points)
+        return self.coordinates.n_affine + len(self.points)
 
     def before_activation(self, rows: Rows) -> Float64:
         """Return the affine columns and the neurons' `z` on rows as they came, one in each row.
@@ -92,14 +95,16 @@ class OnNeurons:
         of rows is gone through at twice the speed. The weights are scaled, not the rows: of steps
         there should be few, as each makes threads wait for each other.
         """
-        A = self.frame.inputs.fold(np.concatenate([self.frame.affine.to_weights.T, self.points]))
+        A = self.coordinates.inputs.fold(
+            np.concatenate([self.coordinates.affine.to_weights.T, self.points])
+        )
         F = np.asarray(A[:, :-1] @ rows.X.T, dtype=np.float64)
         F += A[:, -1:]
         return F
 
     def activate(self, F: Float64) -> Float64:
         """Turn the neurons' `z` into their values, in place."""
-        r = self.frame.n_affine
+        r = self.coordinates.n_affine
         F[r:] = self.activation.value(F[r:])
         return F
 
@@ -110,7 +115,7 @@ class Products(OnNeurons):
     def of(self, rows: Rows) -> Gram:
         """Return the products over some rows."""
         F = self.activate(self.before_activation(rows))
-        Y = rows.weighted(self.frame.outputs.apply(rows.Y))
+        Y = rows.weighted(self.coordinates.outputs.apply(rows.Y))
         if rows.weights is not None:
             F *= np.sqrt(rows.weights)
         return Gram(F @ F.T, F @ Y, float(np.sum(Y**2)))

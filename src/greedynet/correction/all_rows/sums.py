@@ -7,7 +7,7 @@ import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.correction.all_rows.products import Gram, Products
-from greedynet.model.coordinates import Frame
+from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import Blocks, Work
 from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.types import Float64
@@ -35,20 +35,20 @@ class Sums:
         """Number of rows."""
         return len(self._blocks)
 
-    def gram(self, frame: Frame, points: Float64, activation: Activation) -> Gram:
+    def gram(self, coordinates: Coordinates, points: Float64, activation: Activation) -> Gram:
         """Products of the affine columns and of neurons.
 
         Parameters
         ----------
-        frame : Frame
+        coordinates : Coordinates
         points : ndarray of shape (k, d + 1)
-            Neurons in the coordinates of the frame.
+            Neurons in the coordinates of the coordinates.
         activation : Activation
         """
         # A correction ends where the outer weights are asked for: its last pass need not be made
         # again.
         if self._last is None or not np.array_equal(self._last[0], points):
-            work = Products(frame.without_rows(), points, activation)
+            work = Products(coordinates.without_rows(), points, activation)
             self._last = points, self.parts(work, Gram)
         return self._last[1]
 

@@ -1,6 +1,14 @@
 """Rows that live in blocks: in memory, in files, on a cluster."""
 
-from greedynet.rows.blocks.base import Blocks, Survey, Surveyed, Work, summed
+from greedynet.rows.blocks.base import (
+    DEFAULT_SIZES,
+    Blocks,
+    BlockSizes,
+    Survey,
+    Surveyed,
+    Work,
+    summed,
+)
 from greedynet.rows.blocks.memory import MemoryBlocks, as_blocks, in_memory
 from greedynet.rows.blocks.parquet import parquet_inputs
 from greedynet.rows.blocks.prepare import Labels, Preparation
@@ -9,6 +17,8 @@ from greedynet.rows.blocks.source import Source, SourceBlocks
 from greedynet.rows.blocks.stream import StreamSource, joined
 
 __all__ = [
+    "DEFAULT_SIZES",
+    "BlockSizes",
     "Blocks",
     "Labels",
     "MemoryBlocks",

@@ -22,13 +22,39 @@ from greedynet.support.types import Float64
 
 T = TypeVar("T")
 
-# Rows that are worked on at once, at most, and the numbers they are turned into: these fit into a
-# cache, and to hand a block to a thread takes little of the time that its work does.
-BLOCK_ROWS, BLOCK_NUMBERS = 30_000, 450_000
-# What is read at once: enough to be read at full speed.
-READ_BYTES = 2**25
 _BLOCKS_AT_ONCE = 64
 _SIDE_BY_SIDE = 64
+
+
+@dataclass(frozen=True)
+class BlockSizes:
+    """How large blocks are.
+
+    Attributes
+    ----------
+    rows, numbers : int
+        Rows that are processed at once, at most, and the numbers they are turned into: these fit
+        into a cache, and handing a block to a thread takes little of the time that its work does.
+    read_bytes : int
+        Bytes to read at once: enough to be read at full speed.
+    """
+
+    rows: int = 30_000
+    numbers: int = 450_000
+    read_bytes: int = 2**25
+
+    def block_rows(self, width: int) -> int:
+        """Return how many rows to process at once, each of which becomes `width` numbers."""
+        rows = min(self.rows, max(512, self.numbers // width))
+        # Columns whose lengths are powers of two would compete for the same lines of the cache.
+        return rows // 16 * 16 + 8
+
+    def read_rows(self, n_columns: int) -> int:
+        """Return how many rows to read at once."""
+        return max(1, self.read_bytes // (8 * n_columns))
+
+
+DEFAULT_SIZES = BlockSizes()
 
 
 class Work(Protocol[T]):
@@ -81,22 +107,11 @@ class Blocks(Protocol):
 def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int | None = None) -> T:
     """Return the sum over rows that are in memory, block by block, added in their order."""
     pool = pool or Pool()
-    blocks = _cut(rows, block_rows or _block_rows(work.width))
+    blocks = _cut(rows, block_rows or DEFAULT_SIZES.block_rows(work.width))
     found = work.of(next(blocks))
     while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
         found = reduce(work.join, pool.map(work.of, group), found)
     return found
-
-
-def rows_at_once(n_columns: int) -> int:
-    """Return how many rows to read at once."""
-    return max(1, READ_BYTES // (8 * n_columns))
-
-
-def _block_rows(width: int) -> int:
-    rows = min(BLOCK_ROWS, max(512, BLOCK_NUMBERS // width))
-    # Columns whose lengths are powers of two would be in each other's way in the cache.
-    return rows // 16 * 16 + 8
 
 
 def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:

@@ -6,7 +6,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.blocks.base import Blocks, Survey, Surveyed, Work, summed
+from greedynet.rows.blocks.base import (
+    DEFAULT_SIZES,
+    Blocks,
+    BlockSizes,
+    Survey,
+    Surveyed,
+    Work,
+    summed,
+)
 from greedynet.rows.rows import Rows
 from greedynet.support.threads import Pool
 
@@ -22,10 +30,12 @@ class MemoryBlocks:
     rows : Rows
     pool : Pool or None
         Threads.
+    sizes : BlockSizes
     """
 
     rows: Rows
     pool: Pool | None = None
+    sizes: BlockSizes = DEFAULT_SIZES
 
     @property
     def n_features(self) -> int:
@@ -50,12 +60,14 @@ class MemoryBlocks:
 
     def total(self, work: Work[T]) -> T:
         """Return the sum over all rows."""
-        return summed(work, self.rows, self.pool)
+        return summed(work, self.rows, self.pool, self.sizes.block_rows(work.width))
 
 
-def as_blocks(rows: Rows | Blocks, pool: Pool | None = None) -> Blocks:
+def as_blocks(
+    rows: Rows | Blocks, pool: Pool | None = None, sizes: BlockSizes = DEFAULT_SIZES
+) -> Blocks:
     """Return rows as blocks."""
-    return MemoryBlocks(rows, pool) if isinstance(rows, Rows) else rows
+    return MemoryBlocks(rows, pool, sizes) if isinstance(rows, Rows) else rows
 
 
 def in_memory(rows: Rows | Blocks) -> Rows:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.rows.blocks.base import rows_at_once
+from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.support.extras import require
-from greedynet.tables.readers.base import is_index_column
+from greedynet.support.files import is_index_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,12 @@ class ParquetReader:
     features: tuple[str, ...]
     targets: tuple[str, ...]
     weight: str | None = None
+    sizes: BlockSizes = DEFAULT_SIZES
 
     def __iter__(self) -> Iterator[Raw]:
         weight = [self.weight] if self.weight else []
         names = list(dict.fromkeys([*self.features, *self.targets, *weight]))
-        rows = rows_at_once(len(names))
+        rows = self.sizes.read_rows(len(names))
         for batch in self.dataset.to_batches(columns=names, batch_size=rows):
             column = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
             y = [column[name] for name in self.targets]
@@ -43,7 +44,9 @@ class ParquetReader:
             yield X, y[0] if len(y) == 1 else np.column_stack(y), column.get(self.weight or "")
 
 
-def parquet_reader(path: Path, y: Any, sample_weight: Any) -> ParquetReader:
+def parquet_reader(
+    path: Path, y: Any, sample_weight: Any, sizes: BlockSizes = DEFAULT_SIZES
+) -> ParquetReader:
     """Return the reader of a fit.
 
     Parameters
@@ -76,7 +79,7 @@ def parquet_reader(path: Path, y: Any, sample_weight: Any) -> ParquetReader:
         )
     _check_files(opened, {name for name in names if not is_index_column(name)})
     _check_numbers(opened, features)
-    return ParquetReader(opened, features, targets, sample_weight)
+    return ParquetReader(opened, features, targets, sample_weight, sizes)
 
 
 def _targets(y: Any, names: list[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _get_feature_names
 
-from greedynet.rows.blocks.base import rows_at_once
+from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes
 from greedynet.rows.blocks.parquet import parquet_reader
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.rows.blocks.source import Source
@@ -31,9 +31,12 @@ class ArrayReader:
     X: NDArray[Any]
     y: NDArray[Any]
     weights: NDArray[Any] | None = None
+    sizes: BlockSizes = DEFAULT_SIZES
 
     @staticmethod
-    def of(X: NDArray[Any], y: Any, sample_weight: Any) -> "ArrayReader":
+    def of(
+        X: NDArray[Any], y: Any, sample_weight: Any, sizes: BlockSizes = DEFAULT_SIZES
+    ) -> "ArrayReader":
         """Return a reader of arrays that go together."""
         if y is None or np.ndim(y) == 0:
             raise ValueError(
@@ -44,12 +47,13 @@ class ArrayReader:
         check_same_length(X=X, y=outputs)
         if isinstance(sample_weight, np.memmap):
             check_weight_shape(sample_weight, "sample_weight", len(X))
-            return ArrayReader(X, outputs, sample_weight)
-        return ArrayReader(X, outputs, check_weights(sample_weight, "sample_weight", len(X)))
+            return ArrayReader(X, outputs, sample_weight, sizes)
+        weights = check_weights(sample_weight, "sample_weight", len(X))
+        return ArrayReader(X, outputs, weights, sizes)
 
     def __iter__(self) -> Iterator[Raw]:
         arrays = (self.X, self.y, self.weights)
-        step = rows_at_once(self.X.shape[1] + 1)
+        step = self.sizes.read_rows(self.X.shape[1] + 1)
         for start in range(0, len(self.X), step):
             part = slice(start, start + step)
             # A copy: what is mapped is let go of below.
@@ -137,13 +141,15 @@ def gives_blocks(X: Any, y: Any) -> bool:
     return isinstance(X, Iterable)
 
 
-def reader_of(X: Any, y: Any, sample_weight: Any) -> tuple[Iterable[Raw], tuple[str, ...] | None]:
+def reader_of(
+    X: Any, y: Any, sample_weight: Any, sizes: BlockSizes = DEFAULT_SIZES
+) -> tuple[Iterable[Raw], tuple[str, ...] | None]:
     """Return what reads the blocks, and the names of the inputs if files have them."""
     if isinstance(X, str | os.PathLike):
-        files = parquet_reader(Path(X), y, sample_weight)
+        files = parquet_reader(Path(X), y, sample_weight, sizes)
         return files, files.features
     if isinstance(X, np.memmap):
-        return ArrayReader.of(X, y, sample_weight), None
+        return ArrayReader.of(X, y, sample_weight, sizes), None
     if iter(X) is X:
         raise TypeError(
             f"`X` must give its blocks again for every pass, got a {type(X).__name__}, which is "

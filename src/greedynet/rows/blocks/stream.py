@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.blocks.base import Work, summed
+from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes, Work, summed
 from greedynet.rows.blocks.prepare import Labels, Preparation, Raw, as_inputs
 from greedynet.rows.blocks.readers import column_names
 from greedynet.rows.blocks.repeat import Repeated
@@ -29,6 +29,8 @@ class StreamSource:
         Names of the inputs; None for those of the first block.
     pool : Pool or None
         Threads.
+    sizes : BlockSizes
+        How large blocks are processed.
     """
 
     def __init__(
@@ -36,9 +38,10 @@ class StreamSource:
         reader: Iterable[Raw],
         feature_names: tuple[str, ...] | None = None,
         pool: Pool | None = None,
+        sizes: BlockSizes = DEFAULT_SIZES,
     ) -> None:
         self._reader = Repeated(reader)
-        self._pool = pool
+        self._pool, self._sizes = pool, sizes
         # What an empty block has in a row, nobody knows.
         first = next((raw for raw in reader if len(raw[0])), None)
         if first is None:
@@ -49,9 +52,9 @@ class StreamSource:
 
     def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
         """Return the number of rows and the sum over them, one pass."""
-        n_rows, found = 0, None
+        n_rows, found, block_rows = 0, None, self._sizes.block_rows(work.width)
         for rows in self._rows(preparation):
-            part = summed(work, replace(rows, start=n_rows), self._pool)
+            part = summed(work, replace(rows, start=n_rows), self._pool, block_rows)
             n_rows += len(rows)
             found = part if found is None else work.join(found, part)
         if found is None:

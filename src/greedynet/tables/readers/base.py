@@ -1,6 +1,5 @@
 """What every table offers: the names of its columns, and its rows in blocks."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
@@ -36,11 +35,6 @@ class Table(Protocol):
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows in order, some thousand at a time, of these columns."""
         ...
-
-
-def is_index_column(name: str) -> bool:
-    """Whether pandas has written an index without a name under this one: no property of the row."""
-    return re.fullmatch(r"__index_level_\d+__", name) is not None
 
 
 def check_names(label: str, names: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from greedynet.support.extras import require
+from greedynet.support.files import is_index_column
 from greedynet.tables.readers.base import (
     ROWS,
     Block,
@@ -12,7 +13,6 @@ from greedynet.tables.readers.base import (
     TableError,
     as_column,
     check_names,
-    is_index_column,
     text_column,
 )
 

@@ -16,17 +16,63 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.fitting.sketch import Sketch
 from greedynet.rows.blocks import Blocks, as_blocks, in_memory, joined
-from greedynet.rows.rows import Rows, class_numbers
-from greedynet.support.journal import NO_JOURNAL, Journal
+from greedynet.rows.classes import class_numbers
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import RandomSamples, Sampling, SamplingSettings
+from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
 
-# A class with a smaller part of an equal share is rare.
-_RARE = 0.25
+
+@dataclass(frozen=True, eq=False)
+class ClassSamples:
+    """Samples of labelled rows: one to grow on, and a larger one for the last correction.
+
+    Attributes
+    ----------
+    many : Rows
+        For the last correction.
+    few : Rows
+        To grow on, drawn from them.
+    """
+
+    many: Rows
+    few: Rows
+
+    @staticmethod
+    def of(
+        rows: Rows | Blocks, sampling: Sampling | None, seed: int, context: FitContext
+    ) -> "ClassSamples":
+        """Draw the samples; both are all rows where these are few."""
+        if sampling is None:
+            all_rows = in_memory(rows)
+            return ClassSamples(all_rows, all_rows)
+        settings = sampling.settings
+        n_many = max(settings.classified, sampling.size)
+        many = at_most(rows, n_many, seed, settings.rare_share, context)
+        return ClassSamples(many, at_most(many, sampling.size, seed, settings.rare_share))
+
+    def sample(self, turn: int) -> Rows:
+        """Return the rows to grow on, in every turn."""
+        return self.few
+
+    def held_out(self) -> None:
+        """Return None: ridge and width are chosen by folds."""
+
+    def input_range(self) -> Float64:
+        """Return the smallest and largest inputs of the rows to grow on."""
+        X = self.few.X
+        return np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
 
 
-def at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal = NO_JOURNAL) -> Rows:
-    """Return all rows, or a sample of about `n` if they are more.
+def at_most(
+    rows: Rows | Blocks,
+    n: int,
+    seed: int,
+    rare_share: float = SamplingSettings().rare_share,
+    context: FitContext | None = None,
+) -> Rows:
+    """Return all rows, or a sample of about `n` if there are more.
 
     Parameters
     ----------
@@ -35,15 +81,17 @@ def at_most(rows: Rows | Blocks, n: int, seed: int, journal: Journal = NO_JOURNA
     n : int
     seed : int
         Seed of the sample.
-    journal : Journal
-        Sees that rows have the order they had in an earlier run.
+    rare_share : float
+        A class with a smaller share of an equal number of rows is rare.
+    context : FitContext or None
+        Its journal checks that rows have the order they had in an earlier run.
     """
     if len(rows) <= n:
         return in_memory(rows)
     blocks = as_blocks(rows)
-    sample = Sketch(blocks, n, hold_out=False, seed=seed, turns=1, journal=journal).sample(0)
+    sample = RandomSamples(blocks, n, seed=seed, turns=1, context=context).sample(0)
     there = np.bincount(class_numbers(sample.Y), minlength=_n_classes(rows.n_outputs))
-    enough = int(_RARE * n / len(there))
+    enough = int(rare_share * n / len(there))
     rare = there < enough
     if not rare.any():
         return sample

@@ -1,97 +1,19 @@
-"""When to stop growing, and which width to keep.
+"""Scores of widths, smaller is better: a `Judge` gives every width of a growth one.
 
-A `Judge` gives every width a score, smaller is better: the error on a validation set, or
-generalised cross-validation. `Limits` say when the loop ends; the width kept is the one with the
-smallest score.
+The error on held-out rows, generalised cross-validation, Akaike's criterion, or scores that are
+known already. The width kept is the one with the smallest.
 """
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
 
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss, Squared
+from greedynet.losses.logistic import log_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-
-# Below this the residual is rounding, whatever the tolerance.
-ZERO_RESIDUAL = 1e-13
-
-
-class StopReason(Enum):
-    """Why growing ended; the text says what happened and what to try."""
-
-    N_NODES = "The network has the number of nodes asked for."
-    TOLERANCE = (
-        "The relative residual on the training data reached `tol`. For a closer fit lower `tol`."
-    )
-    EXACT = "The training data are reproduced to rounding; more nodes cannot help."
-    VALIDATED = (
-        "The validation score stopped improving and the width with the best score was kept. To "
-        "look further, raise `patience`."
-    )
-    MAX_NODES = (
-        "`max_nodes` was reached and the width with the best score was kept. If that is close to "
-        "the maximum, raise `max_nodes`."
-    )
-    EXHAUSTED = (
-        "No candidate lies outside the span of the chosen neurons. For more nodes give more "
-        "distinct rows or, with a dictionary, raise `n_points`."
-    )
-    CALLBACK = "A callback asked to stop; the best width so far was kept."
-
-    def __str__(self) -> str:
-        return self.value
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When the loop ends.
-
-    Attributes
-    ----------
-    max_neurons : int
-        Neurons at most.
-    tol : float
-        Relative residual that is good enough.
-    patience : int or None
-        End after so many neurons without a better score; None for never.
-    exact : bool
-        Whether `max_neurons` is the number asked for rather than a limit.
-    """
-
-    max_neurons: int
-    tol: float = 0.0
-    patience: int | None = None
-    exact: bool = False
-
-    def reached(self, errors: list[float], scores: list[float]) -> StopReason | None:
-        """Return the reason to stop after the widths seen so far; None to go on."""
-        if errors[-1] <= ZERO_RESIDUAL:
-            return StopReason.EXACT
-        if errors[-1] <= self.tol:
-            return StopReason.TOLERANCE
-        if len(errors) > self.max_neurons:
-            return StopReason.N_NODES if self.exact else StopReason.MAX_NODES
-        if scores and self.patience is not None:
-            since_best = len(scores) - 1 - best_width(scores)
-            if since_best >= self.patience:
-                return StopReason.VALIDATED
-        return None
-
-    def kept(self, n_neurons: int) -> StopReason:
-        """Return the reason for a finished network that kept so many neurons."""
-        full = n_neurons >= self.max_neurons
-        if self.exact:
-            return StopReason.N_NODES if full else StopReason.EXHAUSTED
-        return StopReason.MAX_NODES if full else StopReason.VALIDATED
-
-
-def best_width(scores: list[float]) -> int:
-    """Position of the smallest score, the first of equals: the fewest neurons."""
-    return int(np.argmin(scores))
 
 
 class Judge(Protocol):
@@ -117,7 +39,7 @@ class Judge(Protocol):
 
 
 class Validation:
-    """Relative error on rows kept apart; atoms keep the norms of the *training* rows.
+    """Relative error on held-out rows; atoms keep the norms of the *training* rows.
 
     Parameters
     ----------
@@ -152,11 +74,11 @@ class Validation:
         """Return `|| Y - F c || / || Y ||` on the validation rows."""
         if column is not None:
             self._append(column * self._row_scale)
-        misses = self._Y - self._columns[:, : self._used] @ weights
-        return self._measure(misses) / self._size
+        residuals = self._Y - self._columns[:, : self._used] @ weights
+        return self._measure(residuals) / self._size
 
     def _measure(self, weighted: Float64) -> float:
-        if isinstance(self._loss, Squared):
+        if self._loss == Squared():
             return safe_norm(weighted)
         return self._loss.size(weighted / self._row_scale[:, None], self._row_scale**2)
 
@@ -180,14 +102,14 @@ def neuron_cost(n_features: int) -> float:
 
 
 class GCV:
-    """Generalised cross-validation: no rows are kept apart.
+    """Generalised cross-validation: no rows are held out.
 
         GCV(k) = (SSE_k / n) / (1 - C(k) / n)^2,    C(k) = affine columns + cost * neurons
 
     Parameters
     ----------
     n_rows : float
-        Number of distinct rows, or how many they are worth.
+        Number of distinct rows, or their effective sample size.
     n_affine : int
         Number of affine columns.
     cost : float
@@ -218,3 +140,39 @@ class Given:
     ) -> float:
         """Return the next of the given scores."""
         return float(next(self._scores))
+
+
+class HeldOutLogLoss(Validation):
+    """Mean log-loss of held-out rows."""
+
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
+        """Return the mean log-loss of the validation rows."""
+        if column is not None:
+            self._append(column * self._row_scale)
+        scale = self._row_scale[:, None]
+        logits = self._columns[:, : self._used] @ weights / scale
+        return log_loss(logits, self._Y / scale, self._row_scale**2)
+
+
+@dataclass(frozen=True)
+class Akaike:
+    """Log-loss plus the degrees of freedom spent on it: `loss + C(k) / n`.
+
+    A neuron costs its outer weights and, as in generalised cross-validation of a regression, what
+    was searched.
+    """
+
+    n_rows: float
+    n_affine: int
+    n_outputs: int
+    searched: float
+
+    def score(
+        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
+    ) -> float:
+        """Return the criterion."""
+        k = factor.size - self.n_affine
+        spent = factor.size * self.n_outputs + k * self.searched
+        return float(np.sqrt(square)) + spent / self.n_rows

@@ -1,0 +1,123 @@
+"""`OuterSolver`: the networks of corrected neurons, their outer weights solved once more."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation
+from greedynet.correction.all_rows.passes import Passes
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.model.coordinates import Coordinates, Solved
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+# A neuron that adds less of its norm is left out: it is dead, or a copy.
+DEPENDENT = 1e-10
+
+
+class _Neuron(NamedTuple):
+    point: Float64
+    norm: float
+
+
+@dataclass(frozen=True, eq=False)
+class OuterSolver:
+    """Solves for outer weights by least squares with a ridge.
+
+    Attributes
+    ----------
+    coordinates : Coordinates
+    rows : Rows
+        Scaled training rows.
+    activation : Activation
+    single_output : bool
+    alpha : float or None
+        Ridge on the outer weights of the normalised neurons; None for that of the correction.
+    passes : Passes or None
+        Sums over all rows, where the others are a sample.
+    """
+
+    coordinates: Coordinates
+    rows: Rows
+    activation: Activation
+    single_output: bool
+    alpha: float | None = None
+    passes: Passes | None = None
+
+    def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
+        """Return the mean of some networks as one network."""
+        alive = [state.points[state.alive] for state in states]
+        points = np.concatenate(alive)
+        ridge = float(np.mean([state.ridge for state in states]))
+        owner = np.repeat(np.arange(len(states)), [len(of_state) for of_state in alive])
+        solve = self._solver(points, ridge)
+        networks = [
+            solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)
+        ]
+        if len(networks) == 1:
+            return networks[0]
+        return _mean(networks, solve(np.arange(len(points)), ridge))
+
+    def solved(self, points: Float64) -> ShallowNetwork:
+        """Return the network of neurons as they are, outer weights by least squares or `alpha`."""
+        return self._solver(points, 0.0)(np.arange(len(points)), 0.0)
+
+    def _solver(
+        self, points: Float64, ridge: float
+    ) -> Callable[[NDArray[np.intp], float], ShallowNetwork]:
+        """Return a function that gives the network of some of the neurons, at a ridge near this."""
+        norms = np.ones(len(points))
+        if self.alpha is not None:
+            norms = np.linalg.norm(self._columns(points), axis=0)
+            norms[norms == 0] = 1.0
+        gram, n_affine = None, self.coordinates.n_affine
+        if self.passes is not None:
+            gram = self.passes.products(self.coordinates, points, self.activation, ridge)
+            gram = gram.divided(np.append(np.ones(n_affine), norms))
+
+        def solve(chosen: NDArray[np.intp], ridge: float) -> ShallowNetwork:
+            if gram is not None:
+                solved: Solved = gram.triangle(np.append(np.arange(n_affine), n_affine + chosen))
+            else:
+                solved = factor = self.coordinates.factor(self.rows, DEPENDENT)
+                columns = self._columns(points[chosen]) / norms[chosen]
+                kept = [factor.append(column) for column in columns.T]
+                chosen = chosen[np.array(kept, dtype=bool)]
+            return self.coordinates.network(
+                solved,
+                [_Neuron(points[i], float(norms[i])) for i in chosen],
+                self.activation,
+                alpha=ridge if self.alpha is None else self.alpha,
+                single_output=self.single_output,
+            )
+
+        return solve
+
+    def _columns(self, points: Float64) -> Float64:
+        return self.coordinates.neuron_columns(self.rows, points, self.activation)
+
+
+def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> ShallowNetwork:
+    """Return the mean of networks; where all their neurons are in `pooled`, with its path."""
+
+    def joined(name: str) -> Float64:
+        return np.concatenate([getattr(network, name) for network in networks])
+
+    def mean(name: str) -> Float64 | None:
+        values = [getattr(network, name) for network in networks]
+        return None if values[0] is None else np.asarray(np.mean(values, axis=0))
+
+    biases = joined("biases")
+    return replace(
+        pooled,
+        inner_weights=joined("inner_weights"),
+        biases=biases,
+        outer_weights=joined("outer_weights") / len(networks),
+        linear_weights=mean("linear_weights"),
+        intercept=mean("intercept"),
+        path_factor=pooled.path_factor if len(biases) == pooled.n_neurons else None,
+    )

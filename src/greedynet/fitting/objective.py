@@ -1,0 +1,111 @@
+"""`Objective`: what a network is to minimise, and what the stages of `construct` do for it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import input_scaling
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.scores import Judge
+from greedynet.linalg.factor import Factor
+from greedynet.model.coordinates import Coordinates
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import Samples, Sampling
+from greedynet.support.context import FitContext
+
+if TYPE_CHECKING:
+    from greedynet.fitting.problem import Problem
+
+# After these a growth has what it wanted, or is to stay as it is.
+NOTHING_TO_CORRECT = (StopReason.EXACT, StopReason.TOLERANCE, StopReason.CALLBACK)
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A network after correction.
+
+    Attributes
+    ----------
+    network : ShallowNetwork
+    error : float
+        On the training rows, comparable to the errors of the growth.
+    score : float or None
+        Comparable to the scores of the widths, if there is one.
+    """
+
+    network: ShallowNetwork
+    error: float
+    score: float | None = None
+
+
+class Objective(ABC):
+    """Least squares, another loss, or log-loss."""
+
+    # The stages, in the order of `construct`.
+
+    @abstractmethod
+    def samples(self, data: TrainingData, plan: Plan, context: FitContext) -> Samples:
+        """Return the rows that the stages see."""
+
+    def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
+        """Return the coordinates in which the network is grown."""
+        return Coordinates.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
+
+    @abstractmethod
+    def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
+        """Return the factor of scaled rows in which columns are collected, without columns yet."""
+
+    @abstractmethod
+    def judge(self, problem: "Problem") -> Judge | None:
+        """Return what scores the widths of the growth; None if nothing does."""
+
+    @abstractmethod
+    def correct(
+        self, problem: "Problem", growths: Sequence[Growth], path: SelectionPath
+    ) -> Finished | None:
+        """Return the corrected network; None if the growth is to be kept as it is."""
+
+    def sampling(self, rows: Rows | Blocks, plan: Plan, held_out: float = 0.0) -> Sampling | None:
+        """Return how rows are sampled; a dictionary is made of all rows."""
+        return None if plan.search == "dictionary" else plan.sampling(rows, held_out)
+
+    # What differs a little from one objective to another.
+
+    def growth_plan(self, plan: Plan) -> Plan:
+        """Return the plan of the growth alone."""
+        return plan
+
+    def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
+        """Return when the growth ends."""
+        return limits
+
+    def grown_width(self, n_neurons: int, plan: Plan) -> int:
+        """Return how many neurons to grow in order to keep `n_neurons`."""
+        return n_neurons
+
+    def ridge(self, plan: Plan) -> float:
+        """Return the ridge on the outer weights while the network grows."""
+        return plan.ridge
+
+    def averages(self, problem: "Problem") -> bool:
+        """Whether two networks of half the width are grown, to be averaged."""
+        return False
+
+    def is_noise(self, problem: "Problem", growth: Growth) -> bool:
+        """Whether more neurons cannot be expected to help."""
+        return False
+
+    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+        """Whether a growth leaves nothing to correct."""
+        return growth.reason in NOTHING_TO_CORRECT or not growth.candidates
+
+    def as_grown(self, problem: "Problem", growth: Growth, path: SelectionPath) -> SelectionPath:
+        """Return the path of a network that is not to be corrected."""
+        return path

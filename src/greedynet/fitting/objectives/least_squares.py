@@ -1,0 +1,142 @@
+"""`LeastSquares`: the objective of the paper, and how its networks are finished.
+
+By what the path says of the data:
+
+* Where the error still fell fast with every neuron, what is left is approximation error. Neurons
+  are *exchanged*: more are grown, all corrected, and the least useful left out again.
+* Where it had stopped falling, what is left is noise, and the choice of neurons depends on it. A
+  second network is grown from another pool of directions, and the two are *averaged*.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil
+
+import numpy as np
+
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.make_search import dependent
+from greedynet.fitting.objective import NOTHING_TO_CORRECT, Finished, Objective
+from greedynet.fitting.objectives.finisher import Finisher
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.scores import Judge, neuron_cost
+from greedynet.linalg.factor import Factor
+from greedynet.losses import Squared
+from greedynet.model.path import SelectionPath
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import FewRows, RandomSamples, samples_of
+from greedynet.support.context import FitContext
+
+
+class LeastSquares(Objective):
+    """`|| Y - F c ||^2`, over rows and outputs."""
+
+    def samples(
+        self, data: TrainingData, plan: Plan, context: FitContext
+    ) -> FewRows | RandomSamples:
+        """Return all rows, or samples with a larger one for the last correction."""
+        return samples_of(
+            data.rows,
+            data.sampling,
+            seed=plan.random_state,
+            hold_out=plan.gcv and data.validation is None,
+            larger=plan.correct and plan.alpha is None,
+            sizes=plan.settings.blocks,
+            context=context,
+        )
+
+    def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
+        """Return the factor whose residual is that of least squares."""
+        return Factor(rows.weighted(rows.Y), dependent=dependent(plan))
+
+    def judge(self, problem: Problem) -> Judge | None:
+        """Return validation, generalised cross-validation, or None."""
+        return problem.regression_judge(Squared())
+
+    def grown_width(self, n_neurons: int, plan: Plan) -> int:
+        """Return some neurons more than are kept."""
+        return ceil(plan.settings.least_squares.overgrowth * n_neurons)
+
+    def averages(self, problem: Problem) -> bool:
+        """Whether there are two networks to average: one direction gives the same one twice."""
+        settings = problem.settings.least_squares
+        return (
+            problem.reach >= settings.min_neurons_averaged
+            and len(problem.rows) >= settings.min_rows_averaged
+            and problem.n_features > 1
+        )
+
+    def is_noise(self, problem: Problem, growth: Growth) -> bool:
+        """Whether the error had stopped falling."""
+        if growth.reason in NOTHING_TO_CORRECT:
+            return False
+        return not approximation_error_left(
+            growth.errors,
+            problem.rows.n_independent,
+            problem.coordinates.n_affine,
+            problem.n_features,
+            problem.settings.least_squares.still_falling,
+        )
+
+    def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
+        """Return the path; where rows were sampled, with outer weights solved on all rows."""
+        n_kept = path.kept.n_neurons
+        if problem.is_corrected or isinstance(problem.samples, FewRows) or n_kept == 0:
+            return path
+        network = Finisher.of(problem).solved(growth.points[:n_kept])
+        return replace(path, finished=network, finished_error=path.kept_error)
+
+    def correct(
+        self, problem: Problem, growths: Sequence[Growth], path: SelectionPath
+    ) -> Finished | None:
+        """Correct, prune, then average two networks or exchange neurons of one."""
+        finisher, most = Finisher.of(problem), problem.limits.max_neurons
+        widths = [most] if len(growths) == 1 else [ceil(most / 2), most - ceil(most / 2)]
+
+        def pruned(turn: int, _: FitContext) -> VariableProjection:
+            return finisher.prune(growths[turn].points, widths[turn], turn)
+
+        states = problem.at_once(*(partial(pruned, turn) for turn in range(len(growths))))
+        if len(states) == 1:
+            states = [finisher.converge(finisher.exchange(states[0]))]
+        if problem.is_exact:
+            pairs = zip(states, widths, strict=True)
+            states = [finisher.refill(state, width) for state, width in pairs]
+        return _chosen(problem, finisher, finisher.on_all_rows(states), growths[0])
+
+
+def _chosen(
+    problem: Problem, finisher: Finisher, states: Sequence[VariableProjection], growth: Growth
+) -> Finished | None:
+    """Return the finished network, unless the growth is to be kept."""
+    limits, score = problem.limits, finisher.score(states)
+    if problem.validation is not None and not limits.exact:
+        # Some width of the growth may do better on the validation set.
+        as_grown = min(growth.scores[: limits.max_neurons + 1])
+        if as_grown < problem.settings.least_squares.growth_clearly_better * score:
+            return None
+    network = finisher.network(states)
+    if limits.exact and network.n_neurons < min(limits.max_neurons, len(growth.candidates)):
+        # Some have become copies of others: the number asked for takes precedence.
+        return None
+    # Scores of folds are of networks as grown: the finished network has none to compare.
+    return Finished(network, finisher.error(states), None if problem.is_cross_validated else score)
+
+
+def approximation_error_left(
+    errors: Sequence[float], n_rows: float, n_affine: int, d: int, still_falling: float
+) -> bool:
+    """Whether the squared error of a path fell by a factor with the last doubling of the neurons.
+
+    The squared errors are those of generalised cross-validation. Noise stops falling; a function
+    that is not yet resolved does not.
+    """
+    spent = n_affine + neuron_cost(d) * np.arange(len(errors))
+    with np.errstate(divide="ignore"):
+        squares = np.square(errors) / np.square(np.maximum(0.0, 1.0 - spent / n_rows))
+    best = int(np.argmin(squares))
+    is_late = 4 * best >= 3 * (len(errors) - 1)
+    return is_late and bool(still_falling * squares[best] < squares[best // 2])

@@ -1,0 +1,143 @@
+"""`LogLoss`: classes, by logits that one hidden layer serves.
+
+Neurons are taken one by one, each the best for `y - p`, the residual of the logistic model so far.
+Then ridge and width are chosen by folds, and all weights are corrected together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from greedynet.correction.log_loss_descent import Weights
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import dependent, input_scaling
+from greedynet.fitting.objective import Finished, Objective
+from greedynet.fitting.objectives.trials import Trials
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
+from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
+from greedynet.model.coordinates import Coordinates
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rare_classes import ClassSamples
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import Sampling
+from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.rows.splitting import n_of_others, stratified_folds
+from greedynet.support.context import FitContext
+
+
+class LogLoss(Objective):
+    """The mean log-loss; its errors are not relative to anything."""
+
+    def sampling(self, rows: Rows | Blocks, plan: Plan, held_out: float = 0.0) -> Sampling | None:
+        """Return how rows are sampled, whatever the search: folds multiply the cost of rows."""
+        return plan.sampling(rows, held_out)
+
+    def samples(self, data: TrainingData, plan: Plan, context: FitContext) -> ClassSamples:
+        """Return all rows, or samples in which rare classes are not lost."""
+        return ClassSamples.of(data.rows, data.sampling, plan.random_state, context)
+
+    def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
+        """Return scaled inputs, and classes as they are."""
+        continuous = plan.search != "dictionary"
+        inputs = InputScaling.limiting_kurtosis(rows) if continuous else input_scaling(rows, plan)
+        t = rows.n_outputs
+        outputs = OutputScaling(np.zeros(t), np.ones(t))
+        return Coordinates.of(rows, inputs, linear_term=plan.linear_term, outputs=outputs)
+
+    def factor(self, rows: Rows, plan: Plan, context: FitContext) -> LogisticFactor:
+        """Return the factor whose residual is `y - p`."""
+        # Where the network is not corrected, the ridge asked for is all the ridge there is.
+        own = RIDGE if plan.correct or plan.alpha is None else max(plan.alpha, 1e-8)
+        loss = Logistic(own)
+        return LogisticFactor(rows.Y, rows.weights, loss, dependent(plan), context.journal)
+
+    def judge(self, problem: Problem) -> Judge | None:
+        """Return validation, Akaike's criterion, or None where folds will choose."""
+        plan, coordinates, rows = problem.plan, problem.coordinates, problem.rows
+        held_out = problem.validation
+        if held_out is not None:
+            affine = coordinates.affine.evaluate(held_out.X)
+            return HeldOutLogLoss(affine, held_out.Y, held_out.row_scale)
+        if plan.limits.exact or plan.correct or not plan.gcv:
+            return None
+        searched = neuron_cost(rows.n_features) - 1.0
+        return Akaike(len(rows), coordinates.n_affine, rows.n_outputs, searched)
+
+    def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
+        """Return the limits without patience where folds will choose the width."""
+        return replace(limits, patience=None) if plan.correct else limits
+
+    def ridge(self, plan: Plan) -> float:
+        """Return 0: the factor has its own."""
+        return 0.0
+
+    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+        """Whether there is nothing to correct; an affine term alone has a ridge to be chosen."""
+        return not growth.factor.size or growth.reason is StopReason.CALLBACK
+
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+        """Choose ridge and width by folds, or by validation rows, and correct all weights."""
+        plan, rows, held_out = problem.plan, problem.rows, problem.validation
+        settings, start = problem.settings.logistic, grown_weights(growths[0], problem)
+        folds = (
+            [(rows, held_out)]
+            if held_out is not None
+            else stratified_folds(rows, plan.random_state, settings.folds)
+        )
+        trials = Trials(folds, plan, problem.context.branch("descents"))
+        ridge = trials.best_ridge(start) if plan.alpha is None else plan.alpha
+        assert isinstance(problem.samples, ClassSamples)
+        most = problem.coordinates.apply(problem.samples.many)
+        # The information in the rows grows with their number, that in the ridge does not.
+        share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
+        final = trials.corrected_on(most, start, share * ridge)
+        if not plan.limits.exact:
+            final = trials.corrected_on(most, trials.narrowed(final, ridge), share * ridge)
+        logits = final.logits(rows.X, plan.activation)
+        return Finished(
+            _network(final, problem),
+            log_loss(logits, rows.Y, rows.weights),
+            trials.held_out_loss(final, ridge) if held_out is None else trials.score([final]),
+        )
+
+
+def grown_weights(growth: Growth, problem: Problem) -> Weights:
+    """Return the grown network as weights: logits as grown, by least squares with a small ridge."""
+    factor, r, rows = growth.factor, growth.n_affine, problem.rows
+    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
+    logits, A = factor.Q @ factor.z, factor.Q[:, :r]
+    H = problem.coordinates.neuron_columns(rows, points, problem.plan.activation)
+    norms = np.linalg.norm(H, axis=0)
+    H = H / norms
+    outside = H - A @ (A.T @ H)
+    C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
+    L = np.zeros((points.shape[1], logits.shape[1]))
+    if r:
+        # The orthonormal columns are the affine ones up to a triangle.
+        affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
+        L = problem.coordinates.affine.to_weights @ affine
+    return Weights(points, C / norms[:, None], L).balanced(problem.plan.activation)
+
+
+def _network(weights: Weights, problem: Problem) -> ShallowNetwork:
+    """Return the network for inputs in their original units."""
+    coordinates, plan = problem.coordinates, problem.plan
+    inner = coordinates.inputs.fold(weights.W)
+    affine = coordinates.inputs.fold(weights.L.T).T
+    return ShallowNetwork(
+        inner_weights=inner[:, :-1],
+        biases=inner[:, -1],
+        outer_weights=weights.C,
+        linear_weights=affine[:-1] if plan.linear_term else None,
+        intercept=affine[-1] if plan.linear_term else None,
+        activation=plan.activation,
+        single_output=plan.single_output,
+        input_range=coordinates.input_range,
+    )

@@ -1,0 +1,195 @@
+"""`Reweighted`: other losses, by least squares on reweighted rows.
+
+At its minimum a loss `sum_i L(r_i)` of the residuals has the derivatives of `sum_i v_i r_i^2`, with
+
+    v_i = L'(r_i) / r_i.
+
+So the network that the Chebyshev greedy algorithm has grown in the norm of the loss gives weights
+to the rows; a network is constructed for them as for any sample weights; and its neurons are
+corrected together while the weights follow the residuals. Where the weights single out few rows, as
+for the largest error and for powers above 2, the network is constructed without weights and its
+outer weights are solved by the loss itself at the end.
+
+A robust loss is meant for data with outliers. Rows beyond ten robust deviations count for the outer
+weights only, as little as the loss allows: neurons, width and ridge are chosen without them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.fitting.construct import construct
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.make_search import dependent
+from greedynet.fitting.objective import NOTHING_TO_CORRECT, Finished, Objective
+from greedynet.fitting.objectives.following import corrected_for_loss
+from greedynet.fitting.objectives.least_squares import LeastSquares
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.scores import Judge, neuron_cost
+from greedynet.fitting.settings import ReweightingSettings
+from greedynet.linalg.factor import Factor
+from greedynet.losses import Loss, Squared, is_robust, singles_out_rows
+from greedynet.losses.loss_factor import LossFactor
+from greedynet.losses.median import weighted_median
+from greedynet.losses.reweighting import row_weights
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.path import SelectionPath
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import FewRows, RandomSamples, samples_of
+from greedynet.support.context import FitContext
+
+# The standard deviation of normal numbers, in medians of their absolute values.
+_DEVIATION = 1.4826
+
+
+@dataclass(frozen=True)
+class Reweighted(Objective):
+    """The sum of a loss over rows and outputs.
+
+    Attributes
+    ----------
+    loss : Loss
+    """
+
+    loss: Loss
+
+    def samples(
+        self, data: TrainingData, plan: Plan, context: FitContext
+    ) -> FewRows | RandomSamples:
+        """Return all rows, or a sample: other losses have no sums over rows to solve from."""
+        return samples_of(
+            data.rows,
+            data.sampling,
+            seed=plan.random_state,
+            hold_out=plan.gcv and data.validation is None,
+            sizes=plan.settings.blocks,
+            context=context,
+        )
+
+    def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
+        """Return the factor whose weights minimise the loss."""
+        return LossFactor(rows.Y, rows.weights, self.loss, dependent(plan), context.journal)
+
+    def judge(self, problem: Problem) -> Judge | None:
+        """Return validation by the loss, generalised cross-validation, or None."""
+        return problem.regression_judge(self.loss)
+
+    def growth_plan(self, plan: Plan) -> Plan:
+        """Return the plan of a growth that is not corrected itself: it serves to weight rows."""
+        return replace(plan, correct=False)
+
+    def grown_width(self, n_neurons: int, plan: Plan) -> int:
+        """Return a width that suffices to weight rows by: each neuron takes one programme."""
+        return min(n_neurons, plan.settings.reweighting.max_grown)
+
+    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+        """Whether no neuron is kept, or none is to be changed."""
+        return path.kept.n_neurons == 0 or path.stop_reason in NOTHING_TO_CORRECT
+
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+        """Construct networks for weighted rows, then correct while the weights follow."""
+        rows, loss = problem.sample, self.loss
+        plan = replace(problem.plan, correct=True, loss=Squared(), limits=problem.limits)
+        weighting = _Weighting.by(path, loss, rows, problem.settings.reweighting)
+        network = weighting.network
+        if singles_out_rows(loss):
+            # Weights that grow with the residuals would leave few rows to choose neurons by.
+            data = TrainingData(rows, problem.held_out)
+            context = problem.context.branch("squares")
+            network = construct(data, plan, LeastSquares(), context=context).kept
+        else:
+            for i in range(problem.settings.reweighting.n_constructions):
+                problem.context.tell("growing a network for rows weighted by their residuals")
+                data = weighting.applied(rows, problem.held_out, network)
+                context = problem.context.branch(f"squares {i}")
+                network = construct(data, plan, LeastSquares(), context=context).kept
+        near = weighting.near(rows, network)
+        context = problem.context.branch("rounds")
+        network = corrected_for_loss(network, rows, replace(plan, loss=loss), near, context)
+        size = loss.size(rows.Y - _center(rows, plan), rows.weights) or 1.0
+        error = loss.size(residuals_of(network, rows), rows.weights) / size
+        return Finished(network, error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighting:
+    """How a loss weights rows by their residuals.
+
+    Attributes
+    ----------
+    loss : Loss
+    network : ShallowNetwork
+        Of a growth, at the width that says most of the residuals.
+    scale : float
+        Its median residual.
+    settings : ReweightingSettings
+    """
+
+    loss: Loss
+    network: ShallowNetwork
+    scale: float
+    settings: ReweightingSettings
+
+    @staticmethod
+    def by(
+        grown: SelectionPath, loss: Loss, rows: Rows, settings: ReweightingSettings
+    ) -> "_Weighting":
+        """Return the weighting by the residuals of a growth.
+
+        For a robust loss of the width with the smallest median residual, as far as degrees of
+        freedom are few: the loss of all rows may be mostly that of the outliers.
+        """
+        spent = neuron_cost(rows.X.shape[1]) * np.arange(len(grown.n_nodes)) / len(rows)
+        # Wider ones may interpolate most rows, and then say nothing of their residuals.
+        widths = grown.n_nodes[spent < settings.max_spent]
+        network = grown.network.truncate(int(min(grown.kept.n_nodes, widths[-1])))
+        if is_robust(loss):
+            n_tried = min(settings.n_widths_tried, len(widths))
+            tried = np.unique(np.geomspace(1, len(widths), n_tried).astype(int)) - 1
+            networks = [grown.network.truncate(int(widths[i])) for i in tried]
+            scores = [
+                _median_residual(n, rows) / (1 - spent[n.n_nodes - widths[0]]) for n in networks
+            ]
+            network = networks[int(np.argmin(scores))]
+        return _Weighting(loss, network, _median_residual(network, rows), settings)
+
+    def near(self, rows: Rows, network: ShallowNetwork) -> NDArray[np.bool_]:
+        """Whether rows are no outliers, for a robust loss."""
+        if not is_robust(self.loss):
+            return np.ones(len(rows), dtype=bool)
+        limit = self.settings.outlier * _DEVIATION * self.scale
+        far = np.abs(residuals_of(network, rows)[:, 0]) > limit
+        return ~far if np.count_nonzero(~far) > len(rows) // 2 else np.ones_like(far)
+
+    def applied(self, rows: Rows, validation: Rows | None, network: ShallowNetwork) -> TrainingData:
+        """Return training and validation rows weighted by the residuals of a network."""
+        near = rows.take(np.flatnonzero(self.near(rows, network)))
+        judged = None if validation is None else self._weighted(validation, network)
+        return TrainingData(self._weighted(near, network), judged)
+
+    def _weighted(self, rows: Rows, network: ShallowNetwork) -> Rows:
+        """Rows weighted by their residuals; those up to the median count as that large.
+
+        Uneven weights lower the effective sample size to `(sum v)^2 / sum v^2`.
+        """
+        r = residuals_of(network, rows)[:, 0]
+        v = row_weights(self.loss, r, rows.weights, self.scale)
+        return Rows(rows.X, rows.Y, v, float(np.sum(v) ** 2 / np.sum(v**2)))
+
+
+def residuals_of(network: ShallowNetwork, rows: Rows) -> "NDArray[np.float64]":
+    """Return `Y` minus the network's values."""
+    return rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
+
+
+def _median_residual(network: ShallowNetwork, rows: Rows) -> float:
+    return weighted_median(np.abs(residuals_of(network, rows)[:, 0]), rows.weights)
+
+
+def _center(rows: Rows, plan: Plan) -> "NDArray[np.float64]":
+    """What a relative error is relative to: the outputs about their mean, or about zero."""
+    mean = np.average(rows.Y, axis=0, weights=rows.weights)
+    return mean if plan.linear_term else np.zeros_like(mean)

@@ -1,0 +1,165 @@
+"""Settings: the constants that decide something in a fit, as values with defaults.
+
+They are no parameters of the estimators: a user need not know them. Tests inject others.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from greedynet.rows.blocks import BlockSizes
+from greedynet.rows.sampling import SamplingSettings
+from greedynet.rows.splitting import FoldSettings
+
+
+@dataclass(frozen=True)
+class PruningSettings:
+    """How neurons are left out, a share at a time.
+
+    Attributes
+    ----------
+    kept_share : float
+        Neurons that are kept at a time.
+    as_good : float
+        A narrower network is kept if its score is below this multiple of the best.
+    patience : int
+        Prunings in a row that may be worse before the best network is taken.
+    """
+
+    kept_share: float = 2 / 3
+    as_good: float = 1.0
+    patience: int = 2
+
+
+@dataclass(frozen=True)
+class LeastSquaresSettings:
+    """How a network for least squares is grown and corrected.
+
+    Attributes
+    ----------
+    overgrowth : float
+        Neurons are grown beyond those wanted by this factor, and the best kept.
+    min_neurons_averaged, min_rows_averaged : int
+        With fewer, the path is too short to distinguish noise from approximation error.
+    still_falling : float
+        More neurons help if the squared error fell by this factor with the last doubling of them.
+    steps, steps_after_pruning, steps_to_converge : int
+        Correction steps.
+    smooth_times : int
+        Times as many steps for smooth activations, whose objective has no kinks.
+    converged_below : float
+        Relative training error below which neurons are corrected to convergence.
+    n_exchanges : int
+        Exchanges of neurons at most; each must lower the score by the factor `worth_exchange`.
+    worth_exchange : float
+    max_exchange_cost : float
+        Multiplications of a correction step beyond which neurons are not exchanged.
+    n_tries_on_all_rows : int
+        Steps of the last correction, on all rows.
+    growth_clearly_better : float
+        The network as grown is kept if its validation error is below this share of the finished
+        network's: near-ties go to the finished one, which varies less between the rows.
+    pruning : PruningSettings
+    """
+
+    overgrowth: float = 1.2
+    min_neurons_averaged: int = 16
+    min_rows_averaged: int = 50
+    still_falling: float = 3.0
+    steps: int = 5
+    steps_after_pruning: int = 3
+    steps_to_converge: int = 20
+    smooth_times: int = 4
+    converged_below: float = 1e-3
+    n_exchanges: int = 8
+    worth_exchange: float = 0.96
+    max_exchange_cost: float = 3e9
+    n_tries_on_all_rows: int = 6
+    growth_clearly_better: float = 0.9
+    pruning: PruningSettings = PruningSettings()
+
+
+@dataclass(frozen=True)
+class ReweightingSettings:
+    """How a network is corrected for another loss, by reweighted least squares.
+
+    Attributes
+    ----------
+    max_grown : int
+        Neurons of the growth in the norm of the loss, which serves to weight rows.
+    n_constructions : int
+        Constructions for weighted rows, each with the weights of the one before.
+    n_rounds, steps_a_round : int
+        Corrections while the weights follow the residuals.
+    max_parameters : float
+        With more effective parameters than this share of the rows, residuals are not noise.
+    max_spent : float
+        With more degrees of freedom than this share of the rows, a growth says nothing of the
+        residuals.
+    n_widths_tried : int
+        Widths of the growth among which a robust loss looks for the smallest median residual.
+    outlier : float
+        Robust deviations beyond which a row is an outlier, for robust losses.
+    """
+
+    max_grown: int = 40
+    n_constructions: int = 2
+    n_rounds: int = 12
+    steps_a_round: int = 2
+    max_parameters: float = 0.5
+    max_spent: float = 0.4
+    n_widths_tried: int = 16
+    outlier: float = 10.0
+
+
+@dataclass(frozen=True)
+class LogisticSettings:
+    """How ridge and width of a classifier are chosen.
+
+    Attributes
+    ----------
+    ridges : tuple of float
+        To be tried, ascending.
+    most_smaller : int
+        Smaller ridges that are tried at most, where classes are very rare.
+    fold_steps, final_steps : int
+        Steps of L-BFGS on a fold, and on all rows.
+    negligible : float
+        Neurons smaller than this share of the largest are left out at once.
+    folds : FoldSettings
+    pruning : PruningSettings
+    """
+
+    ridges: tuple[float, ...] = tuple(np.geomspace(1e-4, 3e-2, 6).tolist())
+    most_smaller: int = 6
+    fold_steps: int = 60
+    final_steps: int = 300
+    negligible: float = 1e-3
+    folds: FoldSettings = FoldSettings()
+    pruning: PruningSettings = PruningSettings(as_good=1.003, patience=1)
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """All settings of a fit.
+
+    Attributes
+    ----------
+    sampling : SamplingSettings
+    blocks : BlockSizes
+    least_squares : LeastSquaresSettings
+    reweighting : ReweightingSettings
+    logistic : LogisticSettings
+    min_rows_gcv : int
+        Generalised cross-validation needs more rows than this.
+    min_rows_parallel : int
+        With fewer rows threads wait for Python's lock more than they gain.
+    """
+
+    sampling: SamplingSettings = SamplingSettings()
+    blocks: BlockSizes = BlockSizes()
+    least_squares: LeastSquaresSettings = LeastSquaresSettings()
+    reweighting: ReweightingSettings = ReweightingSettings()
+    logistic: LogisticSettings = LogisticSettings()
+    min_rows_gcv: int = 3
+    min_rows_parallel: int = 2_000

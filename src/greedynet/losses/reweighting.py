@@ -1,0 +1,46 @@
+"""How rows are weighted so that least squares stand for another loss: `v_i = L'(r_i) / r_i`."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from greedynet.losses.base import Loss
+from greedynet.losses.median import weighted_median
+from greedynet.support.types import Float64
+
+# (residuals, sample weights) -> weights of the rows, with mean 1.
+Reweighting = Callable[[Float64, Float64 | None], Float64]
+
+# Residuals below this share of their median count as that large.
+_FLOOR = 0.05
+
+
+def reweighting(loss: Loss) -> Reweighting:
+    """Return how the weights of the rows follow the residuals from round to round."""
+    own = getattr(loss, "reweighting", None)
+    return partial(row_weights, loss) if own is None else own()
+
+
+def row_weights(
+    loss: Loss, residuals: Float64, weights: Float64 | None, floor: float | None = None
+) -> Float64:
+    """Return `L'(r) / r` times the sample weights, with mean 1.
+
+    Parameters
+    ----------
+    loss : Loss
+        One that is `Reweightable`.
+    residuals : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,) or None
+        Sample weights.
+    floor : float or None
+        Residuals below it count as that large; None for a twentieth of their median.
+    """
+    size = np.abs(residuals)
+    if floor is None:
+        floor = _FLOOR * weighted_median(size, weights)
+    size = np.maximum(size, max(floor, 1e-12 * float(size.max()), 1e-300))
+    v = loss.row_weights(np.where(residuals > 0, size, -size), weights)  # type: ignore[attr-defined]
+    v = v if weights is None else v * weights
+    return np.asarray(v / v.mean())

@@ -1,0 +1,103 @@
+"""Scaling of inputs and outputs, and the way back for the weights of a network."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+# Columns with a kurtosis above this are scaled by their fourth moment.
+MAX_KURTOSIS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class InputScaling:
+    """An affine map of each input, `x -> (x - center) / width`."""
+
+    center: Float64
+    width: Float64
+
+    @staticmethod
+    def identity(n_features: int) -> "InputScaling":
+        """Leave the inputs as they are."""
+        return InputScaling(np.zeros(n_features), np.ones(n_features))
+
+    @staticmethod
+    def to_cube(X: NDArray[np.floating]) -> "InputScaling":
+        """Map the range of each column onto [-1, 1], the cube on which the paper works."""
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        width = high / 2 - low / 2
+        # A constant column says nothing: infinite width gives it the weight zero.
+        width[width == 0] = np.inf
+        return InputScaling(low / 2 + high / 2, width)
+
+    @staticmethod
+    def standard(rows: Rows) -> "InputScaling":
+        """Map each column to mean 0 and standard deviation 1; one far row hardly moves the rest."""
+        # In one order of memory: sums of the same numbers must not differ.
+        X = np.ascontiguousarray(rows.X, dtype=np.float64)
+        largest = np.abs(X).max(axis=0)
+        largest[largest == 0] = 1.0
+        unit = X / largest
+        center = np.average(unit, axis=0, weights=rows.weights)
+        width = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
+        # Constant but for rounding: infinite width gives the column the weight zero.
+        width[(np.ptp(X, axis=0) == 0) | (width < 1e-14)] = np.inf
+        return InputScaling(center * largest, width * largest)
+
+    @staticmethod
+    def limiting_kurtosis(rows: Rows) -> "InputScaling":
+        """Map to mean 0 and deviation 1, but less for columns that are nearly always the same.
+
+        A pixel that is nearly always 0 has a tiny deviation, and dividing by it blows up its few
+        other values. Columns with a kurtosis `m4 / m2^2` above 10 are divided by `(m4 / 10)^(1/4)`
+        instead of `m2^(1/2)`.
+        """
+        standard = InputScaling.standard(rows)
+        fourth = np.average(standard.apply(rows.X) ** 4.0, axis=0, weights=rows.weights)
+        share = np.maximum(1.0, fourth / MAX_KURTOSIS) ** 0.25
+        return replace(standard, width=standard.width * share)
+
+    def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Scaled inputs, in the precision of `X`."""
+        scaled = (X - self.center) / self.width
+        return np.ascontiguousarray(scaled, dtype=X.dtype)
+
+    def fold(self, points: Float64) -> Float64:
+        """Turn weights on the scaled inputs, bias last, into weights on the inputs as they came."""
+        weights = points[:, :-1] / self.width
+        return np.column_stack([weights, points[:, -1] - weights @ self.center])
+
+    def unfold(self, points: Float64) -> Float64:
+        """Turn weights on the inputs as they came, bias last, into weights on the scaled inputs."""
+        bias = points[:, -1] + points[:, :-1] @ self.center
+        width = np.where(np.isinf(self.width), 0.0, self.width)
+        return np.column_stack([points[:, :-1] * width, bias])
+
+
+@dataclass(frozen=True, eq=False)
+class OutputScaling:
+    """An affine map of each output, `y -> (y - center) / scale`, so that outputs weigh the same."""
+
+    center: Float64
+    scale: Float64
+
+    @staticmethod
+    def of(rows: Rows, centred: bool) -> "OutputScaling":
+        """Unit root mean square of each output; about its mean if the network has a constant."""
+        size = np.abs(rows.Y).max(axis=0)
+        size[size == 0] = 1.0
+        unit = rows.Y / size
+        center = np.average(unit, axis=0, weights=rows.weights)
+        if not centred:
+            center = np.zeros_like(center)
+        scale = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
+        # A constant output is zero after centring but for rounding, which must not be blown up.
+        scale[scale < 1e-14] = 1.0
+        return OutputScaling(center * size, scale * size)
+
+    def apply(self, Y: Float64) -> Float64:
+        """Scaled outputs."""
+        return np.asarray((Y - self.center) / self.scale)
