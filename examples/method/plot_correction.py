@@ -2,8 +2,8 @@
 The correction
 ==============
 
-A greedy neuron was the best when it came, and is not moved while others join it. At the end all
-of them are moved together.
+During the growth, each neuron is selected as the best one at that point and stays where it is while
+others are added. At the end, all neurons are moved jointly.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ for ax, correct in zip(axes, (False, True), strict=True):
 plt.show()
 
 # %%
-# How many nodes does the growth alone need for the same error?
+# How many nodes does the growth need to reach the same error without correction?
 
 path = GreedyNetRegressor(n_nodes=40, correct=False).fit(x, y).path_
 print(path.n_nodes[np.argmax(path.training_errors <= model.path_.kept_error)])

@@ -2,8 +2,8 @@
 Neuron by neuron
 ================
 
-The whole growth in a few lines: score all neurons, take the best, solve all outer weights anew,
-look at what is left.
+The whole growth in a few lines: score all neurons, select the best one, recompute all outer
+weights, and continue with the residual.
 """
 
 import matplotlib.pyplot as plt
@@ -18,14 +18,14 @@ Q, _ = np.linalg.qr(np.column_stack([np.ones_like(x), x]))
 chosen, states = [], []
 for _ in range(6):
     residual = y - Q @ (Q.T @ y)
-    new = neurons - Q @ (Q.T @ neurons)  # the part of each that is not there yet
+    new = neurons - Q @ (Q.T @ neurons)  # the part of each neuron outside the span of Q
     lengths = np.linalg.norm(new, axis=0)
     far = lengths > 0.003 * np.linalg.norm(neurons, axis=0)
     scores = np.where(far, (residual @ neurons / np.where(far, lengths, 1)) ** 2, 0)
     best = int(np.argmax(scores))
     states.append((Q @ (Q.T @ y), scores / (y @ y), list(chosen), thresholds[best]))
     chosen.append(thresholds[best])
-    # Orthogonalise: the projection onto all columns is then a sum of single ones.
+    # With orthonormal columns, the projection is the sum of the projections onto each column.
     Q = np.column_stack([Q, new[:, best] / lengths[best]])
 
 figure, axes = plt.subplots(
@@ -45,5 +45,6 @@ axes[1, 0].set_ylabel("score")
 plt.show()
 
 # %%
-# Below: the score of every neuron, and the one that comes next. Next to a chosen neuron the
-# scores are small: what a neighbour would do has been done.
+# The lower panels show the score of every neuron; the dotted line marks the one that is selected
+# next. Close to a selected neuron the scores are small, since neighbouring neurons would explain
+# the same part of the function.

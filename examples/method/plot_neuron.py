@@ -2,8 +2,8 @@
 A neuron is a kink
 ==================
 
-The neuron ``relu(a . x + b)`` is zero on one side and rises on the other. In one dimension the
-border is a point, in two it is a line.
+The neuron ``relu(a . x + b)`` is zero on one side of a boundary and rises linearly on the other. In
+one dimension the boundary is a point, in two it is a line.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ middle.set_title("... and their sum")
 for ax in (left, middle):
     ax.set(xlabel="x", ylim=(-2.2, 1.7))
 
-# In the plane: a direction u and a threshold t.
+# In two dimensions, a neuron has a direction u and a threshold t.
 u, t = np.array([0.8, 0.6]), 0.3
 grid = np.linspace(-1, 1, 200)
 a, b = np.meshgrid(grid, grid)

@@ -1,9 +1,9 @@
 """
-What the ridgelet transform tells
+What the ridgelet transform shows
 =================================
 
-The transform is computed from the data alone, before any network. It is large where a neuron
-would matter: here at the kinks of the function.
+The transform is computed from the data alone, before any network is fitted. It is large where a
+neuron would matter, in this example at the kinks of the function.
 """
 
 import matplotlib.pyplot as plt
@@ -14,9 +14,9 @@ from greedynet import collapsed_ridgelet_transform
 kinks = (-0.5, 0.1, 0.6)
 x = np.linspace(-1, 1, 400)[:, None]
 y = sum(c * np.maximum(x[:, 0] - t, 0) for c, t in zip((2, -3, 4), kinks, strict=True))
-y = y - np.polyval(np.polyfit(x[:, 0], y, 1), x[:, 0])  # a network has an affine term for this
+y = y - np.polyval(np.polyfit(x[:, 0], y, 1), x[:, 0])  # left to the affine term of a network
 
-# The neuron with the kink at t is the point (1, -t) of the sphere, made one long.
+# The neuron with its kink at t is the point (1, -t), normalised to lie on the sphere.
 thresholds = np.linspace(-0.95, 0.95, 800)
 points = np.column_stack([np.ones_like(thresholds), -thresholds])
 lengths = np.linalg.norm(points, axis=1)
@@ -35,5 +35,5 @@ for t in kinks:
 plt.show()
 
 # %%
-# The sign says which way the function bends, the height how much. Outside of the data it is taken
-# as zero, so that their edges show as well.
+# The sign shows in which direction the function bends, and the height by how much. Outside the data
+# the function is treated as zero, so that the transform also shows the edges of the data.

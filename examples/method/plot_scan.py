@@ -2,9 +2,10 @@
 The scan along one direction
 ============================
 
-Along a direction only the threshold is left to choose. Every threshold has a score: how much of
-the squared error its neuron would take away. The library computes all of them in one pass over
-the sorted rows; here it is done the slow way, one threshold after the other.
+Along a given direction, only the threshold of a neuron has to be chosen. The score of a threshold
+is the reduction of the squared error by its neuron. The library computes the scores of all
+thresholds in one pass over the sorted rows; this example computes them the slow way, one after the
+other.
 """
 
 import matplotlib.pyplot as plt
@@ -16,14 +17,14 @@ rng = np.random.default_rng(0)
 x = np.sort(rng.uniform(-1, 1, 120))
 y = np.abs(x - 0.35) + 0.05 * rng.standard_normal(len(x))
 
-# What is there already: a straight line.
+# The network so far is a straight line.
 Q, _ = np.linalg.qr(np.column_stack([np.ones_like(x), x]))
 residual = y - Q @ (Q.T @ y)
 
 
 def score(threshold):
     g = np.maximum(x - threshold, 0)
-    new = g - Q @ (Q.T @ g)  # what of the neuron the line cannot do
+    new = g - Q @ (Q.T @ g)  # the part of the neuron that the line cannot represent
     return (residual @ g) ** 2 / (new @ new)
 
 
@@ -32,7 +33,7 @@ scores = np.array([score(t) for t in thresholds]) / (residual @ residual)
 best = thresholds[np.argmax(scores)]
 
 # %%
-# The network of three nodes, of which the affine term is two, has its kink there:
+# A network with three nodes, that is one neuron and the affine term, has its kink there:
 
 network = GreedyNetRegressor(n_nodes=3, correct=False).fit(x[:, None], y).network_
 kink = -network.biases[0] / network.inner_weights[0, 0]
@@ -48,5 +49,5 @@ left.legend(frameon=False)
 left.set(xlabel="x", ylabel="y")
 right.plot(thresholds, scores, color="#2f6690", lw=2)
 right.axvline(best, color="#d1495b", lw=1, ls=":")
-right.set(xlabel="threshold", ylabel="share of the squared error taken", ylim=(0, 1))
+right.set(xlabel="threshold", ylabel="relative reduction of squared error", ylim=(0, 1))
 plt.show()

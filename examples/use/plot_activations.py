@@ -2,9 +2,9 @@
 Smooth neurons
 ==============
 
-On a smooth function without noise, smooth neurons need fewer nodes. ``relu2`` and ``relu3`` make
-splines of degree 2 and 3 in place of broken lines; ``gelu`` and ``tanh`` also search for how
-sharply a neuron bends.
+On smooth functions without noise, networks with smooth activations reach much smaller errors.
+``relu2`` and ``relu3`` give splines of degree 2 and 3 instead of piecewise linear functions. For
+``gelu`` and ``tanh``, the search also determines how sharply a neuron bends.
 """
 
 import matplotlib.pyplot as plt
@@ -25,15 +25,15 @@ for (top, bottom), activation in zip(axes.T, ("relu", "relu2", "relu3", "gelu"),
     model = GreedyNetRegressor(activation=activation).fit(
         example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val
     )
-    misses = np.abs(model.predict(x[:, None]) - y)
-    error = np.linalg.norm(misses) / np.linalg.norm(y)
+    errors = np.abs(model.predict(x[:, None]) - y)
+    error = np.linalg.norm(errors) / np.linalg.norm(y)
     top.plot(x, y, ":", color="#1f2430", lw=1)
     top.plot(x, model.predict(x[:, None]), color="#d1495b", lw=1.5)
     top.set_title(f"{activation}: {model.n_nodes_} nodes, {error:.0e}", fontsize=10)
-    bottom.semilogy(x, np.maximum(misses, 1e-9), color="#2f6690", lw=0.8)
+    bottom.semilogy(x, np.maximum(errors, 1e-9), color="#2f6690", lw=0.8)
 axes[0, 0].set_ylabel("network")
 axes[1, 0].set_ylabel("|error|")
 plt.show()
 
 # %%
-# On noisy tables they are no better than ``relu`` on the whole: :doc:`/measured` has the figures.
+# On noisy tables they are overall no better than ``relu``: see :doc:`/measured`.

@@ -1,8 +1,9 @@
 """
-Classes
-=======
+Classification
+==============
 
-Two spirals, with 8 and 16 nodes, and with as many as the classifier takes by itself.
+Two spirals, classified with 8 nodes, with 16 nodes, and with the number that the classifier
+chooses.
 """
 
 import matplotlib.pyplot as plt
@@ -25,12 +26,12 @@ for ax, n_nodes in zip(axes, (8, 16, None), strict=True):
     ax.contour(grid, grid, p, [0.5], colors="#1f2430", linewidths=1)
     for value, colour in ((0, "#d1495b"), (1, "#2f6690")):
         ax.plot(*X[label == value].T, ".", color=colour, ms=3)
-    chosen = "" if n_nodes else " (its choice)"
-    right = 100 * model.score(X, label)
-    ax.set_title(f"{model.n_nodes_} nodes{chosen}, {right:.1f} % right", fontsize=10)
+    chosen = "" if n_nodes else " (chosen)"
+    accuracy = 100 * model.score(X, label)
+    ax.set_title(f"{model.n_nodes_} nodes{chosen}, {accuracy:.1f} % correct", fontsize=10)
     ax.set(xticks=[], yticks=[], aspect="equal")
 plt.show()
 
 # %%
-# The shade is the probability of the blue class, the line where it is one half. These are the
-# training rows; :doc:`/measured` has accuracies on rows that were held out.
+# The shading shows the probability of the blue class, and the line shows where it is one half. The
+# accuracies are those on the training rows; :doc:`/measured` reports accuracies on held-out rows.

@@ -2,8 +2,7 @@
 A first network
 ===============
 
-Three hundred noisy measurements, and a network that grows until more neurons would only fit
-noise.
+A network is grown on three hundred noisy measurements until more neurons would only fit noise.
 """
 
 import matplotlib.pyplot as plt
@@ -23,14 +22,14 @@ y = target(x) + 0.15 * rng.standard_normal(len(x))
 model = GreedyNetRegressor(max_nodes=30).fit(x[:, None], y)
 
 # %%
-# The network tells what it is, and why it stopped growing.
+# Print a description of the network and the reason why it stopped growing.
 
 print(model.network_.describe())
 print(model.stop_reason_)
 
 # %%
-# Any width of the growth can be had without another fit. The finished network is not one of them:
-# all its neurons were corrected together, and some left out.
+# Networks of every width along the growth are available without refitting. The finished network is
+# not one of them: its neurons were corrected jointly, and some were pruned.
 
 INK, SOFT, RED, BLUE = "#1f2430", "#b8bfcc", "#d1495b", "#2f6690"
 grid = np.linspace(-1, 1, 1000)
@@ -47,8 +46,8 @@ def draw_network(ax, network):
 
 
 def true_error(network):
-    misses = network.predict(grid[:, None]) - target(grid)
-    return np.linalg.norm(misses) / np.linalg.norm(target(grid))
+    errors = network.predict(grid[:, None]) - target(grid)
+    return np.linalg.norm(errors) / np.linalg.norm(target(grid))
 
 
 def draw_path(ax, path):
@@ -75,5 +74,5 @@ draw_path(axes[3], model.path_)
 plt.show()
 
 # %%
-# Grey: the measurements. Dotted: the truth. Red: the network, its kinks marked below. The dot is
-# the finished network.
+# Grey: the measurements. Dotted: the true function. Red: the network, with its kinks marked below.
+# The dot marks the finished network.

@@ -2,8 +2,8 @@
 Kinks in the plane
 ==================
 
-Each neuron of two inputs folds the plane along a line. Of a function that is made of folds the
-network finds them; a smooth one is made of many.
+Each neuron of two inputs creates a fold along a line in the plane. If a function consists of folds,
+the network finds them; a smooth function is approximated by many folds.
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +31,8 @@ for ax, function, n_nodes in zip(axes, (roof, hill), (4, 40), strict=True):
 plt.show()
 
 # %%
-# The roof has two folds, and two neurons find them; the affine term counts as two nodes. The hill
-# of 40 nodes:
+# The roof has two folds, and two neurons find them; with the affine term, this makes four nodes.
+# The approximation of the hill with 40 nodes:
 
 ApproximationDisplay.from_estimator(model, X, target=hill)
 plt.show()

@@ -1,9 +1,9 @@
 """
-Wrong rows
-==========
+Outliers
+========
 
-Two hundred rows, ten of them wrong. Squares bend to them; absolute values and Huber's loss do not
-notice.
+Ten of two hundred rows are outliers. They distort the fit with the squared loss, but hardly affect
+the fits with the absolute loss and Huber's loss.
 """
 
 import matplotlib.pyplot as plt
@@ -31,6 +31,6 @@ for ax, (loss, colour) in zip(axes, colours.items(), strict=True):
     ax.plot(x, y, ".", color="#b8bfcc", ms=4)
     ax.plot(grid, target(grid), ":", color="#1f2430", lw=1)
     ax.plot(grid, model.predict(grid[:, None]), color=colour, lw=2)
-    ax.set_title(f'loss="{loss}": {error:.3f} from the truth', fontsize=10)
+    ax.set_title(f'loss="{loss}": RMSE {error:.3f}', fontsize=10)
     ax.set(ylim=(-9, 9), xlabel="x")
 plt.show()

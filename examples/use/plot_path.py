@@ -1,9 +1,9 @@
 """
-The path: every width of a growth
+The path: networks of every width
 =================================
 
-A fit keeps its whole growth. How the errors fell, which width was kept, and what the others look
-like can be seen afterwards; nothing is fitted again.
+A fit stores the whole path of its growth. Afterwards you can see how the errors decreased and which
+width was kept, and use networks of other widths, without refitting.
 """
 
 import matplotlib.pyplot as plt
@@ -23,9 +23,9 @@ PathDisplay.from_estimator(model, ax=ax)
 plt.show()
 
 # %%
-# The training error falls with every neuron, the error on the validation rows does not. The width
-# with the smallest one is kept, and any other is a cut of the same growth: its neurons are the
-# first ones, its outer weights are solved anew.
+# The training error decreases with every neuron, but the error on the validation rows does not. The
+# width with the smallest validation error is kept. A network of any other width is a truncation of
+# the same path: it consists of the first neurons, with recomputed outer weights.
 
 for n_nodes in (5, 10, model.n_nodes_, 30, 60):
     network = model.path_.network.truncate(n_nodes)

@@ -1,9 +1,9 @@
 """
-Quantiles: a band around a prediction
-=====================================
+Quantiles: prediction intervals
+===============================
 
-The noise grows to both sides. Two networks, one for each end of the band, say where 80 % of new
-rows will lie.
+The noise increases towards both ends of the range. Two networks, one for each end of the interval,
+predict where 80 % of new rows will lie.
 """
 
 import matplotlib.pyplot as plt
@@ -29,12 +29,12 @@ models = {
 }
 
 # %%
-# How many of ten thousand fresh rows lie below each, and in between?
+# What fraction of ten thousand new rows lies below each quantile, and between the outer two?
 
 below = {q: np.mean(y_fresh <= model.predict(fresh[:, None])) for q, model in models.items()}
 for quantile, share in below.items():
     print(f"{quantile}: {share:.3f} below, with {models[quantile].n_nodes_} nodes")
-print(f"in the band: {below[0.9] - below[0.1]:.3f}")
+print(f"in the interval: {below[0.9] - below[0.1]:.3f}")
 
 # %%
 

@@ -1,9 +1,10 @@
 """
-A start for training
-====================
+A starting point for training
+=============================
 
-Backpropagation from a greedy start and from random weights: the same width, data, optimiser and
-number of epochs. Needs the extra ``train`` (JAX); with PyTorch see :doc:`/recipes`.
+This example compares backpropagation from a greedy start and from random weights, with the same
+width, data, optimiser and number of epochs. It needs the extra ``train`` (JAX); for PyTorch, see
+:doc:`/recipes`.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +27,8 @@ TrainingDisplay.from_histories([r.loss_history for r in results], labels=labels,
 plt.show()
 
 # %%
-# On the test rows:
+# Errors on the test rows:
 
 for label, result in zip(labels, results, strict=True):
-    misses = result.network.predict(example.X_test) - example.y_test
-    print(f"{label}: {np.linalg.norm(misses) / np.linalg.norm(example.y_test):.3f}")
+    errors = result.network.predict(example.X_test) - example.y_test
+    print(f"{label}: {np.linalg.norm(errors) / np.linalg.norm(example.y_test):.3f}")
