@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.checkpoint import checkpointed, data_described, described
 from greedynet.estimators.saving import SaveMixin
-from greedynet.estimators.settings import EstimatorSettings
+from greedynet.estimators.settings import EstimatorSettings, current_settings
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
@@ -77,10 +77,13 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     _error_name: str
     # Whether held-out rows have every class in its share.
     _stratified: ClassVar[bool] = False
-    # No parameters, never saved: see `set_progress` and `EstimatorSettings`.
+    # No parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
-    _settings: EstimatorSettings = EstimatorSettings()
+
+    @property
+    def _settings(self) -> EstimatorSettings:
+        return current_settings()
 
     def set_progress(
         self,

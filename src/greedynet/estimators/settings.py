@@ -1,5 +1,8 @@
-"""Settings of an estimator that are no parameters: constants with defaults, which tests inject."""
+"""Settings of the estimators that are no parameters: constants with defaults, which tests inject."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from greedynet.estimators.checkpoint import CheckpointSettings
@@ -25,3 +28,21 @@ class EstimatorSettings:
     checkpoint: CheckpointSettings = CheckpointSettings()
     merged_up_to: int = CANONICAL_ROWS
     held_out: float = 0.1
+
+
+_current: ContextVar[EstimatorSettings | None] = ContextVar("greedynet_settings", default=None)
+
+
+def current_settings() -> EstimatorSettings:
+    """Return the settings of fits that begin here."""
+    return _current.get() or EstimatorSettings()
+
+
+@contextmanager
+def settings_context(settings: EstimatorSettings) -> Iterator[None]:
+    """Let fits that begin in this block, and in this thread, have other settings."""
+    token = _current.set(settings)
+    try:
+        yield
+    finally:
+        _current.reset(token)
