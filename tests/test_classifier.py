@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.fitting.classify import trials
+from greedynet.fitting.objectives import trials
 from greedynet.linalg.factor import Factor
 
 SETTINGS = [

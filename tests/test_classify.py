@@ -10,34 +10,32 @@ from sklearn.metrics import log_loss as sklearn_log_loss
 from greedynet.activations import get_activation
 from greedynet.correction import log_loss_descent as descent
 from greedynet.correction.log_loss_descent import Weights, descend
-from greedynet.fitting import classify, sketch
-from greedynet.fitting.classify import construct_classifier, trials
-from greedynet.fitting.classify import growth as growth_of
-from greedynet.fitting.classify.growth import (
-    Akaike,
-    HeldOut,
+from greedynet.fitting.construct import construct
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.objectives import LogLoss, logistic, trials
+from greedynet.fitting.objectives.logistic import grown_weights
+from greedynet.fitting.objectives.trials import Trials, ridges_for
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.scores import Akaike, HeldOutLogLoss, neuron_cost
+from greedynet.fitting.settings import FitSettings, LogisticSettings
+from greedynet.losses.logistic import (
+    Logistic,
     LogisticFactor,
-    calm_scaling,
-    class_frame,
-    grown_weights,
+    log_loss,
+    losses_and_residual,
+    probabilities,
 )
-from greedynet.fitting.classify.samples import at_most
-from greedynet.fitting.classify.trials import (
-    ENOUGH_HELD_OUT,
-    ENOUGH_OF_OTHERS,
-    N_FOLDS,
-    RIDGES,
-    Trials,
-    n_of_others,
-    ridges_for,
-    stratified_folds,
-)
-from greedynet.fitting.plan import Plan
-from greedynet.fitting.stopping import Limits, neuron_cost
 from greedynet.model.stop_reason import StopReason
-from greedynet.losses.logistic import Logistic, log_loss, losses_and_residual, probabilities
+from greedynet.rows.rare_classes import at_most
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
+from greedynet.rows.scaling import InputScaling
+from greedynet.rows.splitting import FoldSettings, n_of_others, stratified_folds
+from greedynet.support.context import FitContext
 
+FOLDS = FoldSettings()
+RIDGES = LogisticSettings().ridges
 OUTPUTS = [1, 3, 10]
 each_number_of_outputs = pytest.mark.parametrize("n_outputs", OUTPUTS)
 weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
@@ -198,12 +196,12 @@ def test_the_functional_is_orthogonal_to_the_columns(n_outputs, weighted, ridge)
     ):
         np.testing.assert_allclose(columns.T @ fit.functional, 0, atol=1e-12)
         # What of the weighted residual is outside the span, and nothing else.
-        rest = fit.functional - weight_of(rows)[:, None] * fit.misses
+        rest = fit.functional - weight_of(rows)[:, None] * fit.residuals
         scale = np.sqrt(weight_of(rows))[:, None]
         Q = columns * scale
         np.testing.assert_allclose(rest / scale, Q @ (Q.T @ (rest / scale)), atol=1e-12)
         wanted = losses_and_residual(columns @ fit.weights, rows.Y)[1]
-        np.testing.assert_array_equal(fit.misses, wanted)
+        np.testing.assert_array_equal(fit.residuals, wanted)
 
 
 @each_number_of_outputs
@@ -240,8 +238,8 @@ def test_without_columns_there_is_nothing_but_the_classes():
     rows = some_rows(n_outputs=3)
     fit = Logistic().fit(np.empty((len(rows), 0)), rows.Y, None)
     assert fit.weights.shape == (0, 3)
-    np.testing.assert_allclose(fit.misses, rows.Y - 1 / 3, atol=1e-15)
-    np.testing.assert_array_equal(fit.functional, fit.misses)
+    np.testing.assert_allclose(fit.residuals, rows.Y - 1 / 3, atol=1e-15)
+    np.testing.assert_array_equal(fit.functional, fit.residuals)
 
 
 # The factor
@@ -442,7 +440,7 @@ def test_calm_columns_are_standardised_and_rare_ones_divided_by_less(weighted):
     X[:4, 2] = [9.0, 4.0, 7.0, 2.0]
     X[7, 3] = 1.0
     weights = rng.uniform(0.5, 1.5, 400) if weighted else None
-    scaling = calm_scaling(Rows(X, np.zeros((400, 1)), weights))
+    scaling = InputScaling.limiting_kurtosis(Rows(X, np.zeros((400, 1)), weights))
     mean = np.average(X, axis=0, weights=weights)
     m2, m4 = (np.average((X - mean) ** p, axis=0, weights=weights) for p in (2, 4))
     assert (m4[:2] < 10 * m2[:2] ** 2).all()
@@ -457,14 +455,14 @@ def test_calm_columns_are_standardised_and_rare_ones_divided_by_less(weighted):
 
 def test_a_constant_column_keeps_its_weight_of_zero():
     X = np.c_[np.arange(5.0), np.full(5, 3.0)]
-    assert calm_scaling(Rows(X, np.zeros((5, 1)))).width[1] == np.inf
+    assert InputScaling.limiting_kurtosis(Rows(X, np.zeros((5, 1)))).width[1] == np.inf
 
 
 def test_every_search_has_its_coordinates():
     rows = some_rows(n_outputs=3)
     points = np.random.default_rng(0).standard_normal((9, 3))
     cube, given, calm = (
-        class_frame(rows, plan_of(**settings))
+        LogLoss().coordinates(rows, plan_of(**settings))
         for settings in (
             {"search": "dictionary"},
             {"search": "dictionary", "points": points},
@@ -474,8 +472,8 @@ def test_every_search_has_its_coordinates():
     np.testing.assert_allclose(np.abs(cube.apply(rows).X).max(axis=0), 1, rtol=1e-12)
     np.testing.assert_array_equal(given.apply(rows).X, rows.X)
     np.testing.assert_allclose(calm.apply(rows).X.std(axis=0), 1, rtol=1e-12)
-    for frame in (cube, given, calm):
-        np.testing.assert_array_equal(frame.apply(rows).Y, rows.Y)
+    for coordinates in (cube, given, calm):
+        np.testing.assert_array_equal(coordinates.apply(rows).Y, rows.Y)
 
 
 # Scores of a path
@@ -483,7 +481,8 @@ def test_every_search_has_its_coordinates():
 
 def constructed(rows, validation=None, **settings):
     plan = plan_of(**{"correct": False, **settings})
-    return construct_classifier(rows, replace(plan, single_output=False), validation), plan
+    data = TrainingData(rows, validation, LogLoss().sampling(rows, plan))
+    return construct(data, replace(plan, single_output=False), LogLoss()), plan
 
 
 @each_number_of_outputs
@@ -537,7 +536,7 @@ def test_validation_rows_are_scored_by_their_log_loss(n_outputs, weighted, linea
 
 def test_held_out_rows_have_a_score_before_any_column():
     rows = some_rows(n_outputs=3)
-    judge = HeldOut(np.empty((len(rows), 0)), rows.Y)
+    judge = HeldOutLogLoss(np.empty((len(rows), 0)), rows.Y)
     assert judge.score(None, None, np.empty((0, 3)), 0.0) == pytest.approx(np.log(3))
 
 
@@ -557,8 +556,8 @@ def test_folds_hold_every_class_and_enough_rows(n, n_outputs):
     # Rows that can be told apart.
     rows = Rows(np.c_[np.arange(n), rows.X], rows.Y, np.random.default_rng(0).uniform(1, 2, n))
     counts = np.bincount(labels_of(rows.Y))
-    n_folds = max(2, min(N_FOLDS, counts.min()))
-    folds = stratified_folds(rows, 3)
+    n_folds = max(2, min(FOLDS.n_folds, counts.min()))
+    folds = stratified_folds(rows, 3, FOLDS)
     for train, held in folds:
         both = np.r_[train.X[:, 0], held.X[:, 0]]
         np.testing.assert_array_equal(np.sort(both), np.arange(n))
@@ -573,9 +572,9 @@ def test_folds_hold_every_class_and_enough_rows(n, n_outputs):
     assert len(np.unique(first)) == len(first)
     # Twice through all rows at most, and no more folds than it takes.
     n_held = sum(len(held) for _, held in folds)
-    assert n_held >= min(ENOUGH_HELD_OUT - n_folds, 2 * n)
-    assert n_held - len(folds[-1][1]) < ENOUGH_HELD_OUT
-    again, other = stratified_folds(rows, 3), stratified_folds(rows, 4)
+    assert n_held >= min(FOLDS.enough - n_folds, 2 * n)
+    assert n_held - len(folds[-1][1]) < FOLDS.enough
+    again, other = stratified_folds(rows, 3, FOLDS), stratified_folds(rows, 4, FOLDS)
     for (a, _), (b, _) in zip(folds, again, strict=True):
         np.testing.assert_array_equal(a.X, b.X)
     assert any(not np.array_equal(a.X, b.X) for (_, a), (_, b) in zip(folds, other, strict=True))
@@ -587,10 +586,10 @@ def test_folds_hold_out_enough_of_rare_classes(n, n_rare):
     labels[:n_rare] = 1
     rows = Rows(np.arange(float(n))[:, None], classes_of(labels, 1))
     assert n_of_others(rows) == n_of_others(Rows(rows.X, 1 - rows.Y)) == n_rare
-    held = [int(held.Y.sum()) for _, held in stratified_folds(rows, 0)]
+    held = [int(held.Y.sum()) for _, held in stratified_folds(rows, 0, FOLDS)]
     # Twice through all of them at most, and no more folds than it takes.
-    assert sum(held) >= min(ENOUGH_OF_OTHERS, 2 * n_rare)
-    assert sum(held[:-1]) < ENOUGH_OF_OTHERS
+    assert sum(held) >= min(FOLDS.enough_of_others, 2 * n_rare)
+    assert sum(held[:-1]) < FOLDS.enough_of_others
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -598,7 +597,7 @@ def test_a_class_of_one_row_is_always_trained_on(n_outputs):
     rng = np.random.default_rng(0)
     labels = np.r_[rng.integers(0, max(1, n_outputs - 1), 99), max(1, n_outputs - 1)]
     rows = Rows(np.arange(100.0)[:, None], classes_of(labels, n_outputs))
-    folds = stratified_folds(rows, 0)
+    folds = stratified_folds(rows, 0, FOLDS)
     assert len(folds) == 10
     for train, held in folds:
         assert 99 in train.X
@@ -609,7 +608,7 @@ def test_a_class_of_one_row_is_always_trained_on(n_outputs):
 
 def test_where_every_class_has_one_row_they_are_judged_as_they_are():
     rows = Rows(np.arange(3.0)[:, None], np.eye(3))
-    assert stratified_folds(rows, 0) == [(rows, rows)]
+    assert stratified_folds(rows, 0, FOLDS) == [(rows, rows)]
 
 
 # Ridge and width
@@ -634,7 +633,7 @@ def test_the_smallest_of_values_that_have_no_lowest_point_between():
 
 
 def trials_of(rows, **settings):
-    return Trials(stratified_folds(rows, 0), plan_of(**settings))
+    return Trials(stratified_folds(rows, 0, FOLDS), plan_of(**settings))
 
 
 def test_held_out_rows_count_by_their_weights():
@@ -702,11 +701,13 @@ def test_neurons_that_do_not_pay_are_left_out_and_others_are_not():
 # From the growth to weights
 
 
+def problem_of(rows, **settings):
+    return Problem(TrainingData(rows), plan_of(**settings), LogLoss(), None, FitContext())
+
+
 def grown(rows, n_neurons=8, **settings):
-    plan = plan_of(n_neurons, exact=True, **settings)
-    frame = class_frame(rows, plan)
-    scaled = frame.apply(rows)
-    return growth_of.grown(scaled, None, frame, plan, None, None), frame, scaled, plan
+    problem = problem_of(rows, max_neurons=n_neurons, exact=True, **settings)
+    return problem.grow(problem.start(0, problem.context), n_neurons), problem
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -715,8 +716,9 @@ def grown(rows, n_neurons=8, **settings):
 def test_grown_weights_are_the_grown_logits_by_ridge_regression(n_outputs, linear_term, activation):
     """A ridge of 1e-3 on neurons of unit length, none on the affine term."""
     rows = some_rows(200, n_outputs=n_outputs, weighted=True)
-    growth, frame, scaled, plan = grown(rows, linear_term=linear_term, activation=activation)
-    weights = grown_weights(growth, frame, scaled, plan.activation)
+    growth, problem = grown(rows, linear_term=linear_term, activation=activation)
+    scaled, plan = problem.rows, problem.plan
+    weights = grown_weights(growth, problem)
     H = scaled.weighted(
         plan.activation.value(scaled.X @ growth.points[:, :-1].T + growth.points[:, -1])
     )
@@ -736,11 +738,10 @@ def test_grown_weights_are_the_grown_logits_by_ridge_regression(n_outputs, linea
 def test_the_network_has_the_logits_of_the_weights(n_outputs, linear_term):
     rows = some_rows(100, n_outputs=n_outputs)
     rows = replace(rows, X=rows.X * [3.0, 0.01] + [50.0, 2.0])
-    plan = plan_of(linear_term=linear_term, single_output=False, activation="tanh")
-    frame = class_frame(rows, plan)
+    problem = problem_of(rows, linear_term=linear_term, single_output=False, activation="tanh")
     weights = some_weights(5, n_outputs=n_outputs, affine=linear_term)
-    network = classify._network(weights, frame, plan)
-    wanted = weights.logits(frame.apply(rows).X, plan.activation)
+    network = logistic._network(weights, problem)
+    wanted = weights.logits(problem.rows.X, problem.plan.activation)
     np.testing.assert_allclose(network.predict(rows.X), wanted, rtol=1e-9, atol=1e-9)
     assert (network.linear_weights is None) == (not linear_term)
 
@@ -768,7 +769,7 @@ def test_a_network_without_neurons_is_logistic_regression(alpha, n_outputs):
     """`C = 1 / (n alpha)` is the same penalty; the inputs are standardised."""
     rows = some_rows(150, d=3, n_outputs=n_outputs)
     path, plan = constructed(rows, correct=True, max_neurons=0, exact=True, alpha=alpha)
-    scaled = class_frame(rows, plan).apply(rows).X
+    scaled = LogLoss().coordinates(rows, plan).apply(rows).X
     model = LogisticRegression(C=1 / (150 * alpha), tol=1e-10, max_iter=10_000)
     wanted = model.fit(scaled, labels_of(rows.Y)).predict_proba(scaled)
     found = probabilities(path.kept.predict(rows.X))
@@ -782,7 +783,7 @@ def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
     labels = np.zeros(2_000, dtype=int)
     labels[: round(2_000 * share)] = 1
     ridges = [
-        ridges_for(Rows(np.zeros((2_000, 1)), classes_of(labels, n_outputs)))
+        ridges_for(Rows(np.zeros((2_000, 1)), classes_of(labels, n_outputs)), LogisticSettings())
         for n_outputs in (1, 3)
     ]
     np.testing.assert_array_equal(*ridges)
@@ -790,14 +791,13 @@ def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
     np.testing.assert_allclose(ridges[0][1:] / ridges[0][:-1], RIDGES[1] / RIDGES[0])
     weights = np.where(labels, 1 / share, 1 / (1 - share))
     even = Rows(np.zeros((2_000, 1)), classes_of(labels, 1), weights)
-    np.testing.assert_array_equal(ridges_for(even), RIDGES)
+    np.testing.assert_array_equal(ridges_for(even, LogisticSettings()), RIDGES)
 
 
 @pytest.mark.parametrize("alpha", [None, 0.02])
 def test_the_ridge_says_the_same_to_more_rows(monkeypatch, alpha):
     """A correction on four times as many rows gets a fourth of the ridge; `alpha` is as given."""
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 200)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 200)
+    sampled = FitSettings(sampling=SamplingSettings(least=200, most=200))
     seen = []
 
     def descents(rows, start, ridge, *arguments, **settings):
@@ -809,7 +809,7 @@ def test_the_ridge_says_the_same_to_more_rows(monkeypatch, alpha):
     chosen = []
     monkeypatch.setattr(Trials, "best_ridge", lambda *a: chosen.append(best(*a)) or chosen[-1])
     rows = some_rows(800, noise=0.3)
-    constructed(rows, correct=True, max_neurons=4, alpha=alpha)
+    constructed(rows, correct=True, max_neurons=4, alpha=alpha, settings=sampled)
     ((_, n_all, last),) = {found for found in seen if found[0] == 800}
     if alpha is not None:
         assert last == alpha

@@ -55,17 +55,17 @@ def test_functional_is_orthogonal_to_the_columns(loss, shape):
     fit = loss.fit(Q, Y, w)
     assert np.abs(fit.functional).max() > 1e-3
     np.testing.assert_allclose(Q.T @ fit.functional, 0, atol=1e-11 * np.abs(fit.functional).max())
-    np.testing.assert_allclose(fit.misses, Y - Q @ fit.weights, atol=1e-13)
+    np.testing.assert_allclose(fit.residuals, Y - Q @ fit.weights, atol=1e-13)
 
 
 @every_norm
 @pytest.mark.parametrize("shape", [(60, 7), (300, 40), (50, 30), (9, 8)])
-def test_functional_norms_the_misses(loss, shape):
+def test_functional_norms_the_residuals(loss, shape):
     # <f, r> = |r|, and so = <f, y>: with dual norm at most 1, no other weights can do better.
     Q, Y, w = problem(*shape)
     fit = loss.fit(Q, Y, w)
-    size = loss.size(fit.misses, w)
-    np.testing.assert_allclose(np.sum(fit.functional * fit.misses), size, rtol=1e-10)
+    size = loss.size(fit.residuals, w)
+    np.testing.assert_allclose(np.sum(fit.functional * fit.residuals), size, rtol=1e-10)
     np.testing.assert_allclose(np.sum(fit.functional * Y), size, rtol=1e-10)
     assert dual_norm(loss, fit.functional, w) <= 1 + 1e-10
 
@@ -94,9 +94,9 @@ def test_functional_is_the_derivative_of_the_size(loss, k):
     for _ in range(5):
         g = rng.randn(*Y.shape)
         slope, step = np.sum(fit.functional * g), 1e-7
-        ahead = loss.size(fit.misses - step * g, w) - loss.size(fit.misses, w)
+        ahead = loss.size(fit.residuals - step * g, w) - loss.size(fit.residuals, w)
         # A subgradient: the size lies above its tangent, here and on the other side.
-        assert ahead >= -step * slope - 1e-9 * loss.size(fit.misses, w)
+        assert ahead >= -step * slope - 1e-9 * loss.size(fit.residuals, w)
         if isinstance(loss, Squared | Power) and getattr(loss, "p", 2) >= 1.5:
             np.testing.assert_allclose(ahead / step, -slope, atol=1e-4 * np.abs(g).sum())
 
@@ -105,18 +105,18 @@ def test_functional_is_the_derivative_of_the_size(loss, k):
 def test_no_nearby_weights_are_better(loss):
     Q, Y, w = problem()
     fit = loss.fit(Q, Y, w)
-    least = loss.size(fit.misses, w)
+    least = loss.size(fit.residuals, w)
     rng = np.random.RandomState(2)
     for length in (1e-4, 1e-2, 1.0):
         other = fit.weights + length * rng.randn(*fit.weights.shape)
         assert loss.size(Y - Q @ other, w) >= least
 
 
-def test_huber_threshold_is_that_of_its_misses():
+def test_huber_threshold_is_that_of_its_residuals():
     Q, Y, _ = problem(n_rows=301, n_outputs=3)
     fit = Huber().fit(Q, Y, None)
-    delta = TUNING * NORMAL * np.median(np.abs(fit.misses), axis=0)
-    np.testing.assert_allclose(fit.functional, np.clip(fit.misses / delta, -1, 1), atol=1e-9)
+    delta = TUNING * NORMAL * np.median(np.abs(fit.residuals), axis=0)
+    np.testing.assert_allclose(fit.functional, np.clip(fit.residuals / delta, -1, 1), atol=1e-9)
 
 
 # Naive twins
@@ -134,7 +134,7 @@ def test_power_is_what_a_general_minimiser_finds(p):
     )
     fit = Power(p).fit(Q, Y, w)
     np.testing.assert_allclose(fit.weights[:, 0], found.x, atol=1e-4)
-    np.testing.assert_allclose(Power(p).size(fit.misses, w), found.fun ** (1 / p), rtol=1e-8)
+    np.testing.assert_allclose(Power(p).size(fit.residuals, w), found.fun ** (1 / p), rtol=1e-8)
 
 
 def test_squared_is_least_squares():
@@ -143,7 +143,9 @@ def test_squared_is_least_squares():
     wanted = np.linalg.lstsq(root * Q, root * Y, rcond=None)[0]
     fit = Squared().fit(Q, Y, w)
     np.testing.assert_allclose(fit.weights, wanted, atol=1e-12)
-    np.testing.assert_allclose(Squared().size(fit.misses, w), np.linalg.norm(root * fit.misses))
+    np.testing.assert_allclose(
+        Squared().size(fit.residuals, w), np.linalg.norm(root * fit.residuals)
+    )
 
 
 def test_power_two_is_squared():
@@ -162,7 +164,7 @@ def test_quantile_is_that_of_scikit_learn(quantile):
     loss = Quantile(quantile)
     fit = loss.fit(Q, Y, w)
     np.testing.assert_allclose(fit.weights[:, 0], wanted.coef_, atol=1e-7)
-    assert abs(np.mean(fit.misses < 0) - quantile) < 0.2  # by weight it is exact, up to k rows
+    assert abs(np.mean(fit.residuals < 0) - quantile) < 0.2  # by weight it is exact, up to k rows
 
 
 def test_half_of_the_absolute_values_is_the_median():
@@ -196,7 +198,7 @@ def test_chebyshev_is_its_dual_programme():
         b_eq=np.append(np.zeros(k), 1.0),
     )
     fit = Chebyshev().fit(Q, Y, None)
-    np.testing.assert_allclose(np.abs(fit.misses).max(), -found.fun, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(fit.residuals).max(), -found.fun, rtol=1e-9)
     np.testing.assert_allclose(fit.functional[:, 0], found.x[:n] - found.x[n:], atol=1e-8)
 
 
@@ -204,14 +206,14 @@ def test_chebyshev_polynomial_is_the_smallest():
     # Of all x^5 - (polynomial of degree 4) on [-1, 1], T_5 / 16 has the smallest maximum.
     x = np.cos(np.pi * np.arange(0, 201) / 200)
     fit = Chebyshev().fit(np.linalg.qr(np.vander(x, 5))[0], x[:, None] ** 5, None)
-    np.testing.assert_allclose(fit.misses[:, 0], np.cos(5 * np.arccos(x)) / 16, atol=1e-12)
+    np.testing.assert_allclose(fit.residuals[:, 0], np.cos(5 * np.arccos(x)) / 16, atol=1e-12)
     assert np.count_nonzero(np.abs(fit.functional) > 1e-9) == 6
 
 
 def test_huber_is_least_squares_where_nothing_is_far():
     x = np.linspace(-1, 1, 40)
     Q = np.linalg.qr(np.vander(x, 3))[0]
-    # Misses of one size only: all lie within 1.345 * 1.4826 of their median.
+    # Residuals of one size only: all lie within 1.345 * 1.4826 of their median.
     Y = (Q @ [1.0, 2.0, 3.0] + np.tile([1.0, -1.0, -1.0, 1.0], 10))[:, None]
     wanted = Squared().fit(Q, Y, None)
     np.testing.assert_allclose(Huber().fit(Q, Y, None).weights, wanted.weights, atol=1e-10)
@@ -237,8 +239,8 @@ def test_integer_weights_are_repeated_rows(loss):
     times = np.random.RandomState(3).randint(1, 5, len(Q))
     weighted = loss.fit(Q, Y, times.astype(float))
     repeated = loss.fit(np.repeat(Q, times, axis=0), np.repeat(Y, times, axis=0), None)
-    size = loss.size(weighted.misses, times.astype(float))
-    np.testing.assert_allclose(size, loss.size(repeated.misses, None), rtol=1e-10)
+    size = loss.size(weighted.residuals, times.astype(float))
+    np.testing.assert_allclose(size, loss.size(repeated.residuals, None), rtol=1e-10)
     np.testing.assert_allclose(weighted.weights, repeated.weights, atol=1e-6)
     if not isinstance(loss, Absolute | Quantile | Chebyshev):  # their dual is not unique
         added = np.add.reduceat(repeated.functional, np.cumsum(times) - times, axis=0)
@@ -252,7 +254,7 @@ def test_a_larger_target_has_larger_weights(loss, factor):
     fit, scaled = loss.fit(Q, Y, w), loss.fit(Q, factor * Y, w)
     np.testing.assert_allclose(scaled.weights, factor * fit.weights, atol=1e-8 * factor)
     np.testing.assert_allclose(
-        loss.size(scaled.misses, w), factor * loss.size(fit.misses, w), rtol=1e-9
+        loss.size(scaled.residuals, w), factor * loss.size(fit.residuals, w), rtol=1e-9
     )
     np.testing.assert_allclose(scaled.functional, fit.functional, atol=1e-6)
 
@@ -289,7 +291,9 @@ def test_warm_start_reaches_the_cold_optimum(loss, shape):
     cold = loss.fit(Q, Y, w)
     for before in (0, 1, Q.shape[1] - 1, Q.shape[1]):
         warm = loss.fit(Q, Y, w, loss.fit(Q[:, :before], Y, w))
-        np.testing.assert_allclose(loss.size(warm.misses, w), loss.size(cold.misses, w), rtol=1e-9)
+        np.testing.assert_allclose(
+            loss.size(warm.residuals, w), loss.size(cold.residuals, w), rtol=1e-9
+        )
         np.testing.assert_allclose(Q.T @ warm.functional, 0, atol=1e-10)
 
 
@@ -309,7 +313,7 @@ def test_without_columns_the_target_is_missed(loss):
     _, Y, w = problem()
     fit = loss.fit(np.empty((len(Y), 0)), Y, w)
     assert fit.weights.shape == (0, 2)
-    np.testing.assert_array_equal(fit.misses, Y)
+    np.testing.assert_array_equal(fit.residuals, Y)
     assert np.sum(fit.functional * Y) > 0
 
 
@@ -335,9 +339,9 @@ def test_plain_targets_are_fitted(loss, Y, k):
     assert np.isfinite(fit.weights).all()
     assert np.isfinite(fit.functional).all()
     if loss.name != "huber":  # it does not minimise its size
-        assert loss.size(fit.misses, None) <= loss.size(Y, None) * (1 + 1e-12)
+        assert loss.size(fit.residuals, None) <= loss.size(Y, None) * (1 + 1e-12)
     if k and not np.ptp(Y):
-        np.testing.assert_allclose(fit.misses, 0, atol=1e-12)
+        np.testing.assert_allclose(fit.residuals, 0, atol=1e-12)
 
 
 @every_loss
@@ -346,7 +350,7 @@ def test_as_many_columns_as_rows_interpolate(loss, shape):
     rng = np.random.RandomState(5)
     F, Y = rng.randn(*shape), rng.randn(shape[0], 2)
     fit = loss.fit(F, Y, np.arange(1.0, shape[0] + 1))
-    np.testing.assert_allclose(fit.misses, 0, atol=1e-8)
+    np.testing.assert_allclose(fit.residuals, 0, atol=1e-8)
     assert np.isfinite(fit.functional).all()
 
 
@@ -354,7 +358,9 @@ def test_as_many_columns_as_rows_interpolate(loss, shape):
 def test_a_column_twice_does_no_harm(loss):
     Q, Y, w = problem()
     once, twice = loss.fit(Q, Y, w), loss.fit(np.hstack([Q, Q[:, :1]]), Y, w)
-    np.testing.assert_allclose(loss.size(twice.misses, w), loss.size(once.misses, w), rtol=1e-6)
+    np.testing.assert_allclose(
+        loss.size(twice.residuals, w), loss.size(once.residuals, w), rtol=1e-6
+    )
 
 
 # What users write

@@ -7,7 +7,8 @@ import pytest
 from sklearn.model_selection import KFold
 
 from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
-from greedynet.fitting.stopping import GCV, Limits, Validation, neuron_cost
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.scores import GCV, Validation, neuron_cost
 from greedynet.linalg.factor import Factor
 from problems import SEARCHES, noisy, planted, regressor, relative_error
 

@@ -20,11 +20,12 @@ from greedynet import (
     load,
 )
 from greedynet.export.resolve import as_network
+from greedynet.support.files import is_index_column
 from greedynet.tables.columns import Columns, Input, parse_numbers, survey
 from greedynet.tables.findings import Findings
 from greedynet.tables.model import as_table_model
 from greedynet.tables.readers import TableError, open_table
-from greedynet.tables.readers.base import ROWS, is_index_column
+from greedynet.tables.readers.base import ROWS
 from greedynet.tables.score import evaluate
 
 COLORS = ("blue", "green", "red")
