@@ -1,24 +1,24 @@
 """Correction, pruning, exchange and averaging keep their promises; twins write everything out."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greedynet.activations import ACTIVATIONS, ReLU, degree_of, get_activation
-from greedynet.correction import variable_projection as correct
-from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting.finisher import Finisher
+from greedynet.activations import ACTIVATIONS, degree_of, get_activation
+from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.objectives import LeastSquares
+from greedynet.fitting.objectives.finisher import Finisher
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
 from greedynet.linalg import cholesky as triangles
 from greedynet.linalg.factor import Factor
-from greedynet.model.coordinates import Frame
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
-from greedynet.rows.scaling import InputScaling
 from greedynet.search import ContinuousSearch
 from greedynet.search.directions import directions
+from greedynet.support.context import FitContext
 
 
 def law(**strategies):
@@ -53,8 +53,8 @@ def affine_of(rows, affine=True):
     return (AffineTerm.of(rows) if affine else AffineTerm.absent(rows)).columns
 
 
-def state_of(rows, W, ridge=0.1, affine=True):
-    return VariableProjection(rows, affine_of(rows, affine), W, ridge)
+def state_of(rows, W, ridge=0.1, affine=True, max_block=MAX_BLOCK):
+    return VariableProjection(rows, affine_of(rows, affine), W, ridge, max_block=max_block)
 
 
 # Twins
@@ -271,15 +271,13 @@ def test_a_step_solves_the_damped_system(lapack):
 )
 def test_the_objective_never_rises(seed, d, k, n_outputs, weighted, affine, power, max_block):
     rows = some_rows(40, d, n_outputs, weighted=weighted, seed=seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(correct, "MAX_BLOCK", max_block)
-        state = state_of(rows, some_neurons(k, d, seed), 10.0**power, affine)
-        before = objective(state)
-        for _ in range(5):
-            state.improve(1)
-            after = objective(state)
-            assert after <= before * (1 + 1e-12)
-            before = after
+    state = state_of(rows, some_neurons(k, d, seed), 10.0**power, affine, max_block)
+    before = objective(state)
+    for _ in range(5):
+        state.improve(1)
+        after = objective(state)
+        assert after <= before * (1 + 1e-12)
+        before = after
     assert state.ridge == 10.0**power
 
 
@@ -301,12 +299,11 @@ def test_neurons_that_were_moved_find_back(n_outputs, weighted):
     np.testing.assert_allclose(found, W / np.linalg.norm(W, axis=1, keepdims=True), atol=1e-3)
 
 
-def test_blocks_reach_all_neurons_and_come_as_far(monkeypatch):
+def test_blocks_reach_all_neurons_and_come_as_far():
     rows = some_rows(150, 2, noise=0.05)
     W = some_neurons(9, 2)
     whole = state_of(rows, W).improve(40)
-    monkeypatch.setattr(correct, "MAX_BLOCK", 6)
-    state = state_of(rows, W)
+    state = state_of(rows, W, max_block=6)
     assert [block.indices(9)[:2] for block in state._blocks()] == [
         (0, 2),
         (2, 4),
@@ -539,34 +536,35 @@ def test_leaving_out_none_changes_nothing_and_leaves_the_state_as_it_was():
 # Finishing
 
 
-def finisher_of(n=200, d=2, noise=0.3, n_outputs=1, validated=False, seed=0, linear_term=True):
-    """A finisher of noisy rows, with validation rows or without."""
+def finisher_of(
+    n=200, d=2, noise=0.3, n_outputs=1, validated=False, seed=0, exact=True, **settings
+):
+    """A finisher of noisy rows, with validation rows or without, and the rows as they came."""
     rows = some_rows(2 * n, d, n_outputs, noise, seed=seed)
     train, rest = rows.take(np.arange(n)), rows.take(np.arange(n, 2 * n))
-    frame = Frame.of(train, InputScaling.standard(train), linear_term=linear_term)
-    validation = frame.apply(rest) if validated else None
-    finisher = Finisher(frame, frame.apply(train), validation, ReLU(), n_outputs == 1)
-    return finisher, train
+    limits = Limits(30, exact=exact)
+    plan = Plan(limits, gcv=not exact, single_output=n_outputs == 1, **settings)
+    data = TrainingData(train, rest if validated else None)
+    return Finisher.of(Problem(data, plan, LeastSquares(), None, FitContext())), train
 
 
-def grow_more_of(rows):
-    """Neurons with more that go with them, as the greedy algorithm finds them."""
-
-    def grow_more(points, n_more, cycle):
-        factor = Factor(rows.weighted(rows.Y))
-        for column in columns_of(rows, points, affine_of(rows)).T:
-            factor.append(column)
-        search = ContinuousSearch(rows, directions(rows.X, cycle), 2)
-        found = [points]
-        for _ in range(n_more):
-            candidate = search.propose(factor)
-            if candidate is None or not factor.append(candidate.column):
-                break
-            search.accept(factor)
-            found.append(candidate.point[None])
-        return np.concatenate(found)
-
-    return grow_more
+@pytest.mark.parametrize("n_more", [1, 4])
+def test_more_neurons_are_those_that_lower_the_error_most(n_more):
+    """The twin continues from the neurons as if they had been grown."""
+    finisher, _ = finisher_of(noise=0.0)
+    rows, points, cycle = finisher.rows, some_neurons(5, 2), 1
+    found = finisher.problem.more_neurons(points, n_more, cycle)
+    factor = Factor(rows.weighted(rows.Y), dependent=3e-3)
+    for column in columns_of(rows, points, affine_of(rows)).T:
+        factor.append(column)
+    pool = np.concatenate([directions(rows.X, 2 + cycle), lines_of(points[:, :-1])])
+    search, twin = ContinuousSearch(rows, pool, 2, mirrored=True), [points]
+    for _ in range(n_more):
+        candidate = search.propose(factor)
+        assert factor.append(candidate.column)
+        search.accept(factor)
+        twin.append(candidate.point[None])
+    np.testing.assert_allclose(found, np.concatenate(twin), rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("validated", [False, True])
@@ -577,20 +575,21 @@ def test_pruning_never_worsens_the_score(validated, most, noise):
         finisher, _ = finisher_of(noise=noise, validated=validated, seed=seed)
         points = some_neurons(20, 2, seed)
         # Corrected and cut down to the limit, and that is all.
-        start = finisher.prune(points, most, exact=True)
+        start = finisher.prune(points, most)
         assert start.n_neurons == min(20, most)
         twin = VariableProjection(finisher.rows, affine_of(finisher.rows), points).settle(5)
         if most < 20:
             twin = twin.without(most).settle(3)
         assert finisher.score([start]) == pytest.approx(finisher.score([twin]), rel=1e-2)
-        pruned = finisher.prune(points, most, exact=False)
+        free, _ = finisher_of(noise=noise, validated=validated, seed=seed, exact=False)
+        pruned = free.prune(points, most)
         assert finisher.score([pruned]) <= finisher.score([start])
         assert pruned.n_neurons <= most
 
 
 def test_pruning_leaves_few_neurons_where_there_is_little_to_fit():
-    finisher, _ = finisher_of(noise=3.0)
-    assert finisher.prune(some_neurons(24, 2), 24, exact=False).n_neurons < 12
+    finisher, _ = finisher_of(noise=3.0, exact=False)
+    assert finisher.prune(some_neurons(24, 2), 24).n_neurons < 12
 
 
 @pytest.mark.parametrize("validated", [False, True])
@@ -599,9 +598,9 @@ def test_exchange_never_worsens_the_score(validated, noise):
     gains = []
     for seed in range(2):
         finisher, _ = finisher_of(80, noise=noise, validated=validated, seed=seed)
-        state = finisher.prune(some_neurons(6, 2, seed), 6, exact=True)
+        state = finisher.prune(some_neurons(6, 2, seed), 6)
         before = finisher.score([state])
-        exchanged = finisher.exchange(state, grow_more_of(finisher.rows))
+        exchanged = finisher.exchange(state)
         assert exchanged.n_neurons == state.n_neurons
         after = finisher.score([exchanged])
         assert after <= before
@@ -610,20 +609,21 @@ def test_exchange_never_worsens_the_score(validated, noise):
         assert min(gains) < 0.9
 
 
-def test_exchange_ends_where_nothing_grows():
+def test_exchange_ends_where_nothing_grows(monkeypatch):
     finisher, _ = finisher_of(120)
-    state = finisher.prune(some_neurons(10, 2), 10, exact=True)
-    assert finisher.exchange(state, lambda points, n_more, cycle: points) is state
+    state = finisher.prune(some_neurons(10, 2), 10)
+    monkeypatch.setattr(Problem, "more_neurons", lambda problem, points, n_more, cycle: points)
+    assert finisher.exchange(state) is state
 
 
 @pytest.mark.parametrize("validated", [False, True])
 def test_the_score_is_what_it_says(validated):
     finisher, _ = finisher_of(n_outputs=2, validated=validated)
-    states = [finisher.prune(some_neurons(8, 2, seed), 8, exact=True) for seed in (0, 1)]
+    states = [finisher.prune(some_neurons(8, 2, seed), 8) for seed in (0, 1)]
     if not validated:
         wanted = np.mean([state.gcv for state in states]) * 2
     else:
-        rows = finisher.validation
+        rows = finisher.problem.validation
         affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
         mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
         wanted = np.linalg.norm(rows.Y - mean) / np.linalg.norm(rows.Y)
@@ -634,7 +634,7 @@ def test_the_score_is_what_it_says(validated):
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_the_average_of_two_networks_predicts_the_mean(n_outputs, linear_term):
     finisher, train = finisher_of(n_outputs=n_outputs, linear_term=linear_term)
-    states = [finisher.prune(some_neurons(8, 2, seed), 8, exact=True) for seed in (0, 1)]
+    states = [finisher.prune(some_neurons(8, 2, seed), 8) for seed in (0, 1)]
     X = np.concatenate([train.X, 3 * train.X])
     networks = [finisher.network([state]) for state in states]
     each = [network.predict(X) for network in networks]
@@ -647,7 +647,7 @@ def test_the_average_of_two_networks_predicts_the_mean(n_outputs, linear_term):
 @pytest.mark.parametrize("linear_term", [True, False])
 def test_the_average_of_a_network_with_itself_is_the_network(linear_term):
     finisher, train = finisher_of(linear_term=linear_term)
-    state = finisher.prune(some_neurons(6, 2), 6, exact=True)
+    state = finisher.prune(some_neurons(6, 2), 6)
     wanted = finisher.network([state]).predict(train.X)
     np.testing.assert_allclose(finisher.network([state, state]).predict(train.X), wanted)
 
@@ -656,10 +656,10 @@ def test_the_average_of_a_network_with_itself_is_the_network(linear_term):
 def test_the_network_of_a_state_predicts_what_the_state_does(n_outputs):
     """On the inputs and outputs as they came."""
     finisher, train = finisher_of(n_outputs=n_outputs)
-    state = finisher.prune(some_neurons(8, 2), 8, exact=True)
+    state = finisher.prune(some_neurons(8, 2), 8)
     X = np.concatenate([train.X, 3 * train.X])
-    scaled = finisher.frame.inputs.apply(X)
-    outputs = finisher.frame.outputs
+    scaled = finisher.problem.coordinates.inputs.apply(X)
+    outputs = finisher.problem.coordinates.outputs
     affine = AffineTerm.of(finisher.rows).evaluate(scaled)
     wanted = state.predict(scaled, affine) * outputs.scale + outputs.center
     found = finisher.network([state]).predict(X).reshape(wanted.shape)
@@ -878,11 +878,10 @@ def test_neurons_of_any_activation_that_were_moved_find_back(name, affine):
 def test_neurons_that_the_penalty_has_shrunk_to_nothing_are_left_out(degree):
     """Their columns are next to the smallest numbers, and no longer orthogonal to anything."""
     activation = get_activation({1: "relu", 2: "relu2", 3: "relu3"}[degree])
-    finisher, train = finisher_of()
-    finisher = replace(finisher, activation=activation)
+    finisher, train = finisher_of(activation=activation)
     rows = finisher.rows
     W = np.vstack([some_neurons(4, 2), 10.0 ** (-155 / degree) * some_neurons(3, 2, seed=1)])
-    affine = finisher.frame.affine_columns(rows)
+    affine = finisher.problem.coordinates.affine_columns(rows)
     state = VariableProjection(rows, affine, W[:4], 1e-3, activation)
     dead = VariableProjection(rows, affine, W, 1e-3, activation)
     # As after many steps: balancing would make them larger.
