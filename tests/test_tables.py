@@ -660,7 +660,7 @@ def test_progress_is_reported_and_not_kept():
     model = fit_table(columns(40), "y", n_nodes=3, progress=lambda *step: seen.append(step))
     assert seen
     assert all(n > 0 and error >= 0 for n, error in seen)
-    assert "_progress" not in vars(model.estimator)
+    assert model.estimator._on_neuron is None
 
 
 def long_text(n_rows=60):

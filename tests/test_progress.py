@@ -1,49 +1,85 @@
-"""Stages: what a fit says it is doing, to whom, and that it changes nothing."""
+"""Progress: what a fit says it is doing, to whom, and that it changes nothing."""
 
+import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table
-from greedynet.support.progress import heard_by, tell
+from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
 from problems import noisy
 
 
 def told(model, X, y):
     heard = []
-    model._on_stage = heard.append
-    model.fit(X, y)
-    del model._on_stage
+    model.set_progress(on_stage=heard.append).fit(X, y)
+    model.set_progress()
     return heard
 
 
 def test_nobody_has_to_listen():
-    tell("nothing")
+    FitContext().tell("nothing")
     heard = []
-    with heard_by(heard.append):
-        tell("one")
-        with heard_by(None):
-            tell("two")
-        tell("three")
-    tell("four")
-    assert heard == ["one", "three"]
+    context = FitContext(listener=heard.append)
+    context.tell("one")
+    FitContext().tell("two")
+    # Parts of a fit are heard like the whole.
+    context.branch("part").tell("three")
+    context.single_threaded().tell("four")
+    context.with_journal(context.journal).tell("five")
+    assert heard == ["one", "three", "four", "five"]
 
 
 def test_threads_of_a_fit_are_heard_and_those_of_others_are_not():
     def fit(number):
         heard = []
-        with heard_by(heard.append):
-            pool = Pool(2)
-            pool.map(lambda i: tell(f"{number}"), range(20))
-            pool.close()
+        pool = Pool(2)
+        context = FitContext(pool, listener=heard.append)
+        pool.map(lambda i: context.tell(f"{number}"), range(20))
+        pool.close()
         return heard
 
     with ThreadPoolExecutor(4) as others:
         found = list(others.map(fit, range(8)))
     assert found == [[str(number)] * 20 for number in range(8)]
+
+
+def test_fits_in_several_threads_are_heard_each_by_its_own():
+    X, y = noisy(n_rows=100, noise=0.3)
+    widths = [6, 8, 10, 12]
+
+    def fit(max_nodes):
+        return told(GreedyNetRegressor(max_nodes=max_nodes), X, y)
+
+    with ThreadPoolExecutor(4) as others:
+        found = list(others.map(fit, widths))
+    assert found == [fit(max_nodes) for max_nodes in widths]
+    assert len({tuple(stages) for stages in found}) == len(widths)
+
+
+@pytest.mark.parametrize("make", [GreedyNetRegressor, GreedyNetClassifier])
+def test_what_listens_is_no_part_of_the_model(make):
+    X, y = noisy(n_rows=60)
+    y = y if make is GreedyNetRegressor else (y > 0).astype(int)
+    widths, stages = [], []
+    model = make(n_nodes=5)
+    listening = model.set_progress(lambda n_nodes, error: widths.append(n_nodes), stages.append)
+    assert listening is model
+    assert model.get_params() == make(n_nodes=5).get_params()
+    model.fit(X, y)
+    assert widths == [3, 4, 5]
+    assert stages
+    # Neither clones nor copies tell anybody; a function without a name cannot be pickled.
+    n_stages = len(stages)
+    for other in (clone(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.fit(X, y).predict(X), model.predict(X))
+    assert (len(widths), len(stages)) == (3, n_stages)
+    model.set_progress().fit(X, y)
+    assert (len(widths), len(stages)) == (3, n_stages)
 
 
 @pytest.mark.parametrize(
@@ -90,5 +126,9 @@ def test_tables_pass_it_on():
     heard = []
     model = fit_table({"u": X[:, 0], "v": X[:, 1], "y": y}, "y", max_nodes=8, on_stage=heard.append)
     assert any(stage.startswith("correcting") for stage in heard)
-    assert "_on_stage" not in vars(model.estimator)
-    assert "_progress" not in vars(model.estimator)
+    # Nobody listens any more.
+    n_stages = len(heard)
+    model.estimator.fit(X, y)
+    assert len(heard) == n_stages
+    assert model.estimator._on_stage is None
+    assert model.estimator._on_neuron is None
