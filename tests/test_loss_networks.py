@@ -11,16 +11,17 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from greedynet import GreedyNetRegressor, StopReason, load
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.objectives.following import corrected_for_loss
 from greedynet.fitting.plan import Plan
-from greedynet.fitting.reweighted import _corrected
-from greedynet.fitting.row_weights import Weighing
-from greedynet.fitting.stopping import Limits
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.triangular import outer_weights
-from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
-from greedynet.losses.loss_factor import LossFactor, exponent
+from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared, exponent
+from greedynet.losses.loss_factor import LossFactor
+from greedynet.losses.reweighting import row_weights
 from greedynet.paper import load_example
 from greedynet.rows.rows import Rows
+from greedynet.support.context import FitContext
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
 
 LOSSES = {
@@ -47,18 +48,18 @@ every_loss_by_turns = pytest.mark.parametrize(
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
 
 
-def measure(name, misses, weights=None):
+def measure(name, residuals, weights=None):
     """What a loss makes small, written out."""
-    w = np.ones(len(misses)) if weights is None else weights
+    w = np.ones(len(residuals)) if weights is None else weights
     match name:
         case "absolute" | "huber":
-            return np.sum(w * np.abs(misses))
+            return np.sum(w * np.abs(residuals))
         case "quantile":
-            return np.sum(w * np.maximum(0.8 * misses, -0.2 * misses))
+            return np.sum(w * np.maximum(0.8 * residuals, -0.2 * residuals))
         case "chebyshev":
-            return np.abs(misses).max()
+            return np.abs(residuals).max()
     p = float(name.removeprefix("p="))
-    return np.sum(w * np.abs(misses) ** p) ** (1 / p)
+    return np.sum(w * np.abs(residuals) ** p) ** (1 / p)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def columns_and_targets(n_rows=50, k=7, n_outputs=2, seed=0):
     return F, Y, rng.uniform(0.2, 3.0, n_rows)
 
 
-def row_weights(w, weighted):
+def weights_and_roots(w, weighted):
     return (w, np.sqrt(w)[:, None]) if weighted else (None, np.ones((len(w), 1)))
 
 
@@ -90,7 +91,7 @@ def row_weights(w, weighted):
 @with_and_without_weights
 def test_functional_is_orthogonal_to_the_columns_after_every_one(loss, weighted):
     F, Y, w = columns_and_targets()
-    w, root = row_weights(w, weighted)
+    w, root = weights_and_roots(w, weighted)
     factor = LossFactor(Y, w, loss)
     for k, column in enumerate((root * F).T, start=1):
         assert factor.append(column)
@@ -100,15 +101,15 @@ def test_functional_is_orthogonal_to_the_columns_after_every_one(loss, weighted)
         # As it meets neurons that have no weights in them.
         functional = root * factor.residual
         np.testing.assert_allclose(F[:, :k].T @ functional, 0, atol=1e-9 * scale)
-        misses = Y - (factor.Q / root) @ factor.z
-        assert np.sum(functional * misses) > 0.1 * np.sum(np.abs(functional * misses))
+        residuals = Y - (factor.Q / root) @ factor.z
+        assert np.sum(functional * residuals) > 0.1 * np.sum(np.abs(functional * residuals))
 
 
 @pytest.mark.parametrize("loss", [Squared(), Power(2.0)], ids=["squared", "p=2"])
 @with_and_without_weights
 def test_squares_are_the_factor_of_a_hilbert_space(loss, weighted):
     F, Y, w = columns_and_targets()
-    w, root = row_weights(w, weighted)
+    w, root = weights_and_roots(w, weighted)
     factor, wanted = LossFactor(Y, w, loss), Factor(root * Y)
     assert factor.target_size == pytest.approx(wanted.target_size, rel=1e-13)
     for column in (root * F).T:
@@ -127,7 +128,7 @@ def test_squares_are_the_factor_of_a_hilbert_space(loss, weighted):
 @with_and_without_weights
 def test_every_width_is_the_fit_of_its_columns(loss, weighted):
     F, Y, w = columns_and_targets()
-    w, root = row_weights(w, weighted)
+    w, root = weights_and_roots(w, weighted)
     factor, n_affine = LossFactor(Y, w, loss), 2
     for k, column in enumerate((root * F).T, start=1):
         factor.append(column)
@@ -139,8 +140,8 @@ def test_every_width_is_the_fit_of_its_columns(loss, weighted):
         assert not z[width:].any()
         found = Y - F[:, :width] @ outer_weights(factor.R[:width, :width], z[:width])
         wanted = loss.fit(F[:, :width], Y, w)
-        np.testing.assert_allclose(loss.size(found, w), loss.size(wanted.misses, w), rtol=1e-9)
-        np.testing.assert_allclose(found, wanted.misses, atol=1e-5)
+        np.testing.assert_allclose(loss.size(found, w), loss.size(wanted.residuals, w), rtol=1e-9)
+        np.testing.assert_allclose(found, wanted.residuals, atol=1e-5)
 
 
 @every_object
@@ -166,8 +167,8 @@ class Counting:
         self.starts.append(None if start is None else len(start.weights))
         return Squared().fit(columns, Y, weights)
 
-    def size(self, misses, weights):
-        return Squared().size(misses, weights)
+    def size(self, residuals, weights):
+        return Squared().size(residuals, weights)
 
 
 def test_columns_are_fitted_when_somebody_asks():
@@ -216,7 +217,7 @@ def test_the_second_power_selects_what_squares_select(number, rule, weighted):
 
 
 def naive_functional(name, F, y, w):
-    """The norming functional of the best misses, by a general minimiser or a whole programme."""
+    """The norming functional of the best residuals, by a general minimiser or a whole programme."""
     n, k = F.shape
     if name == "absolute":
         found = linprog(-y, A_eq=F.T, b_eq=np.zeros(k), bounds=np.column_stack([-w, w]))
@@ -364,7 +365,7 @@ def test_callbacks_can_stop(small, data, name):
 
 @every_object
 @with_and_without_weights
-def test_rows_weigh_as_the_slope_of_the_loss_over_the_miss(loss, weighted):
+def test_rows_are_weighted_by_the_slope_of_the_loss_over_the_residual(loss, weighted):
     rng = np.random.RandomState(0)
     r, w = rng.choice([-1.0, 1.0], 41) * rng.uniform(0.2, 5.0, 41), rng.uniform(0.2, 3.0, 41)
     delta = 1.345 * 1.4826 * np.median(np.abs(r))
@@ -372,21 +373,16 @@ def test_rows_weigh_as_the_slope_of_the_loss_over_the_miss(loss, weighted):
         "absolute": np.sign(r),
         "huber": np.clip(r, -delta, delta),
         "quantile": np.where(r > 0, 0.8, -0.2),
-        "chebyshev": r,
+        "chebyshev": np.abs(r) * r,
         "power": np.sign(r) * np.abs(r) ** (getattr(loss, "p", 2.0) - 1),
     }
-    rows = Rows(np.zeros((41, 1)), r[:, None], w if weighted else None)
-    found = Weighing(loss, None, 1.0).weights(r, rows)
+    found = row_weights(loss, r, w if weighted else None)
     wanted = slopes[loss.name] / r * (w if weighted else 1.0)
     np.testing.assert_allclose(found, wanted / wanted.mean(), rtol=1e-12)
     # Near zero the weights have a bound.
-    level = Weighing(loss, None, 1.0).weights(np.append(r, [1e-9, 0.0]), rows_of(43), 0.5)
+    level = row_weights(loss, np.append(r, [1e-9, 0.0]), None, 0.5)
     assert np.isfinite(level).all()
     assert level.max() < 60 * np.median(level)
-
-
-def rows_of(n_rows):
-    return Rows(np.zeros((n_rows, 1)), np.zeros((n_rows, 1)))
 
 
 def with_outliers(y, seed):
@@ -497,7 +493,7 @@ def test_finished_outer_weights_are_the_best_for_the_loss(data, name, weighted):
     loss = dict(zip(LOSSES, OBJECTS, strict=True))[name]
     best = loss.fit(np.linalg.qr(columns)[0], y[:, None], w)
     found = measure(name, y - model.predict(X), w)
-    assert found == pytest.approx(loss.size(best.misses, w), rel=1e-6)
+    assert found == pytest.approx(loss.size(best.residuals, w), rel=1e-6)
 
 
 @pytest.mark.parametrize(("number", "n_nodes"), [(1, 30), (3, 10)])
@@ -515,7 +511,7 @@ def test_powers_are_small_in_their_own_norm(number, n_nodes, p, most):
 
 @pytest.mark.parametrize("loss", ["absolute", "huber", "quantile", "chebyshev", 1.5, 4.0])
 def test_a_close_fit_stays_close(loss):
-    # Thirty nodes for fifty rows without noise: most misses vanish, and weigh nothing.
+    # Thirty nodes for fifty rows without noise: most residuals vanish, and count for nothing.
     example = load_example(1)
     errors = []
     for chosen in (loss, "squared"):
@@ -528,10 +524,10 @@ def test_a_close_fit_stays_close(loss):
 def test_finishing_pays(name):
     example = load_example(3)
     model = GreedyNetRegressor(15, **LOSSES[name]).fit(example.X_train, example.y_train)
-    misses = example.y_train - model.predict(example.X_train)
+    residuals = example.y_train - model.predict(example.X_train)
     centred = example.y_train - example.y_train.mean()
     assert model.path_.finished is not None
-    error = measure(name, misses) / measure(name, centred)
+    error = measure(name, residuals) / measure(name, centred)
     assert model.path_.kept_error == pytest.approx(error, rel=1e-8)
     assert error < 0.7 * model.path_.training_errors[-1]
 
@@ -611,7 +607,7 @@ def test_several_outputs_share_one_layer(small, data, name):
     best = loss.fit(np.linalg.qr(columns)[0], Y[:, :2], None)
     np.testing.assert_allclose(
         [measure(name, r) for r in (Y - model.predict(X)).T[:2]],
-        [measure(name, r) for r in best.misses.T],
+        [measure(name, r) for r in best.residuals.T],
         rtol=1e-6,
     )
 
@@ -657,7 +653,8 @@ def test_a_dead_neuron_stays_only_if_the_number_was_asked_for(data, loss, exact)
         path_factor=None,
     )
     plan = Plan(Limits(5, exact=exact), loss=loss)
-    corrected = _corrected(network, rows, plan, Weighing(loss, network, 0.1))
+    near = np.ones(len(rows), dtype=bool)
+    corrected = corrected_for_loss(network, rows, plan, near, FitContext())
     assert corrected.n_neurons == (5 if exact else 4)
 
 
