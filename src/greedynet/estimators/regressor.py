@@ -392,7 +392,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                 "rows, so its neurons cannot be corrected. Give it `row_weights(residuals, "
                 "weights)`, or write `correct=False`.",
                 NotCorrectedWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
             return False
         # Weights are for rows, and each of several outputs would have its own.
