@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 from sklearn.linear_model import QuantileRegressor
 
+from greedynet import losses
 from greedynet.losses import (
     Absolute,
     Chebyshev,
@@ -15,14 +16,23 @@ from greedynet.losses import (
     Loss,
     Power,
     Quantile,
+    Reweightable,
     Squared,
+    can_be_corrected,
     get_loss,
+    information,
 )
-from greedynet.losses.huber import NORMAL, TUNING
+from greedynet.losses.huber import threshold
+from greedynet.losses.median import weighted_median
+from greedynet.losses.reweighting import reweighting, row_weights
 
+# All that have a name, and those that are named by numbers.
+REGISTERED = [make() for make in losses.LOSSES.values()]
 POWERS = [Power(p) for p in (1.05, 1.1, 1.5, 2.0, 3.0, 10.0, 60.0)]
-NORMS = [Squared(), Absolute(), Quantile(0.2), Quantile(0.9), Chebyshev(), *POWERS]
-LOSSES = [*NORMS, Huber()]
+LOSSES = [*REGISTERED, Quantile(0.2), Quantile(0.9), *POWERS]
+# Huber's fit is for a threshold of its own, its size for any: it does not minimise it.
+NORMS = [loss for loss in LOSSES if loss.name != "huber"]
+REWEIGHTABLE = [loss for loss in LOSSES if isinstance(loss, Reweightable)]
 
 
 def naming(value):
@@ -33,6 +43,7 @@ def naming(value):
 
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=naming)
 every_norm = pytest.mark.parametrize("loss", NORMS, ids=naming)
+every_reweightable = pytest.mark.parametrize("loss", REWEIGHTABLE, ids=naming)
 
 
 def problem(n_rows=60, k=7, n_outputs=2, seed=0):
@@ -115,7 +126,8 @@ def test_no_nearby_weights_are_better(loss):
 def test_huber_threshold_is_that_of_its_residuals():
     Q, Y, _ = problem(n_rows=301, n_outputs=3)
     fit = Huber().fit(Q, Y, None)
-    delta = TUNING * NORMAL * np.median(np.abs(fit.residuals), axis=0)
+    delta = 1.345 * 1.4826 * np.median(np.abs(fit.residuals), axis=0)
+    assert (np.abs(fit.residuals) > 1.5 * delta).any(axis=0).all()
     np.testing.assert_allclose(fit.functional, np.clip(fit.residuals / delta, -1, 1), atol=1e-9)
 
 
@@ -245,6 +257,196 @@ def test_integer_weights_are_repeated_rows(loss):
     if not isinstance(loss, Absolute | Quantile | Chebyshev):  # their dual is not unique
         added = np.add.reduceat(repeated.functional, np.cumsum(times) - times, axis=0)
         np.testing.assert_allclose(weighted.functional, added, atol=1e-4)
+
+
+def heavy_tailed(n_rows=61, seed=0):
+    """Residuals of very different sizes, and numbers of copies that move their median."""
+    rng = np.random.RandomState(seed)
+    r = rng.choice([-1.0, 1.0], n_rows) * np.exp(rng.uniform(-2.0, 3.0, n_rows))
+    return r, np.where(np.abs(r) > 1.0, 1, rng.randint(1, 6, n_rows))
+
+
+@every_loss
+def test_size_of_integer_weights_is_that_of_repeated_rows(loss):
+    r, times = heavy_tailed()
+    R = np.column_stack([r, r[::-1]])
+    found, wanted = loss.size(R, times.astype(float)), loss.size(np.repeat(R, times, axis=0), None)
+    assert found == pytest.approx(wanted, rel=1e-13)
+
+
+@every_reweightable
+def test_row_weights_of_integer_weights_are_those_of_repeated_rows(loss):
+    r, times = heavy_tailed()
+    # Some that are far below the median, and count as a share of it.
+    r, times = np.append(r, [1e-4, -1e-3]), np.append(times, [1, 3])
+    first = np.cumsum(times) - times
+    found, wanted = (
+        loss.row_weights(r, times.astype(float)),
+        loss.row_weights(r.repeat(times), None),
+    )
+    np.testing.assert_allclose(found, wanted[first], rtol=1e-13)
+    # With the sample weights in them, and mean 1.
+    mean = times.mean()
+    for floor in (None, 0.4):
+        found = row_weights(loss, r, times / mean, floor)
+        wanted = np.add.reduceat(row_weights(loss, r.repeat(times), None, floor), first)
+        np.testing.assert_allclose(found, wanted / mean, rtol=1e-12)
+        assert found.mean() == pytest.approx(1.0)
+
+
+def slopes(function, r, step=3e-4):
+    """The derivative of a function of all residuals by each of them."""
+    changes = step * np.diag(np.abs(r))
+    ends = [[function(r + sign * change) for sign in (1, -1)] for change in changes]
+    return np.subtract(*np.transpose(ends)) / (2 * step * np.abs(r))
+
+
+SMOOTH = [
+    loss
+    for loss in REWEIGHTABLE
+    # The largest residual has one row that counts, and Lawson's rule; above 4 weights are those
+    # of 4; Huber's are those of its threshold, below.
+    if loss.name not in ("chebyshev", "huber") and losses.exponent(loss) <= 4
+]
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=naming)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_row_weights_are_the_slope_of_the_loss_over_the_residual(loss, weighted):
+    r, times = heavy_tailed(31)
+    w = times / times.mean() if weighted else np.ones(len(r))
+    wanted = slopes(lambda at: loss.size(at[:, None], w), r) / r
+    np.testing.assert_allclose(row_weights(loss, r, w), wanted / wanted.mean(), rtol=1e-6)
+    own = loss.row_weights(r, w) * w
+    np.testing.assert_allclose(own / own.mean(), wanted / wanted.mean(), rtol=1e-6)
+
+
+def test_row_weights_of_huber_are_the_slope_over_the_residual_at_its_threshold():
+    r, times = heavy_tailed(31)
+    delta = 1.345 * 1.4826 * np.median(np.abs(r).repeat(times))
+
+    def rho(at):
+        size = np.abs(at)
+        return np.sum(times * np.where(size <= delta, size**2 / 2, delta * size - delta**2 / 2))
+
+    wanted = slopes(rho, r) / r
+    found = row_weights(Huber(), r, times / times.mean())
+    np.testing.assert_allclose(found, wanted / wanted.mean(), rtol=1e-6)
+
+
+def test_high_powers_weight_rows_like_the_fourth():
+    r, times = heavy_tailed()
+    w = times / times.mean()
+    wanted = row_weights(Power(4.0), r, w)
+    for p in (5.0, 10.0, 60.0):
+        np.testing.assert_array_equal(row_weights(Power(p), r, w), wanted)
+    assert not np.allclose(row_weights(Power(3.9), r, w), wanted, rtol=1e-3)
+
+
+@every_loss
+def test_every_loss_of_ours_can_be_corrected(loss):
+    assert can_be_corrected(loss)
+    if loss != Squared():
+        v = reweighting(loss)(*heavy_tailed(20))
+        assert v.shape == (20,)
+        assert (v > 0).all()
+        assert v.mean() == pytest.approx(1.0)
+
+
+def test_a_round_of_lawson_multiplies_by_the_residual():
+    r, times = heavy_tailed(20)
+    weighting, wanted = reweighting(Chebyshev()), np.ones(20)
+    for at in (r, r[::-1], r**2):
+        wanted = wanted * np.abs(at)
+        found = weighting(at, times / times.mean())
+        np.testing.assert_allclose(found, wanted / wanted.mean(), rtol=1e-12)
+    # Another fit begins anew.
+    one = np.abs(r) / np.abs(r).mean()
+    np.testing.assert_allclose(reweighting(Chebyshev())(r, None), one, rtol=1e-12)
+
+
+def test_rows_tell_less_of_a_quantile_far_out():
+    for quantile in (0.1, 0.5, 0.7, 0.9):
+        loss = Quantile(quantile)
+        assert information(loss) == pytest.approx(4 * quantile * (1 - quantile), rel=1e-15)
+    assert {information(loss) for loss in LOSSES if loss.name != "quantile"} == {1.0}
+
+
+# Huber, at thresholds that residuals exceed
+
+
+def test_huber_threshold_of_integer_weights_is_that_of_repeated_rows():
+    r, times = heavy_tailed()
+    delta = threshold(r, times.astype(float))
+    wanted = 1.345 * 1.4826 * np.median(np.abs(np.repeat(r, times)))
+    assert delta == pytest.approx(wanted, rel=1e-13)
+    assert delta == pytest.approx(threshold(np.repeat(r, times), np.ones(times.sum())), rel=1e-13)
+    # Some rows lie beyond it, some within, and without weights it is another one.
+    assert 5 < np.count_nonzero(np.abs(r) > delta) < 56
+    assert threshold(r, np.ones(len(r))) > 1.3 * delta
+
+
+def test_huber_fit_of_integer_weights_is_that_of_repeated_rows():
+    Q, Y, _ = problem(n_outputs=1)
+    plain = Y[:, 0] - Q @ Squared().fit(Q, Y, None).weights[:, 0]
+    times = np.where(np.abs(plain) > 0.4, 1, 4)
+    weighted = Huber().fit(Q, Y, times.astype(float))
+    repeated = Huber().fit(np.repeat(Q, times, axis=0), np.repeat(Y, times, axis=0), None)
+    np.testing.assert_allclose(weighted.weights, repeated.weights, atol=1e-10)
+    added = np.add.reduceat(repeated.functional, np.cumsum(times) - times, axis=0)
+    np.testing.assert_allclose(weighted.functional, added, atol=1e-9)
+    size = np.abs(weighted.residuals)
+    delta = 1.345 * 1.4826 * np.median(np.repeat(size, times))
+    assert 5 < np.count_nonzero(size > delta) < 55
+    clipped = times[:, None] * np.clip(weighted.residuals / delta, -1, 1)
+    np.testing.assert_allclose(weighted.functional, clipped, atol=1e-9)
+    assert np.median(size) > 1.2 * np.median(np.repeat(size, times))
+
+
+# The median by weight
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_median_is_the_median_of_repeated_values(seed):
+    rng = np.random.RandomState(seed)
+    n = rng.randint(1, 12)
+    # Few different values, so that some are equal.
+    values = rng.choice([0.0, 0.1, 1.0, 2.5, 7.0], n) if seed % 2 else rng.randn(n)
+    times = rng.randint(0, 5, n)
+    times[rng.randint(n)] += 1
+    wanted = float(np.median(np.repeat(values, times)))
+    assert weighted_median(values, times.astype(float)) == wanted
+    # Whatever the unit of the weights and the order of the values.
+    assert weighted_median(values, times / 3.0) == wanted
+    order = rng.permutation(n)
+    assert weighted_median(values[order], 0.1 * times[order]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "wanted"),
+    [
+        ([1.0, 2.0, 10.0], [2, 1, 1], 1.5),  # one half exactly, between two neighbours
+        ([1.0, 2.0, 10.0], [1, 1, 2], 6.0),
+        ([10.0, 1.0, 2.0], [2, 1, 1], 6.0),
+        ([1.0, 2.0, 10.0], [1, 3, 1], 2.0),
+        ([1.0, 2.0, 10.0], [2, 0, 2], 5.5),  # a weight of zero is no neighbour
+        ([1.0, 1.0, 3.0], [1, 2, 3], 2.0),
+        ([4.0], [7.0], 4.0),
+        ([1.0, 2.0], [0.3, 0.3], 1.5),
+        ([1.0, 2.0, 3.0, 4.0], [0.1, 0.2, 0.1, 0.2], 2.5),  # one half but for rounding
+        ([1.0, 2.0, 3.0], [1e-9, 1.0, 1e-9], 2.0),
+    ],
+)
+def test_weighted_median_where_weights_tie(values, weights, wanted):
+    values, weights = np.array(values), np.array(weights, dtype=float)
+    assert weighted_median(values, weights) == wanted
+    assert weighted_median(-values, weights) == -wanted
+
+
+def test_without_weights_it_is_the_plain_median():
+    values = np.random.RandomState(0).randn(10)
+    assert weighted_median(values, None) == np.median(values)
+    assert weighted_median(values, np.full(10, 0.3)) == np.median(values)
 
 
 @every_loss
