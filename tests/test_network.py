@@ -33,11 +33,12 @@ def test_prediction_by_the_formula(network):
     np.testing.assert_allclose(network.hidden(X), hidden, atol=1e-14)
 
 
-def test_prediction_by_blocks(network, monkeypatch):
+@pytest.mark.parametrize("max_elements", [1, 20, 49])
+def test_prediction_by_blocks(network, max_elements):
     X = np.random.RandomState(1).randn(50, 3)
     whole = network.predict(X)
-    monkeypatch.setattr("greedynet.model.network._PREDICT_ELEMENTS", 20)
-    np.testing.assert_allclose(network.predict(X), whole, atol=1e-14)
+    found = network._predict(X, max_elements)
+    np.testing.assert_allclose(found, whole, atol=1e-14)
 
 
 def test_counts(network):

@@ -317,31 +317,28 @@ def test_a_planted_neuron_of_any_activation_is_nearly_found(name, weighted):
             np.testing.assert_allclose(found, w, atol=2e-3)
 
 
-@pytest.fixture
-def patient(monkeypatch):
-    """Steps without much damping, and as long as they bring anything."""
-    monkeypatch.setattr("greedynet.search.polish._DAMPING", 1e-9)
-    monkeypatch.setattr("greedynet.search.polish._WORTH", 1 + 1e-14)
+# Steps without much damping, and as long as they bring anything.
+PATIENT = {"damping": 1e-9, "worth": 1 + 1e-14}
 
 
 @each_activation
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_planted_neuron_of_any_activation_is_found_by_patience(name, weighted, patient):
+def test_a_planted_neuron_of_any_activation_is_found_by_patience(name, weighted):
     """Direction, threshold and, where it matters, scale."""
     for seed in range(4):
         target, w, start = one_neuron(name, seed, weighted)
         slow = name in NEARLY_HOMOGENEOUS
-        (found,), (score,) = polish(start[None], target, 2000 if slow else 200)
+        (found,), (score,) = polish(start[None], target, 2000 if slow else 200, **PATIENT)
         assert score == pytest.approx(target.factor.residual_norm**2, rel=1e-10)
         np.testing.assert_allclose(found, w, atol=2e-4 if slow else 1e-5)
 
 
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_where_polishing_ends_the_score_is_flat(name, weighted, patient):
+def test_where_polishing_ends_the_score_is_flat(name, weighted):
     for seed in range(4):
         target, _, start = one_neuron(name, seed, weighted, noise=0.2)
-        (end,), _ = polish(start[None], target, 300)
+        (end,), _ = polish(start[None], target, 300, **PATIENT)
         before, after = gradient_of(target, start), gradient_of(target, end)
         # Much of a nearly homogeneous neuron's length is in its outer weight: it goes slowly.
         share = 1e-2 if name in NEARLY_HOMOGENEOUS else 1e-5

@@ -126,9 +126,12 @@ class ShallowNetwork:
         -------
         y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
-        rows = self._check_X(X)
+        return self._predict(self._check_X(X))
+
+    def _predict(self, rows: Float64, max_elements: int = _PREDICT_ELEMENTS) -> Float64:
+        """Predict for checked rows, in blocks with hidden values of at most `max_elements`."""
         y = np.zeros((len(rows), self.n_outputs))
-        step = max(1, _PREDICT_ELEMENTS // max(1, self.n_neurons))
+        step = max(1, max_elements // max(1, self.n_neurons))
         for start in range(0, len(rows), step):
             block = slice(start, start + step)
             y[block] = self._hidden(rows[block]) @ self.outer_weights

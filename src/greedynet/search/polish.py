@@ -94,7 +94,14 @@ class Target:
         return alive | (rest == 0) | (Z < -EDGE).all(axis=0) if self.all_active else alive
 
 
-def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64, Float64]:
+def polish(
+    W: Float64,
+    target: Target,
+    n_steps: int = N_STEPS,
+    *,
+    damping: float = _DAMPING,
+    worth: float = _WORTH,
+) -> tuple[Float64, Float64]:
     """Improve neurons; no score ever falls.
 
     With the outer weights `c` held, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised,
@@ -114,6 +121,10 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
         What to fit.
     n_steps : int
         Steps at most.
+    damping : float
+        Share of the mean of the diagonal of `J'J` that `mu` is.
+    worth : float
+        A step is taken if the score rises by this factor.
 
     Returns
     -------
@@ -128,7 +139,7 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
     for _ in range(n_steps):
         if len(moving) == 0:
             break
-        steps = _gauss_newton_steps(W[moving], weights[moving], target)
+        steps = _gauss_newton_steps(W[moving], weights[moving], target, damping)
         tried = W[moving, None, :] + _LENGTHS[:, None] * steps[:, None, :]
         if degree_of(target.activation) is not None:
             length = np.linalg.norm(tried[..., :-1], axis=2, keepdims=True)
@@ -137,14 +148,16 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
         found = found.reshape(len(moving), -1)
         best = np.argmax(found, axis=1)
         at = np.arange(len(moving))
-        better = found[at, best] > scores[moving] * _WORTH
+        better = found[at, best] > scores[moving] * worth
         at, best, moving = at[better], best[better], moving[better]
         W[moving], scores[moving] = tried[at, best], found[at, best]
         weights[moving] = gains.reshape(*found.shape, -1)[at, best]
     return W, scores
 
 
-def _gauss_newton_steps(W: Float64, weights: Float64, target: Target) -> Float64:
+def _gauss_newton_steps(
+    W: Float64, weights: Float64, target: Target, damping: float = _DAMPING
+) -> Float64:
     """Return the step of each neuron."""
     p = W.shape[1]
     rows = target.X1 if target.row_scale is None else target.X1 * target.row_scale
@@ -155,8 +168,8 @@ def _gauss_newton_steps(W: Float64, weights: Float64, target: Target) -> Float64
     square = np.einsum("ij,ij->i", weights, weights)
     rho = target.factor.residual @ (weights / np.where(square > 0, square, 1.0)[:, None]).T
     right = np.matmul(rho.T[:, None, :], J)[:, 0] - _pull_of_itself(W, H, J, QJ, target)
-    damping = _DAMPING * np.trace(gram, axis1=1, axis2=2) / p
-    H += damping[:, None, None] * np.eye(p)
+    mu = damping * np.trace(gram, axis1=1, axis2=2) / p
+    H += mu[:, None, None] * np.eye(p)
     try:
         return np.asarray(np.linalg.solve(H, right[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
