@@ -1,7 +1,8 @@
 """Networks for other losses: neurons by the norming functional, outer weights in the same norm."""
 
 import pickle
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,17 +12,33 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from greedynet import GreedyNetRegressor, StopReason, load
+from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives.following import corrected_for_loss
+from greedynet.fitting.objectives.reweighted import _Weighting
 from greedynet.fitting.plan import Plan
+from greedynet.fitting.scores import neuron_cost
+from greedynet.fitting.settings import ReweightingSettings
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.triangular import outer_weights
-from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared, exponent
+from greedynet.losses import (
+    Absolute,
+    Chebyshev,
+    Fit,
+    Huber,
+    Loss,
+    Power,
+    Quantile,
+    Reweightable,
+    Squared,
+    exponent,
+)
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.reweighting import row_weights
 from greedynet.paper import load_example
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
+from greedynet.support.errors import NotCorrectedWarning
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
 
 LOSSES = {
@@ -367,8 +384,10 @@ def test_callbacks_can_stop(small, data, name):
 @with_and_without_weights
 def test_rows_are_weighted_by_the_slope_of_the_loss_over_the_residual(loss, weighted):
     rng = np.random.RandomState(0)
-    r, w = rng.choice([-1.0, 1.0], 41) * rng.uniform(0.2, 5.0, 41), rng.uniform(0.2, 3.0, 41)
-    delta = 1.345 * 1.4826 * np.median(np.abs(r))
+    r = rng.choice([-1.0, 1.0], 41) * np.exp(rng.uniform(-1.0, 2.0, 41))
+    w = np.where(np.abs(r) > 1.5, 1.0, rng.randint(1, 6, 41))
+    delta = 1.345 * 1.4826 * np.median(np.repeat(np.abs(r), w.astype(int) if weighted else 1))
+    assert 5 < np.count_nonzero(np.abs(r) > delta) < 36
     slopes = {
         "absolute": np.sign(r),
         "huber": np.clip(r, -delta, delta),
@@ -557,6 +576,77 @@ def test_weights_are_repeated_rows_and_order_is_nothing(small, data, name):
     assert not np.array_equal(small(**LOSSES[name]).fit(X, y).predict(X), wanted)
 
 
+def with_copies(n_features):
+    """Rows of which some have wild outputs, and numbers of copies that move the median."""
+    X, y = noisy(n_rows=150, n_features=n_features)
+    rng = np.random.RandomState(2)
+    wild = rng.permutation(150) < 45
+    times = np.where(wild, 1, rng.randint(1, 6, 150))
+    return X, y + np.where(wild, rng.standard_t(2, 150), 0.0), times
+
+
+@pytest.mark.parametrize(("search", "n_features"), [("dictionary", 3), ("continuous", 1)])
+def test_huber_with_weights_is_huber_on_repeated_rows(search, n_features):
+    """Equal rows are not merged here, so that the weights have to do what copies do."""
+    X, y, times = with_copies(n_features)
+    each = np.repeat(np.arange(len(X)), times)
+    # Whatever counts rows counts the same; without a pool of directions, which is made of rows.
+    model = regressor(search, n_points=400, n_nodes=10, loss="huber", correct=False, min_active=3)
+    with settings_context(EstimatorSettings(merged_up_to=0)):
+        weighted = model.fit(X, y, times).predict(X)
+        repeated = model.fit(X[each], y[each]).predict(X)
+        plain = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+    assert np.abs(plain - weighted).max() > 0.1
+    # As a fit without such a setting has it.
+    np.testing.assert_allclose(model.fit(X, y, times).predict(X), weighted, atol=1e-9)
+
+
+@pytest.mark.parametrize("correct", [True, False])
+def test_huber_ends_where_the_clipped_residuals_balance(correct):
+    """By weight, and clipped at the threshold of these very residuals."""
+    X, y, times = with_copies(3)
+    each = np.repeat(np.arange(len(X)), times)
+    model = GreedyNetRegressor(10, loss="huber", correct=correct).fit(X, y, times)
+    r = y - model.predict(X)
+    size = np.abs(r)
+    delta = 1.345 * 1.4826 * np.median(size[each])
+    assert 20 < np.count_nonzero(size > delta) < 130
+    assert np.median(size) > 1.2 * np.median(size[each])
+    assert np.sum(times * np.clip(r / delta, -1, 1)) == pytest.approx(0, abs=1e-8 * len(each))
+    repeated = GreedyNetRegressor(10, loss="huber", correct=correct).fit(X[each], y[each])
+    np.testing.assert_array_equal(repeated.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Huber()], ids=["absolute", "huber"])
+def test_outliers_are_told_by_the_median_of_weighted_rows(loss):
+    X, y, times = with_copies(3)
+    grown = GreedyNetRegressor(12, loss=loss, correct=False).fit(X, y, times).path_
+    rows = Rows(X, y[:, None], times / times.mean())
+    weighting = _Weighting.by(grown, loss, rows, ReweightingSettings(outlier=2.0))
+    size = np.abs(y - weighting.network.predict(X))
+    assert weighting.scale == pytest.approx(np.median(np.repeat(size, times)), rel=1e-12)
+    assert np.median(size) > 1.1 * weighting.scale
+    near = weighting.near(rows, weighting.network)
+    np.testing.assert_array_equal(near, size <= 2.0 * 1.4826 * weighting.scale)
+    assert 10 < np.count_nonzero(~near) < 75
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_widths_of_quantiles_are_scored_by_the_rows_that_tell_of_them(data, quantile):
+    """Generalised cross-validation with `4 q (1 - q)` times as many rows."""
+    X, y = data
+    model = GreedyNetRegressor(
+        loss="quantile", quantile=quantile, correct=False, max_nodes=12, patience=None
+    ).fit(X, y)
+    path, n = model.path_, 4 * quantile * (1 - quantile) * len(X)
+    spent = (4 + neuron_cost(3) * np.arange(len(path) + 1)) / n
+    wanted = path.training_errors**2 / (1 - spent) ** 2
+    assert spent[-1] < 1
+    np.testing.assert_allclose(path.scores / path.scores[0], wanted / wanted[0], rtol=1e-9)
+    assert model.n_nodes_ == path.n_nodes[np.argmin(wanted)]
+
+
 @every_norm
 def test_weights_pull(data, name):
     # What minimises 10 a + b has a smaller a than what minimises a + b.
@@ -734,7 +824,118 @@ def test_a_loss_of_ones_own(data):
     own = GreedyNetRegressor(8, loss=Counting(), correct=False).fit(X, y)
     wanted = GreedyNetRegressor(8, correct=False).fit(X, y)
     np.testing.assert_allclose(own.predict(X), wanted.predict(X), atol=1e-9)
-    assert GreedyNetRegressor(8, loss=Counting()).fit(X, y).score(X, y) > 0.9
+    with pytest.warns(NotCorrectedWarning, match="stays as grown"):
+        assert GreedyNetRegressor(8, loss=Counting()).fit(X, y).score(X, y) > 0.9
+
+
+@dataclass(frozen=True)
+class Expectile:
+    """Squares that count differently above and below: a loss of a user's own."""
+
+    tau: float = 0.8
+    name: str = "expectile"
+
+    @property
+    def arguments(self):
+        return {"tau": self.tau}
+
+    def fit(self, columns, Y, weights, start=None):
+        w = np.ones(len(Y)) if weights is None else weights
+        outer = np.zeros((columns.shape[1], Y.shape[1]))
+        for j, y in enumerate(Y.T):
+            for _ in range(50):
+                above = y - columns @ outer[:, j] > 0
+                root = np.sqrt(w * np.where(above, self.tau, 1 - self.tau))
+                outer[:, j] = np.linalg.lstsq(root[:, None] * columns, root * y, rcond=None)[0]
+                if np.array_equal(above, y - columns @ outer[:, j] > 0):
+                    break
+        residuals = Y - columns @ outer
+        v = w[:, None] * np.where(residuals > 0, self.tau, 1 - self.tau)
+        return Fit(outer, residuals, v * residuals / (self.size(residuals, weights) or 1.0))
+
+    def size(self, residuals, weights):
+        w = np.ones(len(residuals)) if weights is None else weights
+        v = w[:, None] * np.where(residuals > 0, self.tau, 1 - self.tau)
+        return float(np.sqrt(np.sum(v * residuals**2)))
+
+
+@dataclass(frozen=True)
+class CorrectableExpectile(Expectile):
+    """It says how it weights rows, too."""
+
+    def row_weights(self, residuals, weights):
+        return np.where(residuals > 0, self.tau, 1 - self.tau)
+
+
+def test_the_loss_of_these_tests_is_one():
+    F, Y, w = columns_and_targets()
+    loss = Expectile()
+    assert isinstance(loss, Loss)
+    assert not isinstance(loss, Reweightable)
+    assert isinstance(CorrectableExpectile(), Reweightable)
+    fit = loss.fit(F, Y, w)
+    np.testing.assert_allclose(F.T @ fit.functional, 0, atol=1e-12)
+    size = loss.size(fit.residuals, w)
+    np.testing.assert_allclose(np.sum(fit.functional * fit.residuals), size, rtol=1e-12)
+
+
+@with_and_without_weights
+@pytest.mark.parametrize("tau", [0.5, 0.8])
+def test_a_loss_of_ones_own_that_weights_rows_is_corrected(data, tau, weighted):
+    X, y = data
+    w = np.random.RandomState(0).uniform(0.2, 3.0, len(X)) if weighted else None
+    loss = CorrectableExpectile(tau)
+    grown = GreedyNetRegressor(12, loss=loss, correct=False).fit(X, y, w)
+    model = GreedyNetRegressor(12, loss=loss).fit(X, y, w)
+    sizes = [loss.size((y - m.predict(X))[:, None], w) for m in (model, grown)]
+    # Measured 0.57 to 0.63.
+    assert sizes[0] < 0.8 * sizes[1]
+    assert model.n_nodes_ == 12
+    assert model.network_ is model.path_.finished
+    centred = loss.size((y - np.average(y, weights=w))[:, None], w)
+    assert model.path_.finished_error == pytest.approx(sizes[0] / centred, rel=1e-8)
+    # Not one neuron is where it was grown.
+    lines = [
+        np.column_stack([network.inner_weights, network.biases])
+        for network in (model.network_, model.path_.network)
+    ]
+    assert not (lines[0][:, None] == lines[1]).all(axis=2).any()
+    if tau == 0.5:
+        # Half of the squares: as least squares are corrected, or nearly.
+        squares = GreedyNetRegressor(12).fit(X, y, w)
+        assert sizes[0] < 1.2 * loss.size((y - squares.predict(X))[:, None], w)
+    else:
+        assert np.mean(y < model.predict(X)) > 0.55
+
+
+def test_a_loss_of_ones_own_that_does_not_stays_as_grown(data):
+    X, y = data
+    with pytest.warns(NotCorrectedWarning) as seen:
+        model = GreedyNetRegressor(max_nodes=12, loss=Expectile()).fit(X, y)
+    (warning,) = seen
+    assert str(warning.message) == (
+        "The network stays as grown: `loss='expectile'` does not say how it weights rows, so its "
+        "neurons cannot be corrected. Give it `row_weights(residuals, weights)`, or write "
+        "`correct=False`."
+    )
+    assert warning.filename == __file__
+    grown = GreedyNetRegressor(max_nodes=12, loss=Expectile(), correct=False).fit(X, y)
+    assert model.path_.finished is None
+    assert model.n_nodes_ == grown.n_nodes_
+    for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
+        np.testing.assert_array_equal(getattr(model.network_, name), getattr(grown.network_, name))
+    np.testing.assert_array_equal(model.path_.scores, grown.path_.scores)
+
+
+def test_nobody_is_warned_who_did_not_ask_for_a_correction(data):
+    X, y = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for parameters in ({"correct": False}, {"search": "dictionary", "n_points": 100}):
+            GreedyNetRegressor(6, loss=Expectile(), **parameters).fit(X, y)
+        GreedyNetRegressor(6, loss=CorrectableExpectile()).fit(X, y)
+        # Power 2 is least squares, in whichever form.
+        GreedyNetRegressor(6, loss=Power(2.0)).fit(X, y)
 
 
 @every_loss_by_turns
