@@ -1,0 +1,88 @@
+"""Noise or approximation error: what the errors of a path say, and what is done about it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.objectives import LeastSquares
+from greedynet.fitting.objectives.least_squares import approximation_error_left
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
+from greedynet.linalg.factor import Factor
+from greedynet.model.stop_reason import StopReason
+from greedynet.rows.rows import Rows
+from greedynet.support.context import FitContext
+from problems import noisy
+
+MANY = 1e9  # rows, so that neurons cost nothing
+
+
+def falling(factor, n_neurons=32):
+    """Errors whose squares fall by a factor with every doubling of the neurons."""
+    return np.maximum(np.arange(n_neurons + 1), 0.5) ** (-0.5 * np.log2(factor))
+
+
+@pytest.mark.parametrize("still_falling", [1.5, 3.0, 6.0])
+@pytest.mark.parametrize("n_neurons", [16, 32, 100])
+def test_squares_that_fall_by_more_than_the_factor_are_not_noise(still_falling, n_neurons):
+    for share, wanted in ((0.9, False), (1.1, True)):
+        errors = falling(share * still_falling, n_neurons)
+        assert approximation_error_left(errors, MANY, 3, 2, still_falling) is wanted
+
+
+def test_a_path_that_stopped_early_is_noise_however_it_fell_before():
+    errors = falling(10.0, 32)
+    assert approximation_error_left(errors, MANY, 3, 2, 3.0)
+    for n_flat, wanted in ((5, True), (10, True), (11, False), (30, False)):
+        # Least at neuron 32 of so many more.
+        longer = np.append(errors, np.full(n_flat, 1.01 * errors[-1]))
+        assert approximation_error_left(longer, MANY, 3, 2, 3.0) is wanted
+
+
+def test_neurons_cost_what_cross_validation_counts():
+    """With few rows the squared errors are those of `(1 - C(k) / n)^2`, infinite at the end."""
+    errors, n_rows, n_affine, d = falling(4.0, 32), 100, 3, 2
+    spent = n_affine + 2.5 * np.arange(33)
+    squares = errors**2 / (1 - spent / n_rows) ** 2
+    best = int(np.argmin(squares))
+    assert 0 < best < 24
+    assert not approximation_error_left(errors, n_rows, n_affine, d, 3.0)
+    assert approximation_error_left(errors, 5_000, n_affine, d, 3.0)
+    with np.errstate(all="raise", divide="ignore"):
+        assert not approximation_error_left(errors, 20, n_affine, d, 3.0)
+
+
+def problem_of(settings=None):
+    X, y = noisy(n_rows=5_000)
+    plan = Plan(Limits(40), gcv=True, settings=settings or FitSettings())
+    return Problem(TrainingData(Rows(X, y[:, None])), plan, LeastSquares(), None, FitContext())
+
+
+def growth_of(errors, reason=StopReason.MAX_NODES):
+    return Growth(Factor(np.ones((4, 1))), 3, None, errors=errors.tolist(), reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_noise"), [(1.6, True), (2.0, True), (2.7, True), (3.5, False), (8.0, False)]
+)
+def test_a_fit_asks_for_a_factor_of_three(factor, is_noise):
+    assert LeastSquares().is_noise(problem_of(), growth_of(falling(factor))) is is_noise
+
+
+def test_the_factor_is_a_setting():
+    growth = growth_of(falling(2.0))
+    settings = FitSettings(least_squares=LeastSquaresSettings(still_falling=1.5))
+    assert LeastSquares().is_noise(problem_of(), growth)
+    assert not LeastSquares().is_noise(problem_of(settings), growth)
+    assert LeastSquaresSettings().still_falling == 3.0
+
+
+@pytest.mark.parametrize("reason", [StopReason.EXACT, StopReason.TOLERANCE, StopReason.CALLBACK])
+def test_what_is_to_stay_as_it_is_is_no_noise(reason):
+    growth = growth_of(falling(2.0), reason)
+    assert not LeastSquares().is_noise(problem_of(), growth)
+    assert LeastSquares().is_noise(problem_of(), replace(growth, reason=StopReason.VALIDATED))
