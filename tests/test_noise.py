@@ -81,8 +81,8 @@ def test_the_factor_is_a_setting():
     assert LeastSquaresSettings().still_falling == 3.0
 
 
-@pytest.mark.parametrize("reason", [StopReason.EXACT, StopReason.TOLERANCE, StopReason.CALLBACK])
-def test_what_is_to_stay_as_it_is_is_no_noise(reason):
-    growth = growth_of(falling(2.0), reason)
+@pytest.mark.parametrize("name", ["EXACT", "TOLERANCE", "CALLBACK"])
+def test_what_is_to_stay_as_it_is_is_no_noise(name):
+    growth = growth_of(falling(2.0), StopReason[name])
     assert not LeastSquares().is_noise(problem_of(), growth)
     assert LeastSquares().is_noise(problem_of(), replace(growth, reason=StopReason.VALIDATED))

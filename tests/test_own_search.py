@@ -1,0 +1,400 @@
+"""A search of a user's own: what it is given, what becomes of it, and what it cannot do."""
+
+import pickle
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason, load
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
+from greedynet.search import ContinuousSearch
+from greedynet.search.base import Candidate
+from greedynet.search.directions import directions
+from problems import noisy, relative_error
+
+
+class Growing:
+    """The best of some random neurons, new ones for every step."""
+
+    def __init__(self, X, row_scale, seed, n_tries):
+        self.X, self.n_tries = X, n_tries
+        self.row_scale = np.ones(len(X)) if row_scale is None else row_scale
+        self.rng = np.random.default_rng(seed)
+
+    def propose(self, factor):
+        U = self.rng.standard_normal((self.n_tries, self.X.shape[1]))
+        at = self.rng.integers(0, len(self.X), self.n_tries)
+        points = np.column_stack([U, -np.einsum("ij,ij->i", U, self.X[at])])
+        columns = [self.column(point) for point in points]
+        sizes = [np.linalg.norm(column) for column in columns]
+        gains = [
+            np.linalg.norm(column @ factor.residual) / size if size > 1e-6 else 0.0
+            for column, size in zip(columns, sizes, strict=True)
+        ]
+        best = int(np.argmax(gains))
+        if not gains[best] > 0:
+            return None
+        self.point = points[best]
+        return Candidate(points[best], sizes[best], columns[best] / sizes[best], -1)
+
+    def column(self, point):
+        return np.maximum(self.X @ point[:-1] + point[-1], 0) * self.row_scale
+
+    def accept(self, factor): ...
+
+    def reject(self): ...
+
+
+class Resuming(Growing):
+    """The same, and another run can take it up."""
+
+    def memory(self):
+        return self.point, [str(self.rng.bit_generator.state["state"]["state"])]
+
+    def recall(self, factor, found, *rest):
+        self.point = np.asarray(found)
+        if rest:
+            state = self.rng.bit_generator.state
+            state["state"]["state"] = int(rest[0][0])
+            self.rng.bit_generator.state = state
+        column = self.column(self.point)
+        size = np.linalg.norm(column)
+        return Candidate(self.point, size, column / size, -1)
+
+
+@dataclass
+class RandomNeurons:
+    """What `search=` takes."""
+
+    n_tries: int = 30
+    kind: type = field(default=Growing, repr=False)
+    begun: list = field(default_factory=list, compare=False, repr=False)
+
+    def begin(self, X, row_scale, seed):
+        self.begun.append((X, row_scale, seed))
+        return self.kind(X, row_scale, seed, self.n_tries)
+
+
+def labels(y):
+    return np.where(y > 0.5, "up", "down")
+
+
+ESTIMATORS = [GreedyNetRegressor, GreedyNetClassifier]
+each_estimator = pytest.mark.parametrize("make", ESTIMATORS)
+corrected_or_not = pytest.mark.parametrize("correct", [True, False])
+
+
+def problem(make, n_rows=150, n_features=2):
+    X, y = noisy(n_rows, n_features)
+    # Units of their own, which the search is not to see.
+    X = X * np.array([3.0, 0.01, 20.0])[:n_features] + 5.0
+    return X, y if make is GreedyNetRegressor else labels(y)
+
+
+# What it comes to
+
+
+@each_estimator
+@corrected_or_not
+@pytest.mark.parametrize("weighted", [False, True])
+def test_networks_are_grown_by_it(make, correct, weighted):
+    X, y = problem(make)
+    w = np.random.RandomState(0).uniform(0.2, 3.0, len(X)) if weighted else None
+    model = make(10, search=RandomNeurons(), correct=correct).fit(X, y, w)
+    assert model.n_nodes_ == model.network_.n_nodes == 10
+    assert (model.path_.finished is not None) == correct
+    linear = LinearRegression() if make is GreedyNetRegressor else LogisticRegression(max_iter=1000)
+    wanted = linear.fit(X, y, w).score(X, y, w)
+    assert model.score(X, y, w) > wanted + 0.1 * (1 - wanted)
+
+
+@corrected_or_not
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_of_the_path_are_those_of_its_networks(correct, weighted):
+    X, y = problem(GreedyNetRegressor)
+    w = np.random.RandomState(0).uniform(0.2, 3.0, len(X)) if weighted else np.ones(len(X))
+    model = GreedyNetRegressor(10, search=RandomNeurons(), correct=correct).fit(X, y, w)
+    root, mean = np.sqrt(w), np.average(y, weights=w)
+    path = model.path_
+    for n_nodes, error in zip(path.n_nodes, path.training_errors, strict=True):
+        predicted = path.network.truncate(int(n_nodes)).predict(X)
+        found = relative_error(root * (predicted - mean), root * (y - mean))
+        assert found == pytest.approx(error, rel=1e-7)
+    found = relative_error(root * (model.predict(X) - mean), root * (y - mean))
+    assert found == pytest.approx(path.kept_error, rel=1e-7)
+    if correct:
+        assert path.kept_error < path.training_errors[-1]
+
+
+@each_estimator
+@corrected_or_not
+def test_weights_are_repeated_rows(make, correct):
+    X, y = problem(make)
+    times = np.random.RandomState(1).randint(0, 4, len(X))
+    each = np.repeat(np.arange(len(X)), times)
+    weighted = make(8, search=RandomNeurons(), correct=correct).fit(X, y, times)
+    repeated = make(8, search=RandomNeurons(), correct=correct).fit(X[each], y[each])
+    np.testing.assert_array_equal(weighted.network_.predict(X), repeated.network_.predict(X))
+
+
+@each_estimator
+def test_it_may_choose_the_width(make):
+    X, y = problem(make)
+    model = make(max_nodes=12, search=RandomNeurons()).fit(X, y)
+    assert 2 <= model.n_nodes_ <= 12
+    assert model.stop_reason_ in (StopReason.VALIDATED, StopReason.MAX_NODES)
+
+
+@pytest.mark.parametrize("loss", ["huber", "quantile", 1.5, "chebyshev"])
+@corrected_or_not
+def test_other_losses_are_served_too(loss, correct):
+    X, y = problem(GreedyNetRegressor)
+    model = GreedyNetRegressor(10, search=RandomNeurons(), loss=loss, correct=correct).fit(X, y)
+    assert model.n_nodes_ == 10
+    assert model.score(X, y) > 0.5
+
+
+@dataclass
+class Ours:
+    """The continuous search of the library, as one of a user's own."""
+
+    min_active: int = 3
+
+    def begin(self, X, row_scale, seed):
+        weights = None if row_scale is None else row_scale**2
+        rows = Rows(X, np.zeros((len(X), 1)), weights)
+        return ContinuousSearch(rows, directions(X, seed), self.min_active, mirrored=True)
+
+
+@each_estimator
+@pytest.mark.parametrize("random_state", [0, 7])
+def test_our_own_search_given_as_an_object_is_our_own_search(make, random_state):
+    X, y = problem(make)
+    wanted = make(9, correct=False, random_state=random_state).fit(X, y)
+    found = make(9, search=Ours(), correct=False, random_state=random_state).fit(X, y)
+    for name in ("inner_weights", "biases", "outer_weights"):
+        np.testing.assert_array_equal(getattr(found.network_, name), getattr(wanted.network_, name))
+
+
+def test_very_many_rows_are_sampled_for_it():
+    X, y = problem(GreedyNetRegressor, 2_000)
+    search = RandomNeurons()
+    sampling = SamplingSettings(least=300, most=300)
+    with settings_context(EstimatorSettings(fit=FitSettings(sampling=sampling), merged_up_to=0)):
+        for correct in (True, False):
+            model = GreedyNetRegressor(10, search=search, correct=correct).fit(X, y)
+            assert model.n_nodes_ == 10
+            assert model.score(X, y) > 0.8
+    assert {len(rows) for rows, _, _ in search.begun} == {300}
+
+
+# What it is given
+
+
+@each_estimator
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_scaled_and_weights_are_square_roots(make, weighted):
+    X, y = problem(make)
+    w = np.random.RandomState(0).uniform(0.2, 3.0, len(X)) if weighted else None
+    search = RandomNeurons()
+    make(4, search=search).fit(X.astype(np.float32), y, w)
+    for rows, row_scale, seed in search.begun:
+        assert rows.dtype == np.float64
+        assert rows.flags.c_contiguous
+        assert isinstance(seed, int)
+        assert (row_scale is not None) == weighted
+        weights = np.ones(len(rows)) if row_scale is None else row_scale**2
+        np.testing.assert_allclose(weights.mean(), 1, rtol=1e-9)
+        np.testing.assert_allclose(np.average(rows, axis=0, weights=weights), 0, atol=1e-6)
+        np.testing.assert_allclose(np.average(rows**2, axis=0, weights=weights), 1, rtol=1e-5)
+
+
+def test_networks_that_are_averaged_have_seeds_of_their_own():
+    X, y = problem(GreedyNetRegressor)
+    search = RandomNeurons()
+    GreedyNetRegressor(24, search=search).fit(X, y)
+    seeds = [seed for *_, seed in search.begun]
+    assert len(set(seeds[:2])) == 2
+    others = RandomNeurons()
+    GreedyNetRegressor(24, search=others, random_state=1).fit(X, y)
+    assert others.begun[0][2] != seeds[0]
+
+
+# Where it ends
+
+
+class Nothing:
+    """Finds no neuron."""
+
+    def begin(self, X, row_scale, seed):
+        return self
+
+    def propose(self, factor):
+        return None
+
+    def accept(self, factor):
+        raise AssertionError("nothing was proposed")
+
+    reject = accept
+
+
+@each_estimator
+@corrected_or_not
+def test_a_search_may_find_nothing(make, correct):
+    X, y = problem(make)
+    with pytest.warns(FewerNodesWarning, match="has 2 nodes, not the 5"):
+        model = make(5, search=Nothing(), correct=correct).fit(X, y)
+    assert model.stop_reason_ is StopReason.EXHAUSTED
+    assert model.network_.n_neurons == 0
+
+
+class Same(Growing):
+    """The same neuron again and again, until it is told that it depends on the others."""
+
+    n_rejected = 0
+
+    def propose(self, factor):
+        if self.n_rejected == 2:
+            return None
+        column = self.column(np.array([1.0, 0.0, 0.3]))
+        size = np.linalg.norm(column)
+        return Candidate(np.array([1.0, 0.0, 0.3]), size, column / size, -1)
+
+    def reject(self):
+        self.n_rejected += 1
+
+
+def test_a_search_is_told_of_neurons_that_are_not_taken():
+    X, y = problem(GreedyNetRegressor)
+    model = GreedyNetRegressor(max_nodes=9, search=RandomNeurons(kind=Same), correct=False)
+    model.fit(X, y)
+    assert len(model.path_) == 1
+    np.testing.assert_array_equal(model.path_.indices, [-1])
+
+
+# As a parameter
+
+
+@each_estimator
+def test_it_is_a_parameter_like_others(make):
+    X, y = problem(make)
+    search = RandomNeurons(20)
+    model = make(6, search=search)
+    assert model.get_params()["search"] is search
+    again = clone(model)
+    assert again.search == search
+    assert again.search is not search
+    wanted = model.fit(X, y).predict(X)
+    np.testing.assert_array_equal(again.fit(X, y).predict(X), wanted)
+    np.testing.assert_array_equal(clone(model).fit(X, y).predict(X), wanted)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), wanted)
+    assert make().set_params(search=search).search is search
+    assert "RandomNeurons(n_tries=20)" in repr(model)
+
+
+@each_estimator
+@pytest.mark.parametrize("search", [object(), "random", None, 3, Growing])
+def test_other_things_are_refused(make, search):
+    X, y = problem(make)
+    with pytest.raises(ValueError, match=r"'search' parameter of .* must be .*'begin'"):
+        make(6, search=search).fit(X, y)
+
+
+@each_estimator
+@pytest.mark.parametrize("parameters", [{"points": np.eye(3)}, {"n_points": 100}])
+def test_it_has_no_dictionary(make, parameters):
+    X, y = problem(make)
+    (name,) = parameters
+    message = f'`{name}` is for a dictionary .* search=RandomNeurons.*: write search="dictionary"'
+    with pytest.raises(ValueError, match=message):
+        make(6, search=RandomNeurons(), **parameters).fit(X, y)
+
+
+# Files
+
+
+@each_estimator
+def test_saving_says_what_to_do(make, tmp_path):
+    X, y = problem(make)
+    model = make(6, search=RandomNeurons()).fit(X, y)
+    message = (
+        "`search` must be a number, text or an array to be saved, because a file holds no code, "
+        "got RandomNeurons: set it to such a value with `set_params`, or save the network alone "
+        "with `network_.save`."
+    )
+    with pytest.raises(TypeError) as caught:
+        model.save(tmp_path / "model.safetensors")
+    assert str(caught.value) == message
+    assert list(tmp_path.iterdir()) == []
+    # Either does.
+    model.network_.save(tmp_path / "network.safetensors")
+    network = load(tmp_path / "network.safetensors")
+    np.testing.assert_array_equal(network.predict(X), model.network_.predict(X))
+    model.set_params(search="continuous").save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict(X), model.predict(X))
+
+
+@each_estimator
+@corrected_or_not
+def test_a_checkpoint_is_refused_where_it_cannot_go_on(make, correct, tmp_path):
+    X, y = problem(make)
+    model = make(6, search=RandomNeurons(), correct=correct, checkpoint=tmp_path / "fit")
+    message = (
+        "`checkpoint` needs a search that can be resumed, got a Growing without `memory` and "
+        "`recall`: add these two methods to it, or leave `checkpoint` out."
+    )
+    with pytest.raises(ValueError, match="`checkpoint` needs") as caught:
+        model.fit(X, y)
+    assert str(caught.value) == message
+    assert not hasattr(model, "network_")
+
+
+class Stop(Exception):  # noqa: N818
+    """Ends a fit before it is done."""
+
+
+@each_estimator
+@corrected_or_not
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_search_that_remembers_is_resumed(make, correct, after, tmp_path):
+    X, y = problem(make)
+    wanted = make(8, search=RandomNeurons(kind=Resuming), correct=correct).fit(X, y)
+    model = make(
+        8, search=RandomNeurons(kind=Resuming), correct=correct, checkpoint=tmp_path / "fit"
+    )
+
+    def stop(n_nodes, error):
+        if n_nodes == 2 + after:
+            raise Stop("enough")
+
+    with pytest.raises(Stop, match="enough"):
+        model.set_progress(stop).fit(X, y)
+    assert (tmp_path / "fit").exists()
+    searched = []
+    model.set_progress()
+    model.search = RandomNeurons(kind=counting(searched))
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.network_.inner_weights, wanted.network_.inner_weights)
+    np.testing.assert_array_equal(model.network_.outer_weights, wanted.network_.outer_weights)
+    # What was found is not looked for again.
+    assert not (tmp_path / "fit").exists()
+    assert searched.count("recall") >= after
+
+
+def counting(calls):
+    class Resumed(Resuming):
+        def propose(self, factor):
+            calls.append("propose")
+            return super().propose(factor)
+
+        def recall(self, factor, found, *rest):
+            calls.append("recall")
+            return super().recall(factor, found, *rest)
+
+    return Resumed
