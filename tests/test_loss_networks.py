@@ -18,7 +18,7 @@ from greedynet.fitting.objectives.following import corrected_for_loss
 from greedynet.fitting.objectives.reweighted import _Weighting
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.scores import neuron_cost
-from greedynet.fitting.settings import ReweightingSettings
+from greedynet.fitting.settings import FitSettings, ReweightingSettings
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.triangular import outer_weights
 from greedynet.losses import (
@@ -37,6 +37,7 @@ from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.reweighting import row_weights
 from greedynet.paper import load_example
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
 from greedynet.support.context import FitContext
 from greedynet.support.errors import NotCorrectedWarning
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
@@ -476,6 +477,23 @@ def test_quantiles_of_exponential_noise():
         # The quantile of the noise is known: -log(1 - q) above the function.
         truth = pinball(q, y_new, np.sin(2 * X_new[:, 0]) - np.log(1 - q))
         assert pinball(q, y_new, bound) < 1.1 * truth
+
+
+@pytest.mark.parametrize("correct", [True, False])
+@pytest.mark.parametrize("n_nodes", [10, None])
+def test_quantiles_of_very_many_rows_are_not_solved_by_least_squares(correct, n_nodes):
+    """A sample is seen, and its outer weights are those of the loss."""
+    X, y = hetero(6_000, 0)
+    model = GreedyNetRegressor(
+        n_nodes, max_nodes=12, loss="quantile", quantile=0.9, correct=correct
+    )
+    sampling = SamplingSettings(least=1_000, most=1_000)
+    with settings_context(EstimatorSettings(fit=FitSettings(sampling=sampling), merged_up_to=0)):
+        model.fit(X, y)
+    # Least squares have half of them below.
+    assert abs(np.mean(y < model.predict(X)) - 0.9) < 0.03
+    assert (model.path_.finished is not None) == correct
+    assert model.path_.kept_error < 0.7
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])

@@ -129,6 +129,7 @@ def test_folds(plain):
     model = plain(cv=4).fit(X, y)
     path = model.path_
     assert model.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]
+    assert model.stop_reason_ is path.stop_reason is StopReason.VALIDATED
     splitter = plain(cv=KFold(4, shuffle=True, random_state=0)).fit(X, y)
     given = plain(cv=list(KFold(4, shuffle=True, random_state=0).split(X))).fit(X, y)
     np.testing.assert_array_equal(splitter.predict(X), given.predict(X))
@@ -142,6 +143,18 @@ def test_folds(plain):
     mean = np.mean(padded, axis=0)
     reached = len(splitter.path_) + 1
     np.testing.assert_allclose(splitter.path_.validation_errors, mean[:reached], rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("correct", [True, False])
+def test_a_width_that_folds_have_chosen_was_not_asked_for(loss, correct):
+    X, y = noisy(noise=0.5)
+    model = GreedyNetRegressor(cv=3, loss=loss, correct=correct, patience=4).fit(X, y)
+    assert 2 < model.n_nodes_ < 40
+    assert model.stop_reason_ is model.path_.stop_reason is StopReason.VALIDATED
+    assert "held-out rows or folds" in str(model.stop_reason_)
+    asked = GreedyNetRegressor(model.n_nodes_, cv=3, loss=loss, correct=correct).fit(X, y)
+    assert asked.stop_reason_ is StopReason.N_NODES
 
 
 def test_gcv_by_its_formula(plain):
