@@ -43,10 +43,12 @@ class Shards:
     client : Client
     partitions : Partitions
         Of inputs, outputs and weights.
+    look_every : float
+        Seconds after which to look whether a worker that does not answer is still there.
     """
 
-    def __init__(self, client: Client, partitions: Partitions) -> None:
-        self._client, self._waiting = client, Waiting(client)
+    def __init__(self, client: Client, partitions: Partitions, look_every: float) -> None:
+        self._client, self._waiting = client, Waiting(client, look_every)
         self._partitions = partitions
         self._name = f"greedynet-shard-{uuid4().hex[:12]}"
         self._count = count()

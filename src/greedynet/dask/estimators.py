@@ -100,7 +100,7 @@ class _OnDask(BaseGreedyNet):
         client = self._synchronous_client()
         validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         held_out = {name: _brought(values, client) for name, values in validation.items()}
-        with DaskSource(partitions, client) as source:
+        with DaskSource(partitions, client, self._settings.look_every) as source:
             super().fit(source, None, **held_out)
         return self
 

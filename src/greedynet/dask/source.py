@@ -31,14 +31,16 @@ class DaskSource:
     partitions : Partitions
         Of inputs, outputs and weights.
     client : Client
+    look_every : float, default=1.0
+        Seconds after which to look whether a worker that does not answer is still there.
     """
 
-    def __init__(self, partitions: Partitions, client: Client) -> None:
+    def __init__(self, partitions: Partitions, client: Client, look_every: float = 1.0) -> None:
         self.n_features = partitions.n_features
         self.output_shape = partitions.output_shape
         self.feature_names = partitions.feature_names
         self._n_partitions = len(partitions)
-        self._shards = Shards(client, partitions)
+        self._shards = Shards(client, partitions, look_every)
         self._counts: dict[int, int] = {}
         # A fit may ask from several threads; what is known of the workers is one.
         self._lock = threading.Lock()

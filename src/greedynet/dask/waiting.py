@@ -20,9 +20,6 @@ from greedynet.dask.shard import Shard
 
 log = logging.getLogger("greedynet.dask")
 
-# How often to look whether a worker that does not answer is still there.
-_LOOK_EVERY = 1.0
-
 
 class ClusterError(RuntimeError):
     """The cluster cannot go on with a fit."""
@@ -48,10 +45,12 @@ class Waiting:
     Parameters
     ----------
     client : Client
+    look_every : float
+        Seconds after which to look whether a worker that does not answer is still there.
     """
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, look_every: float) -> None:
+        self._client, self._look_every = client, look_every
 
     def workers(self) -> frozenset[str]:
         """Return the addresses of the workers; wait for one if there is none."""
@@ -79,7 +78,7 @@ class Waiting:
             # Looked at before: an answer may come just when the time is over.
             done = future.done()
             try:
-                return future.result(timeout=None if done else _LOOK_EVERY)
+                return future.result(timeout=None if done else self._look_every)
             except OSError as error:  # among them TimeoutError
                 waiting = isinstance(error, TimeoutError) and not done
                 if not waiting or not self._is_there(shard):
@@ -95,7 +94,7 @@ class Waiting:
 
     def _wait(self, future: Future[Any]) -> None:
         with suppress(TimeoutError, CancelledError):
-            wait(future, timeout=_LOOK_EVERY)
+            wait(future, timeout=self._look_every)
 
     def actor(self, worker: str, future: Future[Any]) -> Any:
         """Wait for an actor as long as its worker is there."""

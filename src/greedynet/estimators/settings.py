@@ -22,12 +22,16 @@ class EstimatorSettings:
         Rows up to which equal ones are merged and all are sorted.
     held_out : float
         Share of more rows than that which is held out to choose the width of a regression.
+    look_every : float
+        Seconds after which a fit on a cluster looks whether a worker that does not answer is still
+        there.
     """
 
     fit: FitSettings = FitSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     merged_up_to: int = CANONICAL_ROWS
     held_out: float = 0.1
+    look_every: float = 1.0
 
 
 _current: ContextVar[EstimatorSettings | None] = ContextVar("greedynet_settings", default=None)
