@@ -1,4 +1,4 @@
-"""Settings of the estimators that are no parameters: constants with defaults, which tests inject."""
+"""Settings of the estimators that are no parameters: constants with defaults; tests inject them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
