@@ -10,29 +10,41 @@ from sklearn.base import clone
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ReLU, get_activation
-from greedynet.correction.all_rows.inner_weights import N_TRIES, Pulls, corrected_on_all_rows
+from greedynet.correction.all_rows import passes
+from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_rows
+from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.all_rows.products import Products
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting import sketch
-from greedynet.fitting.sketch import Sketch
-from greedynet.model.coordinates import Frame
-from greedynet.rows import rows as data
-from greedynet.rows.blocks import MemoryBlocks, Surveyed, base, readers
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
+from greedynet.model.coordinates import Coordinates
+from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Surveyed, readers
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import RandomSamples, SamplingSettings
 from greedynet.rows.scaling import InputScaling
+from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
 
 N_ROWS = 3_000
+N_TRIES = LeastSquaresSettings().n_tries_on_all_rows
+SMALL_BLOCKS = BlockSizes(rows=128, read_bytes=2**14)
+
+
+def sampled(n_tries=N_TRIES, **more):
+    """Fits in this scope see small samples and small blocks."""
+    fit = FitSettings(
+        sampling=SamplingSettings(least=500, most=500, **more),
+        blocks=SMALL_BLOCKS,
+        least_squares=LeastSquaresSettings(n_tries_on_all_rows=n_tries),
+    )
+    # Data that are sampled keep their order: they are more than are sorted.
+    return settings_context(EstimatorSettings(fit=fit, merged_up_to=1_000))
 
 
 @pytest.fixture
-def small_samples(monkeypatch):
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 500)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 500)
-    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
-    monkeypatch.setattr(base, "READ_BYTES", 2**14)
-    # Data that are sampled keep their order: they are more than are sorted.
-    monkeypatch.setattr(data, "CANONICAL_ROWS", 1_000)
+def small_samples():
+    with sampled():
+        yield
 
 
 def problem(n=N_ROWS, seed=0, noise=0.3):
@@ -83,8 +95,8 @@ def same_network(one, other, rtol=1e-8):
 # Sums
 
 
-def framed(rows):
-    return Frame.of(rows, InputScaling.standard(rows), linear_term=True)
+def coordinates_of(rows):
+    return Coordinates.of(rows, InputScaling.standard(rows), linear_term=True)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -119,13 +131,13 @@ def test_pulls_are_the_gradient(activation, weighted):
     rng = np.random.default_rng(2)
     weights = rng.uniform(0.5, 2, len(X)) if weighted else None
     rows = Rows(X + np.array([3.0, 0.0, -2.0]), np.column_stack([y, y**2]), weights)
-    frame, sigma = framed(rows), get_activation(activation)
-    points, outer = rng.standard_normal((5, 4)), rng.standard_normal((frame.n_affine + 5, 2))
-    scaled = frame.apply(rows)
+    coordinates, sigma = coordinates_of(rows), get_activation(activation)
+    points, outer = rng.standard_normal((5, 4)), rng.standard_normal((coordinates.n_affine + 5, 2))
+    scaled = coordinates.apply(rows)
 
     def half_error(W):
         hidden = sigma.value(scaled.X @ W[:, :-1].T + W[:, -1])
-        F = np.hstack([frame.affine.evaluate(scaled.X), hidden])
+        F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
         return 0.5 * np.sum(scaled.weighted(scaled.Y - F @ outer) ** 2)
 
     step = 1e-6
@@ -135,59 +147,61 @@ def test_pulls_are_the_gradient(activation, weighted):
         up[i] += step
         down[i] -= step
         wanted[i] = (half_error(down) - half_error(up)) / (2 * step)
-    found = MemoryBlocks(rows).total(Pulls(frame.without_rows(), points, sigma, outer))
+    found = MemoryBlocks(rows).total(Pulls(coordinates.without_rows(), points, sigma, outer))
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())
 
 
 def test_squared_error_by_products():
     X, y = problem(500)
     rows = Rows(X, y[:, None])
-    frame = framed(rows)
+    coordinates = coordinates_of(rows)
     points = np.random.default_rng(3).standard_normal((6, 4))
-    gram = MemoryBlocks(rows).total(Products(frame.without_rows(), points, ReLU()))
+    gram = MemoryBlocks(rows).total(Products(coordinates.without_rows(), points, ReLU()))
     outer = np.random.default_rng(4).standard_normal((len(gram.b), 1))
-    scaled = frame.apply(rows)
+    scaled = coordinates.apply(rows)
     hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
-    F = np.hstack([frame.affine.evaluate(scaled.X), hidden])
+    F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
     np.testing.assert_allclose(gram.square_left(outer), np.sum((scaled.Y - F @ outer) ** 2))
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_last_correction_lowers_the_objective_of_all_rows(small_samples, activation):
+def test_last_correction_lowers_the_objective_of_all_rows(activation):
     X, y = problem(6_000, noise=1.0)
     rows, sigma = Rows(X, y[:, None]), get_activation(activation)
-    taken = Sketch(MemoryBlocks(rows), 500, hold_out=False, seed=0)
-    frame = framed(taken.sample(0))
-    sample, everything = frame.apply(taken.sample(0)), frame.apply(rows)
+    taken = RandomSamples(MemoryBlocks(rows, sizes=SMALL_BLOCKS), 500, seed=0)
+    coordinates = coordinates_of(taken.sample(0))
+    sample, everything = coordinates.apply(taken.sample(0)), coordinates.apply(rows)
     points = np.random.default_rng(5).standard_normal((8, 4))
-    columns = frame.affine_columns(sample)
+    columns = coordinates.affine_columns(sample)
     state = VariableProjection(sample, columns, points, activation=sigma).settle(20)
 
     def objective(at):
         """All rows, with a ridge that grows with their number."""
         ridge = state.ridge * len(rows) / len(sample)
         exact = VariableProjection(
-            everything, frame.affine_columns(everything), at.points, ridge, sigma
+            everything, coordinates.affine_columns(everything), at.points, ridge, sigma
         )
         exact = exact.moved(at.points)
-        size = np.sum(at.points**2) + np.sum(exact.weights[frame.n_affine :] ** 2)
+        size = np.sum(at.points**2) + np.sum(exact.weights[coordinates.n_affine :] ** 2)
         return exact.error + ridge * size
 
-    corrected = corrected_on_all_rows(state, taken.all, frame, sigma)
+    sums = Passes(taken, SMALL_BLOCKS, FitContext()).all
+    corrected = corrected_on_all_rows(state, sums, coordinates, sigma)
     assert corrected.n_neurons == state.n_neurons
     assert objective(corrected) < 0.995 * objective(state)
 
 
 @pytest.mark.parametrize("parameters", [{"n_nodes": 20}, {"max_nodes": 20}])
-def test_all_rows_are_better_than_the_sample(small_samples, monkeypatch, parameters):
+def test_all_rows_are_better_than_the_sample(parameters):
     """Half of the error that a sample leaves is gone, and more."""
     X, y = problem(20_000)
     T, truth = problem(5_000, seed=1, noise=0.0)
-    corrected = GreedyNetRegressor(**parameters).fit(X, y)
-    monkeypatch.setattr("greedynet.correction.all_rows.inner_weights.N_TRIES", 0)
-    sampled = GreedyNetRegressor(**parameters).fit(X, y)
-    error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, sampled))
-    assert corrected.n_nodes_ == sampled.n_nodes_
+    with sampled():
+        corrected = GreedyNetRegressor(**parameters).fit(X, y)
+    with sampled(n_tries=0):
+        grown = GreedyNetRegressor(**parameters).fit(X, y)
+    error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, grown))
+    assert corrected.n_nodes_ == grown.n_nodes_
     assert error < 0.5 * before
 
 
@@ -309,18 +323,16 @@ def test_passes_are_few_and_blocks_are_let_go(small_samples):
     assert source.most <= 3
 
 
-def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
+def test_of_very_many_rows_a_sample_is_corrected_on(monkeypatch):
     """The same network from blocks, good on all rows, with few passes over them."""
-    monkeypatch.setattr(sketch, "MAX_CORRECTED", 10_000)
-    monkeypatch.setattr(sketch, "MANY", 5_000)
-    solve, solved = sketch.products_of_all_rows, []
-    monkeypatch.setattr(sketch, "products_of_all_rows", lambda *a: solved.append(a) or solve(*a))
+    solve, solved = passes.products_of_all_rows, []
+    monkeypatch.setattr(passes, "products_of_all_rows", lambda *a: solved.append(a) or solve(*a))
     X, y = problem(20_000)
-    sizes = (7_000, 9_000, 4_000)
-    wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
-    assert [(sample.n_rows, rows.n_rows) for sample, rows, *_ in solved] == [(5_000, 20_000)]
-    source = Again(cut(X, y, sizes=sizes))
-    same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
+    source = Again(cut(X, y, sizes=(7_000, 9_000, 4_000)))
+    with sampled(corrected=10_000, many=5_000):
+        wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
+        assert [(sample.n_rows, rows.n_rows) for sample, rows, *_ in solved] == [(5_000, 20_000)]
+        same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
     # Its first block, a survey, the samples, the outer weights.
     assert source.passes == 4
     F = np.column_stack([wanted.network_.hidden(X), X, np.ones(len(X))])
@@ -329,18 +341,18 @@ def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
     assert np.linalg.norm(y - wanted.predict(X)) < 1.0005 * np.linalg.norm(y - best)
     T, truth = problem(5_000, seed=1, noise=0.0)
     error = np.mean((wanted.predict(T) - truth) ** 2)
-    monkeypatch.setattr("greedynet.correction.all_rows.inner_weights.N_TRIES", 0)
-    sampled = GreedyNetRegressor(n_nodes=20).fit(X, y)
-    assert error < 0.7 * np.mean((sampled.predict(T) - truth) ** 2)
+    with sampled(n_tries=0, corrected=10_000, many=5_000):
+        grown = GreedyNetRegressor(n_nodes=20).fit(X, y)
+    assert error < 0.7 * np.mean((grown.predict(T) - truth) ** 2)
 
 
-def test_mapped_pages_are_given_back(small_samples, tmp_path, monkeypatch):
+def test_mapped_pages_are_given_back(tmp_path, monkeypatch):
     X, _ = problem()
     np.save(tmp_path / "X.npy", X)
     let_go = []
     monkeypatch.setattr(readers, "_let_go", lambda array: let_go.append(type(array)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X))))
+    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X)), sizes=SMALL_BLOCKS))
     np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
     assert let_go.count(np.memmap) == len(blocks) > 3
     assert not any(isinstance(b[0], np.memmap) for b in blocks)
