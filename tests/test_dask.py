@@ -21,9 +21,10 @@ from sklearn.base import clone
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.fitting import sketch
-from greedynet.rows import rows as data
-from greedynet.rows.blocks import Preparation, Surveyed, base
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
+from greedynet.rows.blocks import BlockSizes, Preparation, Surveyed
+from greedynet.rows.sampling import SamplingSettings
 
 dask = need("dask")
 need("distributed")
@@ -91,16 +92,24 @@ def process_client():
 
 
 @pytest.fixture
-def small_samples(monkeypatch):
-    sample_few(monkeypatch)
+def small_samples():
+    with sampled():
+        yield
 
 
-def sample_few(monkeypatch):
-    """Make samples small, and leave more rows than these in their order."""
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 400)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 400)
-    monkeypatch.setattr(data, "CANONICAL_ROWS", 400)
-    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
+def sampled(look_every=EstimatorSettings.look_every, **more):
+    """Make samples small in this scope, and leave more rows than these in their order."""
+    sampling = SamplingSettings(least=400, most=400, **more)
+    fit = FitSettings(sampling=sampling, blocks=BlockSizes(rows=128))
+    settings = EstimatorSettings(fit=fit, merged_up_to=400, look_every=look_every)
+    return settings_context(settings)
+
+
+@pytest.fixture
+def impatient():
+    """Small samples, and workers that are looked for all the time."""
+    with sampled(look_every=0.01):
+        yield
 
 
 N = 2_000
@@ -300,7 +309,7 @@ def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
         if n_nodes == 6:
             raise PowerCutError("dark")
 
-    model._progress = cut
+    model.set_progress(on_neuron=cut)
     with pytest.raises(PowerCutError, match="dark"):
         fit(client, model, X, y)
     again = fit(client, DaskGreedyNetRegressor(n_nodes=8, checkpoint=path), X, y)
@@ -310,15 +319,13 @@ def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
 PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
-import pytest
+from contextlib import nullcontext
 from distributed import Client
 from greedynet.dask import DaskGreedyNetRegressor
-from killed import die_in_write
-from test_dask import fit, problem, sample_few
+from killed import dying_in_write
+from test_dask import fit, problem, sampled
 
-sample_few(pytest.MonkeyPatch())
-{first}
-with Client({address!r}, set_as_default=False) as client:
+with sampled(), {scope}, Client({address!r}, set_as_default=False) as client:
     model = DaskGreedyNetRegressor(n_nodes=8, checkpoint={checkpoint!r})
     fit(client, model, *problem()).save({out!r})
 """
@@ -329,11 +336,12 @@ with Client({address!r}, set_as_default=False) as client:
 def test_the_process_of_the_client_is_killed(client, small_samples, tmp_path, numbers):
     file, out = tmp_path / "fit.checkpoint", tmp_path / "model.safetensors"
     places = {"tests": os.path.dirname(__file__), "checkpoint": str(file), "out": str(out)}
-    for first in (*(f"die_in_write({number})" for number in numbers), ""):
-        code = PROCESS.format(address=client.scheduler.address, first=first, **places)
+    for number in (*numbers, None):
+        scope = f"dying_in_write({number})" if number else "nullcontext()"
+        code = PROCESS.format(address=client.scheduler.address, scope=scope, **places)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.returncode == (-signal.SIGKILL if first else 0), done.stderr
-        assert out.exists() == (not first)
+        assert done.returncode == (-signal.SIGKILL if number else 0), done.stderr
+        assert out.exists() == (not number)
     assert not file.exists()
     whole = fit(client, DaskGreedyNetRegressor(n_nodes=8), *problem())
     assert_same_network(greedynet.load(out), whole, atol=1e-10)
@@ -352,12 +360,11 @@ def test_task_names_and_nothing_left_behind(small_samples):
         wait_until_nothing_is_left(client)
 
 
-def test_nothing_is_left_behind_of_partitions_that_were_waited_for(small_samples, monkeypatch):
+def test_nothing_is_left_behind_of_partitions_that_were_waited_for(impatient):
     def slow(block):
         time.sleep(0.05)
         return block
 
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     X, y = problem()
     with cluster_of(2) as client, no_garbage_collection():
         model = DaskGreedyNetRegressor(n_nodes=5)
@@ -597,17 +604,16 @@ def test_mistakes_of_a_classifier(client):
         model.fit(LAZY_X[:0], LAZY_Y[:0])
 
 
-def test_very_many_rows_with_a_rare_class(client, small_samples, monkeypatch):
+def test_very_many_rows_with_a_rare_class(client):
     """A larger sample and one look at all rows; rows of the rare class from wherever they are."""
-    monkeypatch.setattr(sketch, "MAX_CORRECTED", 1_500)
-    monkeypatch.setattr(sketch, "MANY", 1_400)
-    monkeypatch.setattr("greedynet.fitting.classify.MAX_FINAL_ROWS", 600)
     X, y = problem()
-    wanted = GreedyNetRegressor(n_nodes=8).fit(X, y)
-    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y, chunks=500), wanted)
     rare = (y > np.quantile(y, 0.98)).astype(int)
-    wanted = GreedyNetClassifier(n_nodes=5).fit(X, rare)
-    found = fit(client, DaskGreedyNetClassifier(n_nodes=5), X, rare, chunks=400).to_local()
+    with sampled(corrected=1_500, many=1_400, classified=600):
+        wanted = GreedyNetRegressor(n_nodes=8).fit(X, y)
+        found = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y, chunks=500)
+        assert_same_network(found, wanted)
+        wanted = GreedyNetClassifier(n_nodes=5).fit(X, rare)
+        found = fit(client, DaskGreedyNetClassifier(n_nodes=5), X, rare, chunks=400).to_local()
     np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), atol=1e-8)
 
 
@@ -708,8 +714,7 @@ class Meddling:
 
 @pytest.fixture(scope="module")
 def wanted_after_faults():
-    with pytest.MonkeyPatch.context() as patch:
-        sample_few(patch)
+    with sampled():
         return GreedyNetRegressor(n_nodes=8).fit(*problem())
 
 
@@ -878,9 +883,8 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
             model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
 
 
-def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeypatch):
+def test_a_pass_may_take_longer_than_the_patience(client, impatient, monkeypatch):
     """A worker that does not answer for a while is looked for, found, and waited for."""
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     real = Shard.total
 
     def slow(self, *asked):
@@ -892,9 +896,8 @@ def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeyp
     assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem()), wanted)
 
 
-def test_a_scheduler_may_take_longer_than_the_patience(small_samples, monkeypatch):
+def test_a_scheduler_may_take_longer_than_the_patience(impatient):
     """dask breaks its client where the time is over while it fetches a result."""
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     wanted = GreedyNetRegressor(n_nodes=5).fit(*problem())
     with cluster_of(2) as client:
         handlers = client.cluster.scheduler.handlers
@@ -923,7 +926,7 @@ def test_an_answer_that_comes_when_the_time_is_over_is_taken(client):
 
     worker, *_ = client.nthreads()
     shard = Placed(worker, (0,), SimpleNamespace(status="finished"), None)
-    assert Waiting(client).answer(shard, Late()) == 7
+    assert Waiting(client, look_every=1.0).answer(shard, Late()) == 7
 
 
 def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
