@@ -1,4 +1,4 @@
-"""Settings of the estimators that are no parameters: constants with defaults, which tests inject."""
+"""Settings of the estimators that are no parameters: values with defaults; tests inject others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

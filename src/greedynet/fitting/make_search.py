@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from greedynet.activations import degree_of, halves, scales_of
 from greedynet.fitting.plan import Plan
 from greedynet.linalg.factor import DEPENDENT
-from greedynet.losses import exponent
+from greedynet.losses.base import exponent
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search import ContinuousSearch, DictionarySearch, Search, WeakSearch
