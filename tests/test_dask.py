@@ -976,6 +976,16 @@ def test_the_source_alone(client):
         np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
 
 
+def test_the_seconds_of_a_shard_are_within_those_of_the_call():
+    X, y = problem(900)
+    shard = Shard([0, 1], [(X[:600], y[:600], None), (X[600:], y[600:], None)])
+    before = time.perf_counter()
+    answer = shard.total(pickle.dumps(Preparation(3, 1)), pickle.dumps(Surveyed()), [0, 600])
+    assert 0 <= answer.seconds <= time.perf_counter() - before
+    assert answer.counts == {0: 600, 1: 300}
+    assert answer.found.n_rows == 900
+
+
 def test_rows_are_prepared_anew_for_another_preparation(client):
     X, y = problem(600)
     labels = np.where(y > 0.5, 7.0, 5.0)
