@@ -25,6 +25,7 @@ from greedynet.report.page import embedded
 from greedynet.report.ridgelets import half_sphere
 from greedynet.report.subject import Rows, Subject, as_columns
 from greedynet.report.tables import calibration
+from greedynet.report.words import paragraphs, suggestions
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
 
@@ -97,6 +98,55 @@ def test_words_say_what_was_fitted_and_how_good_it_is(pages):
     data = contents(pages["without rows"])
     assert [name for name in ("picture", "effects", "importance", "misses") if data[name]] == []
     assert data["neurons"]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("r2", "wanted"),
+    [
+        (0.12345, "12.3 %"),
+        (0.98765, "98.8 %"),
+        (0.98999, "99.0 %"),
+        (0.99, "99.00 %"),
+        (0.99987, "99.99 %"),
+        (0.0, "0.0 %"),
+        (-0.001, "none"),
+    ],
+)
+def test_per_cents_of_the_variation(r2, wanted):
+    subject = Subject(as_columns(case("one").model), "y")
+    quality = paragraphs(subject, {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": r2}})[1]
+    assert re.findall(r"[\d.]+ %|\bnone\b", quality) == [wanted]
+    assert re.findall(r"\d\.\d+", quality.replace(wanted, "")) == ["0.123", "0.235"]
+
+
+def test_per_cents_of_the_right_classes():
+    subject = Subject(as_columns(case("classes").model), "y")
+    quality = paragraphs(subject, {"rows": {"accuracy": 0.98765, "log_loss": 0.012345}})[1]
+    assert re.findall(r"\d+\.\d+(?: %)?", quality) == ["98.8 %", "0.0123"]
+
+
+def tried(training, held_out):
+    """Return what is suggested for a model with these errors."""
+    known = case("one")
+    rows = Rows(known.X, known.y, "rows")
+    subject = Subject(as_columns(known.model), "y", rows, rows)
+    scores = {"training rows": training, "held-out rows": held_out}
+    return " ".join(suggestions(subject, scores, "m.safetensors"))
+
+
+@pytest.mark.parametrize("name", ["rmse", "log_loss"])
+def test_a_gap_between_training_and_held_out_rows_is_told(name):
+    assert "2.3 times" in tried({name: 0.2}, {name: 0.46})
+    assert " times " not in tried({name: 0.2}, {name: 0.3})
+    assert " times " not in tried({name: 0.46}, {name: 0.2})
+    assert " times " not in tried({name: 0.0}, {name: 0.2})
+
+
+def test_much_that_is_unexplained_is_told():
+    for r2 in ((0.49, 0.9), (0.9, 0.49)):
+        assert "unexplained" in tried(*({"rmse": 1.0, "r2": share} for share in r2))
+    for r2 in ((0.5, 0.5), (None, 0.9)):
+        assert "unexplained" not in tried(*({"rmse": 1.0, "r2": share} for share in r2))
 
 
 # Its numbers
