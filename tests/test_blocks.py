@@ -258,6 +258,27 @@ def test_weights_and_several_outputs(small_samples):
     same_network(found, wanted)
 
 
+@pytest.mark.parametrize("where", ["all.parquet", "parts"])
+@pytest.mark.parametrize("order", [["t", "u"], ["u", "t"]])
+def test_several_columns_of_files_are_learnt_in_the_order_asked_for(
+    small_samples, tmp_path, order, where
+):
+    X, t = problem()
+    outputs = {"t": t, "u": 1_000 - 50 * X[:, 2]}
+    frame = pd.DataFrame({"u": outputs["u"], "a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "t": t})
+    frame.to_parquet(tmp_path / "all.parquet")
+    (tmp_path / "parts").mkdir()
+    for i, (part,) in enumerate(cut(frame)):
+        part.to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    Y = np.column_stack([outputs[name] for name in order])
+    found = GreedyNetRegressor(n_nodes=8).fit(tmp_path / where, order)
+    same_network(found, GreedyNetRegressor(n_nodes=8).fit(X, Y))
+    for inputs in (frame[["a", "b", "c"]], tmp_path / where):
+        error = np.sqrt(np.mean((found.predict(inputs) - Y) ** 2, axis=0))
+        np.testing.assert_array_less(error, 1.0)
+    assert list(found.feature_names_in_) == ["a", "b", "c"]
+
+
 def test_single_precision(small_samples):
     X, y = problem()
     X = X.astype(np.float32)

@@ -602,6 +602,93 @@ def test_kinks_can_be_hidden(page, name, legend, box, marks):
     assert all(seen())
 
 
+# Numbers as text
+
+
+def called(driver, name, *calls):
+    """Return what a function of the page's script gives, call by call."""
+    return run(driver, f"return arguments[0].map((given) => {name}(...given))", calls)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        # With an exponent from a million on, and below a ten thousandth.
+        ((999_900,), "999900"),
+        ((1e6,), "1e6"),
+        ((-1_234_567,), "-1.235e6"),
+        ((1e-4,), "0.0001"),
+        ((-1.2345e-4,), "-0.0001234"),
+        ((9.99e-5,), "9.99e-5"),
+        ((1.23456e-5,), "1.235e-5"),
+        # Four digits if no others are asked for, none of them zeros at the end.
+        ((12.3456,), "12.35"),
+        ((12.3456, 3), "12.3"),
+        ((1.23456e7, 3), "1.23e7"),
+        ((12.0004,), "12"),
+        ((2e6, 3), "2e6"),
+        ((0,), "0"),
+        ((None,), "\u2013"),
+    ],
+)
+def test_numbers_are_written_with_few_digits(page, given, wanted):
+    assert called(page("one"), "shown", given) == [wanted]
+
+
+def test_what_is_no_number_is_a_dash(page):
+    found = run(page("one"), "return [NaN, Infinity, -Infinity].map((x) => shown(x))")
+    assert found == 3 * ["\u2013"]
+
+
+def test_steps_are_rounded_up_to_1_2_and_5(page):
+    steps = [(s,) for s in (1, 1.1, 2, 2.1, 5, 5.1, 0.03, 600)]
+    assert called(page("one"), "roundStep", *steps) == pytest.approx(
+        [1, 2, 2, 5, 5, 10, 0.05, 1000], rel=1e-12
+    )
+
+
+def test_packed_numbers_have_the_digits_of_their_steps(page):
+    driver = page("one")
+    # A number, the size of the largest, and steps that say nothing.
+    numbers = [(3.14159, 10, 0.01), (3.14159, 10, 0.02), (3.14159, 10, 0.3), (123.456, 200, 4)]
+    assert called(driver, "shownTo", *numbers) == ["3.14", "3.14", "3", "125"]
+    eight, sixteen = ({"low": -1, "high": 1, "bits": bits} for bits in (8, 16))
+    found = called(driver, "shownPacked", (0.123456, eight), (0.123456, sixteen))
+    assert found == ["0.12", "0.12345"]
+
+
+def test_limits_are_told_where_values_were_cut(page):
+    packing = {"low": -1.2345, "high": 2}
+    told = " Values beyond -1.23 and 2 are cut off there."
+    found = called(
+        page("one"), "cutNote", ([0, 2], packing), ([-1.2345, 0], packing), ([-1.2, 1.9], packing)
+    )
+    assert found == [told, told, ""]
+
+
+def test_long_names_are_shortened(page):
+    assert called(page("one"), "short", ("abcdef", 6), ("abcdefg", 6)) == ["abcdef", "abcde…"]
+
+
+def test_per_cents_have_three_digits(page):
+    driver = page("two inputs, classes")
+    groups = [
+        {"sure": 0.98765, "right": 0.5, "rows": 8},
+        {"sure": 0.0012345, "right": 1, "rows": 2},
+    ]
+    (table,) = called(driver, "calibrationTable", (groups,))
+    assert table["rows"] == [["98.8 %", "50 %", 8], ["0.123 %", "100 %", 2]]
+    titles = """const svg = calibrationPicture(arguments[0], 500);
+      return [...svg.querySelectorAll("title")].map((node) => node.textContent)"""
+    assert run(driver, titles, groups) == [
+        "8 rows: 98.8 % sure, 50 % right",
+        "2 rows: 0.123 % sure, 100 % right",
+    ]
+    # Shares of a cell are told in whole ones.
+    cells = [([0, 0, 1],), ([1] * 7 + [0],), ([1, 1],)]
+    assert called(driver, "mostNamed", *cells) == ["in (67 %)", "out (88 %)", "out"]
+
+
 # The table of neurons
 
 

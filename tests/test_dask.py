@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 
 import greedynet
 from extras import need
@@ -437,6 +438,16 @@ def test_no_worker_has_much_more_than_its_share(seed):
 @pytest.fixture(scope="module")
 def fitted(client):
     return fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem(600), chunks=200)
+
+
+@pytest.mark.parametrize("off", [0.0, 1.0])
+def test_score_on_constants_is_scikit_learns(client, off):
+    X = problem(600)[0]
+    model = fit(client, DaskGreedyNetRegressor(), X, np.full(600, 2.0), chunks=200)
+    y = model.to_local().predict(X) + off
+    np.testing.assert_array_equal(y, y[0])
+    found = model.score(on_dask(X, 200), on_dask(y, 200))
+    assert found == r2_score(y, y - off) == (0.0 if off else 1.0)
 
 
 def test_to_local_has_the_same_attributes(fitted):
@@ -974,6 +985,16 @@ def test_the_source_alone(client):
         rows = source.take(preparation, positions)
         np.testing.assert_array_equal(rows.X, X[positions])
         np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
+
+
+def test_the_seconds_of_a_shard_are_within_those_of_the_call():
+    X, y = problem(900)
+    shard = Shard([0, 1], [(X[:600], y[:600], None), (X[600:], y[600:], None)])
+    before = time.perf_counter()
+    answer = shard.total(pickle.dumps(Preparation(3, 1)), pickle.dumps(Surveyed()), [0, 600])
+    assert 0 <= answer.seconds <= time.perf_counter() - before
+    assert answer.counts == {0: 600, 1: 300}
+    assert answer.found.n_rows == 900
 
 
 def test_rows_are_prepared_anew_for_another_preparation(client):

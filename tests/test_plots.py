@@ -269,6 +269,15 @@ def test_path_with_gcv_shows_its_root(search):
     assert shown[0] == pytest.approx(path.training_errors[0], rel=0.1)
 
 
+def test_path_of_several_outputs_shows_the_gcv_of_one():
+    X, y = noisy(150, 1)
+    path = GreedyNetRegressor(max_nodes=12).fit(X, np.column_stack([y, y**2])).path_
+    display = PathDisplay.from_path(path)
+    np.testing.assert_allclose(display.score_line_.get_ydata() ** 2, path.scores / 2)
+    (shown,) = display.best_marker_.get_ydata()
+    assert shown**2 == pytest.approx(path.finished_score / 2)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize(
     "parameters", [{}, {"cv": 3}, {"validation_fraction": 0.2}, {"max_nodes": 10}]

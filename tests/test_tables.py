@@ -513,7 +513,54 @@ def test_rows_are_counted_across_blocks(tmp_path):
         list(model.predict_blocks(open_table({"c": cells})))
 
 
+def test_columns_are_surveyed_across_blocks():
+    cells = ["1"] * (ROWS + 9)
+    cells[ROWS + 2] = cells[ROWS + 5] = ""
+    cells[ROWS + 3] = "x"
+    found = survey(open_table({"a": cells}), ["a"])["a"]
+    assert (found.rows, found.numbers, found.empty) == (ROWS + 9, ROWS + 6, 2)
+    assert found.first_empty == ROWS + 3
+    assert found.text == ("x", ROWS + 4)
+
+
+def test_targets_that_are_wrong_are_counted_across_blocks():
+    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    model = TableModel(Columns((Input("x"),)), network, "y")
+    y = ["1"] * (ROWS + 9)
+    y[ROWS + 4] = y[ROWS + 6] = "one"
+    with pytest.raises(TableError, match=rf"'one' \(2 rows, first data row {ROWS + 5}\)"):
+        evaluate(model, open_table({"x": np.zeros(len(y)), "y": y}))
+
+
+def test_rows_that_are_left_out_are_counted_across_blocks():
+    x = np.linspace(-1, 1, ROWS + 9)
+    y = 2 * x
+    x[3] = y[ROWS + 2] = y[ROWS + 5] = np.nan
+    model = fit_table({"x": x, "y": y}, "y", missing="drop", n_nodes=2)
+    assert (model.about["rows"], model.about["left_out"]) == (ROWS + 6, 3)
+    found = evaluate(model, open_table({"x": x, "y": y}))
+    assert (found["rows"], found["left_out"]) == (ROWS + 6, 3)
+
+
 # Fitting
+
+
+def test_nine_of_ten_numbers_are_meant_to_be_numbers():
+    y = np.arange(20.0)
+    for n_numbers in (18, 19):
+        cells = ["1"] * n_numbers + ["x"] * (20 - n_numbers)
+        row = n_numbers + 1
+        with pytest.raises(
+            TableError, match=rf"has {n_numbers} numbers, but 'x' in data row {row}"
+        ):
+            fit_table({"a": cells, "y": y}, "y")
+        with pytest.raises(
+            TableError, match=rf"has {n_numbers} numbers, but 'x' in data row {row}"
+        ):
+            fit_table({"a": y, "y": cells}, "y")
+    cells = ["1"] * 17 + ["x"] * 3
+    assert fit_table({"a": cells, "y": y}, "y", n_nodes=2).columns.features == ("a=1", "a=x")
+    assert fit_table({"a": y, "y": cells}, "y", n_nodes=2).classes.tolist() == ["1", "x"]
 
 
 def test_categories_are_learned():

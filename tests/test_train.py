@@ -584,6 +584,18 @@ def test_divergence_warns_and_keeps_the_best(example, greedy):
     assert error <= result.loss_history[0] * (1 + 1e-12)
 
 
+@pytest.mark.slow
+def test_the_first_divergence_is_told(example, greedy):
+    X, y = example.X_train, example.y_train
+    larger = replace(greedy, outer_weights=1e100 * greedy.outer_weights)
+    with pytest.warns(ConvergenceWarning, match="2 of 2 trainings diverged") as told:
+        results = train_many([greedy, larger], X, y, epochs=50, optimizer=optax.sgd(1e9))
+    finite = [np.isfinite(result.loss_history) for result in results]
+    late, early = (int(np.argmin(each)) for each in finite)
+    assert 0 < early < late
+    assert f"the first in epoch {early}:" in str(told[0].message)
+
+
 @pytest.mark.parametrize("missing", ["jax", "optax"])
 def test_without_the_extra_one_line_says_what_to_install(missing):
     code = f"import sys; sys.modules['{missing}'] = None; import greedynet.train"

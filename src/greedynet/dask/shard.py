@@ -90,7 +90,7 @@ class Shard:
 
     def total(self, preparation: bytes, work: bytes, starts: Sequence[int]) -> Sum:
         """Sum over all rows, partition by partition; each starts at its position among all rows."""
-        start = perf_counter()
+        began = perf_counter()
         task: Work[Any] = pickle.loads(work)
         rows = self._rows(preparation)
         found = None
@@ -101,7 +101,7 @@ class Shard:
                     here = summed(task, replace(part, start=start), pool, block_rows)
                     found = here if found is None else task.join(found, here)
         counts = {number: len(part) for number, part in rows.items()}
-        return Sum(counts, found, perf_counter() - start)
+        return Sum(counts, found, perf_counter() - began)
 
     def take(self, preparation: bytes, positions: dict[int, NDArray[np.intp]]) -> dict[int, Rows]:
         """Return rows by their positions in the partitions."""
