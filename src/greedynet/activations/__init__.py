@@ -46,22 +46,21 @@ __all__ = [
     "shared_degree",
 ]
 
-ACTIVATIONS: dict[str, Activation] = {
-    activation.name: activation
-    for activation in (
-        ReLU(),
-        ReLUPower("relu2", 2),
-        ReLUPower("relu3", 3),
-        LeakyReLU(),
-        Abs(),
-        Tanh(),
-        Sigmoid(),
-        GELU(),
-        Softplus(),
-        Sin(),
-        Gaussian(),
-    )
-}
+_FAMILY = (
+    ReLU(),
+    ReLUPower("relu2", 2),
+    ReLUPower("relu3", 3),
+    LeakyReLU(),
+    Abs(),
+    Tanh(),
+    Sigmoid(),
+    GELU(),
+    Softplus(),
+    Sin(),
+    Gaussian(),
+)
+# By the names under which they are asked for, saved and exported.
+ACTIVATIONS: dict[str, Activation] = {activation.name: activation for activation in _FAMILY}
 
 
 def get_activation(activation: str | Activation) -> Activation:
