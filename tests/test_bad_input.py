@@ -833,7 +833,7 @@ def test_tables_are_not_read_from_pipes(folder, arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("report two", "--output must say which of the 2 outputs to look at, got None: write --ou"),
+        ("report two", "--output must select one of the 2 outputs to show, got None: write --outp"),
         ("report two --output 2", "of the 2 outputs to look at, got 2: write --output 0 for the"),
         ("report two --output -1", "Invalid value for '--output'"),
         ("report plain d.csv", "If one of its columns is to be predicted, give --target."),
