@@ -840,9 +840,12 @@ def test_tables_are_not_read_from_pipes(folder, arguments):
         ("report plain inputs.csv", "does not know which column it predicts: give --target."),
         ("evaluate plain d.csv", "If one of its columns is to be predicted, give --target."),
         ("evaluate plain inputs.csv", "does not know which column it predicts: give --target."),
-        ("fit d.csv --target y --out x --ignore y", "--ignore names the target 'y', which is no"),
-        ("fit d.csv --target y --out x --text y", "--text names the target 'y'"),
-        ("fit d.csv --target y --out x --ignore a --ignore b", "--ignore names every column of d"),
+        ("fit d.csv --target y --out x --ignore y", "--ignore contains the target 'y', which is"),
+        ("fit d.csv --target y --out x --text y", "--text contains the target 'y'"),
+        (
+            "fit d.csv --target y --out x --ignore a --ignore b",
+            "--ignore contains every column of d",
+        ),
     ],
 )
 def test_advice_names_options_that_there_are(folder, arguments, message):
