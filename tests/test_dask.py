@@ -550,7 +550,7 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        "Every block must have as many rows of each, got .* in partition 0",
+        "Every block must have the same number of rows of `X` and `y`, got .* in partition 0",
     ),
     "text in a table": (TABLE, TABLE["a"], None, ValueError, r"other types in the columns \['b'\]"),
     "text": (LAZY_X.astype(str), LAZY_Y, None, ValueError, "`X` must hold numbers, got <U"),

@@ -1,11 +1,11 @@
-"""What a fit asks of very many rows, wherever they live.
+"""The interface between a fit and large data, in memory or elsewhere.
 
     total     a sum over all rows, such as `F'F` for a list of neurons    one pass
     take      some rows, by their positions                              one pass
 
-What a pass returns has a size that does not depend on the number of rows. So the state of a fit is
-the network and a few samples; the rows stay where they are, and whoever holds them needs to be told
-nothing but what to sum.
+The size of the result of a pass does not depend on the number of rows. So the state of a fit is the
+network and a few samples; the rows stay where they are, and their holder only needs to know what to
+sum.
 """
 
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ from greedynet.support.types import Float64
 
 T = TypeVar("T")
 
-# Rows that are worked on at once, at most, and the numbers they are turned into: these fit into a
-# cache, and to hand a block to a thread takes little of the time that its work does.
+# Maximum number of rows in a block, and of the numbers computed from them: these fit into the
+# cache, and passing a block to a thread takes little time compared with its work.
 BLOCK_ROWS, BLOCK_NUMBERS = 30_000, 450_000
-# What is read at once: enough to be read at full speed.
+# Bytes read at once: enough for the full read speed.
 READ_BYTES = 2**25
 _BLOCKS_AT_ONCE = 64
 _SIDE_BY_SIDE = 64
 
 
 class Work(Protocol[T]):
-    """Something to be summed over rows; plain data that can be sent to where the rows are."""
+    """Something to sum over rows: plain data that can be sent to the holder of the rows."""
 
     @property
     def width(self) -> int:
-        """Numbers that a row is turned into on the way."""
+        """Number of intermediate values per row."""
         ...
 
     def of(self, rows: Rows) -> T:
@@ -66,7 +66,7 @@ class Blocks(Protocol):
         ...
 
     def survey(self) -> "Survey":
-        """Return what is known of all rows."""
+        """Return the survey of all rows."""
         ...
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
@@ -74,14 +74,14 @@ class Blocks(Protocol):
         ...
 
     def total(self, work: Work[T]) -> T:
-        """Return the sum over all rows; an error if they are not as many as they were."""
+        """Return the sum over all rows; raise an error if their number has changed."""
         ...
 
 
 def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int | None = None) -> T:
-    """Return the sum over rows that are in memory, block by block, added in their order."""
+    """Return the sum over rows in memory, block by block, added in order."""
     pool = pool or Pool()
-    blocks = _cut(rows, block_rows or _block_rows(work.width))
+    blocks = _split(rows, block_rows or _block_rows(work.width))
     found = work.of(next(blocks))
     while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
         found = reduce(work.join, pool.map(work.of, group), found)
@@ -89,17 +89,17 @@ def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int 
 
 
 def rows_at_once(n_columns: int) -> int:
-    """Return how many rows to read at once."""
+    """Return the number of rows to read at once."""
     return max(1, READ_BYTES // (8 * n_columns))
 
 
 def _block_rows(width: int) -> int:
     rows = min(BLOCK_ROWS, max(512, BLOCK_NUMBERS // width))
-    # Columns whose lengths are powers of two would be in each other's way in the cache.
+    # Columns whose lengths are powers of two would conflict in the cache.
     return rows // 16 * 16 + 8
 
 
-def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
+def _split(rows: Rows, block_rows: int) -> Iterator[Rows]:
     for start in range(0, max(1, len(rows)), block_rows):
         part = slice(start, start + block_rows)
         weights = None if rows.weights is None else rows.weights[part]
@@ -108,7 +108,7 @@ def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one look at all rows tells.
+    """Summary of all rows, from one pass.
 
     Attributes
     ----------
@@ -118,8 +118,8 @@ class Survey:
     mean_weight : float
         Mean of the sample weights; a sum of huge ones would overflow.
     checksum : ndarray of shape (d + n_outputs + 1,)
-        Sums of the bits of every column, modulo 2^64: exact in any order, and another number in any
-        cell is another sum.
+        Sums of the bit patterns of every column, modulo 2^64: exact in any order, and a change in
+        any single cell changes the sum.
     """
 
     n_rows: int
@@ -129,9 +129,9 @@ class Survey:
 
 
 class Surveyed:
-    """The work of a survey."""
+    """The `Work` of a survey."""
 
-    # It looks at the rows as they are.
+    # The rows are used directly.
     width = 1
 
     def of(self, rows: Rows) -> Survey:
@@ -150,7 +150,7 @@ class Surveyed:
         )
 
     def join(self, one: Survey, other: Survey) -> Survey:
-        """Survey both."""
+        """Combine two surveys."""
         low = np.minimum(one.input_range[0], other.input_range[0])
         high = np.maximum(one.input_range[1], other.input_range[1])
         n_rows = one.n_rows + other.n_rows
@@ -173,9 +173,9 @@ def _bits(values: NDArray[np.floating]) -> NDArray[np.uint64]:
 
 
 def _over_rows(ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-    """Return `ufunc.reduce(values, axis=0)`, ten times as fast where columns are few.
+    """Return `ufunc.reduce(values, axis=0)`, ten times as fast if there are few columns.
 
-    Many rows are read as one long row, of which processors take several numbers at a time.
+    Many rows are read as one long row, which processors can handle several numbers at a time.
     """
     n, d = len(values) // _SIDE_BY_SIDE, values.shape[1]
     if n > 1:
