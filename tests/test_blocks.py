@@ -359,7 +359,7 @@ def test_mapped_pages_are_given_back(small_samples, tmp_path, monkeypatch):
     X, _ = problem()
     np.save(tmp_path / "X.npy", X)
     let_go = []
-    monkeypatch.setattr(readers, "_let_go", lambda array: let_go.append(type(array)))
+    monkeypatch.setattr(readers, "_release_pages", lambda array: let_go.append(type(array)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     blocks = list(readers.ArrayReader(mapped, np.zeros(len(X))))
     np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
@@ -375,7 +375,7 @@ def test_letting_go_changes_nothing(tmp_path, mode):
     wanted = X.copy()
     if mode != "r":
         mapped[5] = wanted[5] = 7.0
-    readers._let_go(mapped)
+    readers._release_pages(mapped)
     np.testing.assert_array_equal(mapped, wanted)
 
 
@@ -407,8 +407,8 @@ ONES = np.ones(N_ROWS)
 PERMUTED = [(X[list("cba")] if i == 2 else X, y) for i, (X, y) in enumerate(cut(FRAME, Y_))]
 LABELS = np.where(Y_ > 0.7, "high", "low").astype(object)
 WRONG = [
-    ((block for block in cut(X_, Y_)), TypeError, "spent after one.*a list"),
-    (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows asked for"),
+    ((block for block in cut(X_, Y_)), TypeError, "exhausted after one.*a list"),
+    (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows requested"),
     (Changing(cut(X_, Y_), 4), ValueError, "same rows every time.* 3,000.*got 2,000 rows now"),
     (cut(with_nan(X_), Y_), ValueError, "`X` must hold finite.*row 799 of block 2"),
     ([*cut(X_, Y_), (X_[:5, :2], Y_[:5])], ValueError, "3 columns in every block.*2 in block 5"),
@@ -422,9 +422,9 @@ WRONG = [
     ([(FRAME, Y_), (X_, Y_)], ValueError, "got columns without names in block 1"),
     ([(X_, Y_), (FRAME, Y_)], ValueError, "columns without names as in the first"),
     ([(FRAME.set_axis(["a", 1, "c"], axis=1), Y_)], TypeError, "only supported if all.*string"),
-    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "another row 0 of block 0"),
-    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "another row 0 of block 0"),
-    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "another row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "a different row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "a different row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "a different row 0 of block 0"),
     (Changing(cut(X_, Y_), 3, cut(with_nan(X_), Y_)), ValueError, "finite.*row 799 of block 2"),
     ([(X_, Y_), (X_, Y_, ONES)], ValueError, "`sample_weight`.*none in the first.*some in block 1"),
     ([(X_, Y_, ONES), (X_, Y_)], ValueError, "`sample_weight`.*some in the first.*none in block 1"),
@@ -477,7 +477,7 @@ WRONG_CLASSES = [
     (cut(X_, LABELS, ONES * np.nan), "`sample_weight` must hold finite numbers.*block 0"),
     (cut(X_, LABELS, 0 * ONES), "two classes among the rows of positive weight, got no such row"),
     ([(X_, LABELS, ONES[:5])], r"one weight for each of the 3000.*\(5,\) in block 0"),
-    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "another row 0 of block 0"),
+    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "a different row 0 of block 0"),
 ]
 
 
@@ -573,7 +573,7 @@ def test_wrong_files(tmp_path):
         model.fit(tmp_path / "missing.parquet", "t")
     with pytest.raises(ValueError, match="cannot be read as Parquet"):
         model.fit(tmp_path / "b.parquet", "t")
-    with pytest.raises(ValueError, match=r"must name the column to learn.*'a', 'b', 'c', 't'"):
+    with pytest.raises(ValueError, match=r"must name the column to predict.*'a', 'b', 'c', 't'"):
         model.fit(tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="got \\['price'\\]"):
         model.fit(tmp_path / "a.parquet", "price")
@@ -594,8 +594,8 @@ def dated(frame):
         (dated(FRAME)[["a", "day"]], "a", r"`X` must hold numbers.*day \(timestamp"),
         (dated(FRAME), "day", "`y` must hold real numbers, got datetime64"),
         (FRAME.assign(kind=LABELS), "a", r"`X` must hold numbers.*kind \("),
-        (FRAME[["a"]], "a", r"a column of inputs beside \['a'\], got none"),
-        (FRAME, Y_, r"`y` must name the column.*got ndarray; there are \['a', 'b', 'c'\]"),
+        (FRAME[["a"]], "a", r"at least one input column besides \['a'\], got none"),
+        (FRAME, Y_, r"`y` must name the column.*got ndarray; the columns are \['a', 'b', 'c'\]"),
         (FRAME, ["a", 3], r"`y` must name the column.*got \['a', 3\]"),
     ],
 )

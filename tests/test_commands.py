@@ -210,8 +210,7 @@ def test_empty_cells(folder):
     result = run("fit", data, "--target", "y", "--out", "m.safetensors", code=2)
     message = (
         "a.csv: empty cells: 2 in 'x' (first data row 3), 1 in 'color' (first data row 8). Fill "
-        "them in, or write --missing mean to put the mean in, or --missing drop to leave the rows "
-        "out."
+        "them in, or write --missing mean to insert the mean, or --missing drop to drop the rows."
     )
     assert message in result.stderr
     assert files(folder) == ["a.csv"]
@@ -303,13 +302,13 @@ def test_models_saved_in_python(folder):
     np.testing.assert_array_equal(found, load("estimator.safetensors").predict(X))
     assert "RMSE" in run("evaluate", "estimator.safetensors", data, "--target", "y").stdout
     result = run("evaluate", "estimator.safetensors", data, code=2)
-    assert "takes 2 columns and knows no names, a.csv has 3" in result.stderr
+    assert "takes 2 columns and has no names for them, a.csv has 3" in result.stderr
     result = run("evaluate", "estimator.safetensors", inputs, code=2)
     assert "give --target" in result.stderr
     result = run(
         "predict", "network.safetensors", data.with_name("x.csv"), "--out", "p.csv", code=2
     )
-    assert "takes 3 columns and knows no names, x.csv has 2" in result.stderr
+    assert "takes 3 columns and has no names for them, x.csv has 2" in result.stderr
     text = run("info", "network.safetensors").stdout
     assert "a ShallowNetwork by greedynet" in text
     assert "without names" in text
@@ -357,19 +356,19 @@ def test_largest_neurons_come_first():
         ("fit data.csv --target y --ignore colour --out m", "'colour': did you mean 'color'?"),
         ("fit data.csv --target y --out nowhere/m", "make the folder 'nowhere' first"),
         ("fit data.csv --target y --out .", "add a file name to it"),
-        ("fit data.csv --target y --separator ; --out m", "has one column only, 'x,color,y'"),
-        ("fit data.csv --target y --separator ; --out m", "write --separator ';'"),
+        ("fit data.csv --target y --separator ; --out m", "has only one column, 'x,color,y'"),
+        ("fit data.csv --target y --separator ; --out m", "such as --separator ';'"),
         ("fit data.csv --target y --activation step --out m", "`activation` must be one of"),
         ("fit data.csv --target y --loss bad --out m", "`loss` must be one of"),
         ("fit data.csv --target y --quantile 0.5 --out m", "`quantile` goes with"),
         ("fit data.csv --target y --nodes 0 --out m", "Invalid value for '--nodes'"),
         ("fit data.csv --target y --missing zero --out m", "'zero' is not one of"),
-        ("fit data.csv --target color --loss huber --out m", "'color' holds classes"),
+        ("fit data.csv --target color --loss huber --out m", "'color' contains classes"),
         ("fit data.csv --target y --validate model.safetensors --out m", "is a binary file"),
-        ("fit one.csv --target y --out m", "one.csv has one row below the names"),
+        ("fit one.csv --target y --out m", "one.csv has one row below the header"),
         ("fit binary.csv --target y --out m", "binary.csv is a binary file"),
-        ("fit names.csv --target y --out m", "leave it out with --ignore 'name'"),
-        ("fit numbers.csv --target y --out m", "or with --text 'x' take it as text"),
+        ("fit names.csv --target y --out m", "drop it with --ignore 'name'"),
+        ("fit numbers.csv --target y --out m", "or with --text 'x' treat it as text"),
         ("predict none data.csv --out p.csv", "'none' does not exist"),
         ("predict data.csv data.csv --out p.csv", "no model file"),
         ("predict model.safetensors none.csv --out p.csv", "'none.csv' does not exist"),

@@ -42,8 +42,8 @@ from greedynet.dask import (  # noqa: E402
 )
 from greedynet.dask.cluster import Shards  # noqa: E402
 from greedynet.dask.collections import Partitions  # noqa: E402
+from greedynet.dask.placement import assign, largest_load  # noqa: E402
 from greedynet.dask.shard import Contents, Shard  # noqa: E402
-from greedynet.dask.spread import largest_load, spread  # noqa: E402
 from greedynet.dask.waiting import Placed, Waiting  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
@@ -358,7 +358,7 @@ def test_nothing_is_left_behind_of_partitions_that_were_waited_for(small_samples
         time.sleep(0.05)
         return block
 
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("greedynet.dask.waiting._CHECK_EVERY", 0.01)
     X, y = problem()
     with cluster_of(2) as client, no_garbage_collection():
         model = DaskGreedyNetRegressor(n_nodes=5)
@@ -413,11 +413,11 @@ def test_what_a_pass_returns_does_not_grow_with_the_rows(small_samples, monkeypa
 
 def test_partitions_are_spread_and_stay_where_they_are():
     stay = ["a", "a", "b", "b"]
-    assert spread([5, 5, 5, 5], stay, ["a", "b"]) == stay
-    assert spread([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
-    assert spread([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
+    assert assign([5, 5, 5, 5], stay, ["a", "b"]) == stay
+    assert assign([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
+    assert assign([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
     # What is held besides counts.
-    assert spread([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
+    assert assign([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -426,7 +426,7 @@ def test_no_worker_has_much_more_than_its_share(seed):
     workers = [f"w{i}" for i in range(rng.randint(1, 6))]
     rows = rng.randint(0, 100, rng.randint(1, 40)).tolist()
     holders = rng.choice([*workers, "gone"], len(rows)).tolist()
-    targets = spread(rows, holders, workers)
+    targets = assign(rows, holders, workers)
     assert set(targets) <= set(workers)
     # No list of partitions can be cut finer than its largest one.
     assert largest_load(rows, targets) <= sum(rows) / len(workers) + max(rows)
@@ -532,7 +532,7 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        r"`X` must be cut by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
+        r"`X` must be split by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
     ),
     "unknown columns": (
         LAZY_X[:, (LAZY_X[0] > 0)],
@@ -547,7 +547,7 @@ MISTAKES = {
         LAZY_Y.rechunk(300),
         None,
         ValueError,
-        r"rows \(200, 200, 200\), got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
+        r"with \(200, 200, 200\) rows, got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
     ),
     "other partitions of a table": (
         LAZY_X,
@@ -561,9 +561,9 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        "Every block must have as many rows of each, got .* in partition 0",
+        "Every block must have the same number of rows of `X` and `y`, got .* in partition 0",
     ),
-    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"others in the columns \['b'\]"),
+    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"other types in the columns \['b'\]"),
     "text": (LAZY_X.astype(str), LAZY_Y, None, ValueError, "`X` must hold numbers, got <U"),
     "text outputs": (
         LAZY_X,
@@ -660,7 +660,7 @@ def test_labels_that_are_equal_have_equal_checksums():
 
 
 def test_no_client_says_what_to_write():
-    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, and there is none"):
+    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, but there is none"):
         DaskGreedyNetRegressor().fit(LAZY_X, LAZY_Y)
     with pytest.raises(TypeError, match=r"`client` must be a distributed.Client or None, got str"):
         DaskGreedyNetRegressor().client = "tcp://127.0.0.1:8786"
@@ -870,7 +870,7 @@ def test_scattered_data_that_are_lost_say_so(small_samples, monkeypatch):
             close(client, shard)
 
         Meddling(monkeypatch, 2, replace)
-        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be computed again"):
+        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be recomputed"):
             model.fit(da.concatenate(blocks), on_dask(y, 1_000))
 
 
@@ -885,13 +885,13 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
         model = DaskGreedyNetRegressor(n_nodes=5)
         model.client = client
         Meddling(monkeypatch, 1, lambda shard: close(client, shard))
-        with pytest.raises(ClusterError, match="computed again and came out different"):
+        with pytest.raises(ClusterError, match="was recomputed with a different result"):
             model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
 
 
 def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeypatch):
     """A worker that does not answer for a while is looked for, found, and waited for."""
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("greedynet.dask.waiting._CHECK_EVERY", 0.01)
     real = Shard.total
 
     def slow(self, *asked):
@@ -905,7 +905,7 @@ def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeyp
 
 def test_a_scheduler_may_take_longer_than_the_patience(small_samples, monkeypatch):
     """dask breaks its client where the time is over while it fetches a result."""
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
+    monkeypatch.setattr("greedynet.dask.waiting._CHECK_EVERY", 0.01)
     wanted = GreedyNetRegressor(n_nodes=5).fit(*problem())
     with cluster_of(2) as client:
         handlers = client.cluster.scheduler.handlers
@@ -957,7 +957,7 @@ def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
 def test_a_partition_that_is_summed_twice_is_noticed(client, small_samples, monkeypatch):
     real = Shards.ask
     monkeypatch.setattr(Shards, "ask", lambda *given: real(*given) * 2)
-    with pytest.raises(RuntimeError, match="must be summed once"):
+    with pytest.raises(RuntimeError, match="must be summed exactly once"):
         fit(client, DaskGreedyNetRegressor(n_nodes=6), *problem())
 
 

@@ -655,7 +655,7 @@ def test_one_of_several_outputs_has_effects():
     model = GreedyNetRegressor(6).fit(X, np.column_stack([X[:, 0] ** 2, X[:, 1]]))
     values, means = EffectDisplay.from_estimator(model, X, 1, target=1).lines_[0].get_data()
     np.testing.assert_allclose(means, naive_effect(model.predict, X, 1, values)[:, 1], atol=1e-12)
-    with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
+    with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         EffectDisplay.from_estimator(model, X, 1)
 
 
@@ -846,12 +846,12 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(wide(1), y=[1.0]),
             ValueError,
-            "`X` must be given where `y` is, got None: give both",
+            "`X` must be given together with `y`, got None: give both",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1), [[2.0], [2.0]]),
             ValueError,
-            "`X` must have different values in every column, .* got only 2 in one",
+            "`X` must have at least two distinct values in every column, .* got only 2 in one",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1), [[0], [1]], [1.0, 2.0, 3.0]),
@@ -861,7 +861,7 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(hat(1, 2), [[0], [1]]),
             ValueError,
-            "`output` must say which of the 2 outputs to draw, got None: write `output=0`",
+            "`output` must select one of the 2 outputs to draw, got None: write `output=0`",
         ),
         (
             lambda: NeuronsDisplay.from_network(hat(1, 2), output=2),
@@ -876,7 +876,7 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), panels=["error"]),
             ValueError,
-            r"`panels` must be some of \['network'\], got \['error'\]: .* `target` is given",
+            r"`panels` must be some of \['network'\], got \['error'\]: .* require a `target`",
         ),
         (
             lambda: ApproximationDisplay.from_network(
@@ -907,7 +907,7 @@ def fitted(n_features):
                 StandardScaler().fit([[0], [1]]), [[0], [1]]
             ),
             TypeError,
-            "`estimator` must have a `predict` to be drawn, got StandardScaler: give",
+            "`estimator` must have a `predict` method to be drawn, got StandardScaler: give",
         ),
         (
             lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1])),

@@ -97,14 +97,15 @@ def test_embedded_data_cannot_end_their_element(text):
 def test_words_say_what_was_fitted_and_how_good_it_is(pages):
     text = html.unescape(pages["many"].read_text(encoding="utf-8"))
     model = case("many").model
-    assert "to 200 rows of the table, from 10 columns, 1 of them text" in text
+    assert "(a number) from 10 columns, 1 of them text: " in text
+    assert ". It was fitted to 200 rows of the table.</p>" in text
     assert f"{model.about['training']['rmse']:.3g}" in text
     assert f"The network has {model.network.n_nodes} nodes" in text
-    assert "Give them with: greedynet report model.safetensors data.csv" not in text
+    assert "Pass them with: greedynet report model.safetensors data.csv" not in text
     bare = pages["without rows"].read_text(encoding="utf-8")
-    assert "Give them with: greedynet report model.safetensors data.csv" in bare
+    assert "Pass them with: greedynet report model.safetensors data.csv" in bare
     data = contents(pages["without rows"])
-    assert [name for name in ("picture", "effects", "importance", "misses") if data[name]] == []
+    assert [name for name in ("picture", "effects", "importance", "errors") if data[name]] == []
     assert data["neurons"]["rows"]
 
 
@@ -321,13 +322,13 @@ def test_classes_are_counted_and_calibrated(pages):
     named, classes = known.model.predict(known.X), known.model.classes_
     assert np.any(named != known.y)
     wanted = [[np.sum((known.y == a) & (named == b)) for b in classes] for a in classes]
-    assert data["misses"]["counts"] == wanted
+    assert data["errors"]["counts"] == wanted
     groups = calibration(np.array([0.55, 0.52, 1.0]), np.array([True, False, True]))
     assert groups == [
-        {"sure": 0.535, "right": 0.5, "rows": 2},
-        {"sure": 1.0, "right": 1.0, "rows": 1},
+        {"confidence": 0.535, "accuracy": 0.5, "rows": 2},
+        {"confidence": 1.0, "accuracy": 1.0, "rows": 1},
     ]
-    assert sum(group["rows"] for group in data["misses"]["calibration"]) == len(known.y)
+    assert sum(group["rows"] for group in data["errors"]["calibration"]) == len(known.y)
 
 
 def test_many_classes_are_put_together(tmp_path):
@@ -339,7 +340,7 @@ def test_many_classes_are_put_together(tmp_path):
     data = contents(tmp_path / "report.html")
     assert len(data["classes"]) == 12
     assert data["classes"][-1] == "all others"
-    assert np.sum(data["misses"]["counts"]) == len(y)
+    assert np.sum(data["errors"]["counts"]) == len(y)
     for effect in data["effects"]:
         np.testing.assert_allclose(unpacked(effect["values"]).sum(axis=-1), 1.0, atol=12 / 255)
 
@@ -453,18 +454,18 @@ def test_networks_alone_constants_and_outputs(tmp_path):
     network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     write_report(network, page)
     assert contents(page)["growth"] is None
-    assert "its file holds the network alone" in page.read_text(encoding="utf-8")
+    assert "its file contains the network alone" in page.read_text(encoding="utf-8")
     write_report(network, page, [[0.0], [0.0]], [1.0, 1.0])  # no range, no variation
     X = case("one").X
     write_report(GreedyNetRegressor().fit(X, X[:, 0]), page, X, X[:, 0])
     assert contents(page)["ridgelets"] is None  # nothing bends
     X = case("two").X
     model = GreedyNetRegressor(n_nodes=5).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
-    with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
+    with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         write_report(model, page, X, X)
     write_report(model, page, X, X, output=1)
     wanted = model.predict(X)[:, 1]
-    assert contents(page)["misses"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
+    assert contents(page)["errors"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
 
 
 def test_numbers_whose_squares_overflow(tmp_path):
@@ -512,7 +513,9 @@ def test_trained_networks_have_no_scores_of_the_path(tmp_path):
     known = case("one")
     model = GreedyNetRegressor(max_nodes=8, refine="adam").fit(known.X, known.y)
     write_report(model, tmp_path / "report.html", known.X, known.y)
-    assert "trained on by backpropagation" in tmp_path.joinpath("report.html").read_text("utf-8")
+    assert "trained further by backpropagation" in tmp_path.joinpath("report.html").read_text(
+        "utf-8"
+    )
     data = contents(tmp_path / "report.html")
     assert data["growth"]["finished"]["training"] is None
     rmse = np.sqrt(np.mean((model.predict(known.X) - known.y) ** 2))
@@ -524,7 +527,7 @@ def test_held_out_rows_are_told_apart(tmp_path):
     write_report(known.model, tmp_path / "r.html", known.X, known.y, held_out=(known.X, -known.y))
     text = tmp_path.joinpath("r.html").read_text(encoding="utf-8")
     error = np.sqrt(np.mean((known.model.predict(known.X) + known.y) ** 2))
-    assert "On the held-out rows it is off by" in text
+    assert "On the held-out rows, its mean absolute error is" in text
     assert f"<td>{error:.4g}</td>" in text
 
 
@@ -555,9 +558,9 @@ def test_samples_are_said_to_be_samples(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "match"),
     [
-        (([[1.0, 2.0]], [1.0]), ValueError, "`X` must have 1 columns, as the model has inputs"),
+        (([[1.0, 2.0]], [1.0]), ValueError, "`X` must have 1 columns, one for each input"),
         (([[1.0]], [1.0, 2.0]), ValueError, "`X` and `y` must have the same number of rows"),
-        (([[1.0]], [[1.0, 2.0]]), ValueError, "`y` must have 1 columns, as the model has outputs"),
+        (([[1.0]], [[1.0, 2.0]]), ValueError, "`y` must have 1 columns, one for each output"),
     ],
 )
 def test_rows_that_do_not_fit(tmp_path, arguments, error, match):
@@ -572,10 +575,10 @@ def test_models_without_names_take_those_of_a_table(tmp_path):
     write_report(known.model, page, table, target="height", held_out=table)
     data = contents(page)
     assert data["picture"]["names"] == ["north", "east"]
-    assert data["misses"]["found"] == pytest.approx(known.model.predict(known.X), rel=1e-3)
+    assert data["errors"]["found"] == pytest.approx(known.model.predict(known.X), rel=1e-3)
     assert "held-out rows" in page.read_text(encoding="utf-8")
     for wrong in ({"X": known.X}, {"held_out": known.X}):
-        with pytest.raises(ValueError, match="`y` must be given beside an array"):
+        with pytest.raises(ValueError, match="`y` must be given together with an array"):
             write_report(known.model, page, **wrong)
 
 
@@ -628,7 +631,7 @@ def test_fit_with_report_then_report(folder):
     assert contents(folder / "m.html") == contents(folder / "r.html")
     done = run("report", "m.safetensors", "--out", "bare.html")
     assert "greedynet report m.safetensors data.csv" in done.stdout
-    assert contents(folder / "bare.html")["misses"] is None
+    assert contents(folder / "bare.html")["errors"] is None
     run("report", "m.safetensors", "data.csv", "--held-out", "data.csv", "--out", "h.html")
     assert "held-out rows" in (folder / "h.html").read_text(encoding="utf-8")
 

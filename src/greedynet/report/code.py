@@ -1,4 +1,4 @@
-"""The code that takes the model elsewhere, for readers of the page to copy."""
+"""Code that uses the model elsewhere, for readers of the page to copy."""
 
 import shlex
 
@@ -8,7 +8,7 @@ from greedynet.tables.columns import Input
 
 
 def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
-    """Return code by the name of what it is for.
+    """Return code examples by the name of their language or tool.
 
     Parameters
     ----------
