@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from greedynet.cli.shell import Commands, FilePath
+from greedynet.export.registry import FILE_EXPORTERS
 
 _INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
 _OUTPUT = FilePath(path_type=Path)
@@ -52,7 +53,7 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
 @click.option(
     "--to",
     "target",
-    type=click.Choice(["onnx", "torch", "keras", "c"]),
+    type=click.Choice(list(FILE_EXPORTERS)),
     required=True,
     help="What to write.",
 )
@@ -74,7 +75,7 @@ def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
     """Write a saved MODEL for PyTorch, ONNX, Keras or C, checked against its predictions."""
     from greedynet.cli.commands.export import run
 
-    click.echo(run(model, target, out, dtype))  # type: ignore[arg-type]
+    click.echo(run(model, target, out, dtype))
 
 
 _SEPARATOR = click.option(
