@@ -3,36 +3,54 @@
 from pathlib import Path
 from typing import Any
 
-from greedynet.cli.commands.places import check_places
+import click
+
+from greedynet.cli.options import MODEL, OUTPUT
+from greedynet.cli.places import check_places
+from greedynet.cli.words import either
 from greedynet.export.registry import FILE_EXPORTERS
-from greedynet.export.resolve import as_network_and_classes
-from greedynet.tables.load import load
+
+_TITLES = either([exporter.title for exporter in FILE_EXPORTERS.values()])
 
 
-def run(model: Path, target: str, out: Path | None, dtype: str) -> str:
-    """Write the model for the target; return the lines that say what to do with the file.
+@click.command(help=f"Write a saved MODEL for {_TITLES}, checked against its predictions.")
+@MODEL
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(FILE_EXPORTERS)),
+    required=True,
+    help="What to write.",
+)
+@click.option(
+    "--out",
+    type=OUTPUT,
+    default=None,
+    metavar="FILE",
+    help="Where to write it; by default the model's name with another ending.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    default="float32",
+    show_default=True,
+    help="Precision of the weights.",
+)
+def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
+    """Write the file, and say what to do with it."""
+    from greedynet.export.resolve import as_network_and_classes
+    from greedynet.tables.load import load
 
-    Parameters
-    ----------
-    model : Path
-        A file written by `save`.
-    target : str
-        What to write, a name in `FILE_EXPORTERS`.
-    out : Path or None
-        Where to; None for the model's name with the target's ending.
-    dtype : {"float32", "float64"}
-        Precision of the weights.
-    """
     exporter = FILE_EXPORTERS[target]
     path = out or model.with_suffix(str(exporter.suffix))
     check_places({"MODEL": model}, {"--out": path})
     saved = load(model)
     network, classes = as_network_and_classes(saved, "greedynet export")
     hint = exporter.write_file(saved, path, dtype)
-    lines = [f"wrote {path}: {network.describe().splitlines()[0]}", hint]
+    click.echo(f"wrote {path}: {network.describe().splitlines()[0]}")
     if classes is not None:
-        lines.insert(1, f"{exporter.class_outputs} of the classes {_listed(classes.tolist())}")
-    return "\n".join(lines)
+        click.echo(f"{exporter.class_outputs} of the classes {_listed(classes.tolist())}")
+    click.echo(hint)
 
 
 def _listed(classes: list[Any]) -> str:
