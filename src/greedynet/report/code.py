@@ -2,6 +2,7 @@
 
 import shlex
 
+from greedynet.export.registry import FILE_EXPORTERS
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import plural
 from greedynet.tables.columns import Input
@@ -30,8 +31,8 @@ def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
         "Python": python,
         "Command line": f"greedynet predict {shell} new.csv --out predictions.csv\n"
         f"greedynet info {shell}",
-        "ONNX, PyTorch, Keras, C": "\n".join(
-            f"greedynet export {shell} --to {kind}" for kind in ("onnx", "torch", "keras", "c")
+        ", ".join(exporter.title for exporter in FILE_EXPORTERS.values()): "\n".join(
+            f"greedynet export {shell} --to {name}" for name in FILE_EXPORTERS
         ),
     }
 
