@@ -154,9 +154,11 @@ def test_classifier(tmp_path, target, n_classes):
     elif target == "c":
         assert "int model_class(" in saved.with_suffix(".h").read_text(encoding="ascii")
     elif target == "torch":
+        assert "outputs are logits of" in result.output
         weights = need("torch").load(saved.with_suffix(".pt"), weights_only=True)
         assert len(weights["2.bias"]) == model.network_.n_outputs
     elif target == "keras":
+        assert "outputs are logits of" in result.output
         keras = need("keras")
         logits = keras.saving.load_model(saved.with_suffix(".keras"))(X)
         wanted = model.decision_function(X).reshape(len(X), -1)
