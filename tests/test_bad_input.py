@@ -914,5 +914,5 @@ def test_readers_that_leave(folder, monkeypatch):
     def left(*arguments):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    monkeypatch.setattr("greedynet.cli.commands.info.run", left)
+    monkeypatch.setattr("greedynet.cli.commands.info.describe", left)
     assert called("info m", code=1).stderr == ""

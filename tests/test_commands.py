@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -20,8 +21,9 @@ from click.testing import CliRunner
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.cli import main
-from greedynet.cli.commands import progress
+from greedynet.cli import commands as commands_folder
+from greedynet.cli import main, progress
+from greedynet.cli.program import COMMANDS
 from greedynet.losses import get_loss
 from networks import random_network
 
@@ -93,7 +95,14 @@ def files(folder):
 # The help
 
 
-@pytest.mark.parametrize("command", ["", "fit", "predict", "evaluate", "info"])
+def test_every_module_of_the_folder_is_a_command_of_the_table():
+    modules = [module.name for module in pkgutil.iter_modules(commands_folder.__path__)]
+    assert modules == sorted(COMMANDS)
+    assert list(main.commands) == list(COMMANDS)
+    assert len(set(COMMANDS)) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_imports_nothing_numerical(command):
     heavy = {"numpy", "sklearn", "scipy", "numba", "rich", "pyarrow"}
     arguments = [command, "--help"] if command else ["--help"]
@@ -443,7 +452,7 @@ def test_where_nothing_can_be_written_nothing_is_fitted(data, monkeypatch, out):
     def fit_table(*arguments, **options):
         raise AssertionError("fitted in vain")
 
-    monkeypatch.setattr("greedynet.cli.commands.fit.fit_table", fit_table)
+    monkeypatch.setattr("greedynet.tables.fit.fit_table", fit_table)
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
     result = run("fit", data, "--target", "y", "--out", out, code=2)
     assert {"closed": "'closed': there is no permission", ".": "add a file name"}.get(

@@ -30,9 +30,8 @@ def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
         "Python": python,
         "Command line": f"greedynet predict {shell} new.csv --out predictions.csv\n"
         f"greedynet info {shell}",
-        "ONNX, PyTorch, Keras, C": "\n".join(
-            f"greedynet export {shell} --to {kind}" for kind in ("onnx", "torch", "keras", "c")
-        ),
+        "Other libraries": f"greedynet export {shell} --to onnx\n"
+        "greedynet export --help  # lists the other formats",
     }
 
 
