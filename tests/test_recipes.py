@@ -1,7 +1,8 @@
-"""The recipes of `docs/extending.md` for an exporter and a command, carried out to the letter.
+"""The recipes of `docs/extending.md`, carried out to the letter.
 
 Each is done in a copy of the package: the code of the page becomes the module that the page names,
-the line of the page goes into the table that the page names. Nothing else is touched.
+the lines of the page go where the page says, an import at the top and an entry at the end of a
+table. Nothing else is touched.
 """
 
 import json
@@ -25,6 +26,9 @@ PAGE = ROOT / "docs" / "extending.md"
 PACKAGE = Path(greedynet.__file__).parent
 
 _MODULE = re.compile(r"In\s`(src/\S+\.py)`:\n\n```python\n(.*?)^```$", re.M | re.S)
+_IMPORT = re.compile(
+    r"at the top of `(src/\S+\.py)`:\n\n```\{code-block\} python\n(.*?)^```$", re.M | re.S
+)
 _LINE = re.compile(
     r"at the end of `(\w+)`, in `(src/\S+\.py)`:\n\n```\{code-block\} python\n(.*?)^```$",
     re.M | re.S,
@@ -33,20 +37,23 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a section of the page says: a module and its text, a table, its place and a line."""
+    """What a section of the page says: a module and its text, a table, its place and lines."""
 
     module: str
     text: str
     table: str
     place: str
     line: str
+    imports: str = ""
 
 
 def recipe(title: str) -> Recipe:
     page = PAGE.read_text(encoding="utf-8")
     section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
     (module,), (line,) = _MODULE.findall(section), _LINE.findall(section)
-    return Recipe(*module, *line)
+    imports = _IMPORT.findall(section)
+    assert all(place == line[1] for place, _ in imports)
+    return Recipe(*module, *line, "".join(text for _, text in imports))
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,13 @@ class Copy:
     def add_line(self, wanted: Recipe) -> None:
         assert wanted.line.count("\n") == 1
         path = self.folder / wanted.place
-        table = re.compile(rf"^({wanted.table} = \(\n.*?)(^\)$)", re.M | re.S)
+        table = re.compile(rf"^({wanted.table}(?:: [^=\n]+)? = [({{]\n.*?)(^[)}}]$)", re.M | re.S)
         text, n_tables = table.subn(rf"\1{wanted.line}\2", path.read_text(encoding="utf-8"))
         assert n_tables == 1
+        if wanted.imports:
+            # Which line of the imports it is does not matter to Python.
+            first = re.search(r"^from greedynet\.", text, re.M)
+            text = text[: first.start()] + wanted.imports + text[first.start() :]
         path.write_text(text, encoding="utf-8")
 
     def python(self, *arguments: object, code: int = 0) -> str:
@@ -109,6 +120,53 @@ def model(copy: Copy) -> GreedyNetRegressor:
 
 def one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+# An activation, a loss, a search
+
+FIT = """
+import numpy as np
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
+
+X = np.random.default_rng(0).uniform(-1, 1, (120, 2))
+y = np.tanh(3 * X[:, 0]) + np.abs(X[:, 1])
+"""
+
+
+def test_activation_is_one_module_and_two_lines(copy: Copy):
+    wanted = recipe("An activation")
+    copy.write_module(wanted)
+    fit = FIT + "model = GreedyNetRegressor(8, activation='softsign').fit(X, y)\n"
+    refused = copy.python("-c", fit, code=1)
+    assert "`activation` must be one of" in refused
+    copy.add_line(wanted)
+    fit += "model.save('m.safetensors')\nprint(load('m.safetensors').network_.activation)"
+    assert copy.python("-c", fit).startswith("Softsign(name='softsign'")
+    said = copy.tests("test_activations.py", "softsign")
+    assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
+
+
+def test_loss_is_one_module_and_two_lines(copy: Copy):
+    wanted = recipe("A loss")
+    copy.write_module(wanted)
+    fit = FIT + "model = GreedyNetRegressor(max_nodes=8, loss='expectile').fit(X, y)\n"
+    assert "`loss` must be one of" in copy.python("-c", fit, code=1)
+    copy.add_line(wanted)
+    # A warning would be an error: it is corrected.
+    said = copy.python("-W", "error", "-c", fit + "print(model.path_.finished is not None)")
+    assert said == "True\n"
+    said = copy.tests("test_losses.py", "expectile")
+    assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
+
+
+@pytest.mark.parametrize("estimator", ["GreedyNetRegressor", "GreedyNetClassifier"])
+def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
+    wanted = recipe("A search")
+    copy.write_module(wanted)
+    fit = FIT + f"model = {estimator}(8, search='random').fit(X, np.round(y).astype(int))\n"
+    assert "The 'search' parameter" in copy.python("-c", fit, code=1)
+    copy.add_line(wanted)
+    assert copy.python("-c", fit + "print(model.n_nodes_)") == "8\n"
 
 
 # An exporter

@@ -1,7 +1,9 @@
-"""Take a network anywhere: to ONNX, PyTorch, C and other places.
+"""Exporters: take a network to ONNX, PyTorch, Keras, JAX, C and other places.
 
-Every function takes a network, a fitted estimator or a file saved by one, and compares what it made
-with `predict` before it hands it out. The libraries are imported when a function is called.
+May import everything up to `tables`; plots, report and dask do not know it, nor it them.
+
+Every function takes a network, a fitted estimator or a file saved by one, and compares its result
+with `predict` before returning it. The libraries are imported when a function is called.
 
 Of a classifier ONNX gives labels and probabilities, C logits and the index of the class, and the
 others, which are there to be trained on, logits.
