@@ -145,9 +145,6 @@ def test_new_exporter_is_named_wherever_exporters_are(copy: Copy, model: GreedyN
     assert "json" in copy.program("export", "model.safetensors", "--to", "cobol", code=2)
     code = "import greedynet.export as e; print('to_json' in e.__all__, e.to_json.__module__)"
     assert copy.python("-c", code).split() == ["True", "greedynet.export.json_file"]
-    copy.program("report", "model.safetensors")
-    page = (copy.folder / "model.html").read_text(encoding="utf-8")
-    assert "greedynet export model.safetensors --to json" in page
 
 
 @pytest.mark.slow

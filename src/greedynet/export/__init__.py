@@ -1,5 +1,7 @@
 """Take a network anywhere: to ONNX, PyTorch, C and other places.
 
+May import everything up to `tables`; does not know `plots`, `report` and `dask`, its neighbours.
+
 Every function takes a network, a fitted estimator or a file saved by one, and compares what it made
 with `predict` before it hands it out. The libraries are imported when a function is called.
 

@@ -2,7 +2,6 @@
 
 import shlex
 
-from greedynet.export.registry import FILE_EXPORTERS
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import plural
 from greedynet.tables.columns import Input
@@ -31,8 +30,8 @@ def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
         "Python": python,
         "Command line": f"greedynet predict {shell} new.csv --out predictions.csv\n"
         f"greedynet info {shell}",
-        ", ".join(exporter.title for exporter in FILE_EXPORTERS.values()): "\n".join(
-            f"greedynet export {shell} --to {name}" for name in FILE_EXPORTERS
+        "ONNX, PyTorch, Keras, C": "\n".join(
+            f"greedynet export {shell} --to {kind}" for kind in ("onnx", "torch", "keras", "c")
         ),
     }
 
