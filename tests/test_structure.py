@@ -191,13 +191,14 @@ def rooms(package: Path) -> list[str]:
 
 
 def heavy_imports(package: Path) -> list[str]:
-    """Find the heavy libraries that importing the package loads into a fresh interpreter.
+    """Find the heavy libraries that the package's public names load into a fresh interpreter.
 
     scikit-learn 1.9 itself loads pandas where it is installed. To see only our own doing, pandas is
     hidden: scikit-learn then does without, and an import of ours fails.
     """
     code = (
         f"import sys; sys.modules['pandas'] = None; import {package.name}; "
+        f"[getattr({package.name}, name) for name in getattr({package.name}, '__all__', ())]; "
         f"print(*[name for name in {HEAVY!r} if sys.modules.get(name)])"
     )
     run = subprocess.run(

@@ -6,7 +6,6 @@ on the unit sphere as the greedy algorithm found them, trained, and transformed 
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,8 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
-
-if TYPE_CHECKING:
-    from greedynet.train import TrainingResult
+from greedynet.train.fit import train
+from greedynet.train.result import TrainingResult
 
 
 def refine_by_adam(
@@ -27,7 +25,7 @@ def refine_by_adam(
     *,
     epochs: int,
     random_state: int,
-) -> "TrainingResult":
+) -> TrainingResult:
     """Train a network with Adam; keep the best weights by validation, possibly the initial ones.
 
     Parameters
@@ -48,8 +46,6 @@ def refine_by_adam(
     result : TrainingResult
         Its network takes inputs and gives outputs in their original units.
     """
-    from greedynet.train import train
-
     inputs, outputs = InputScaling.to_cube(rows.X), OutputScaling.of(rows, centred=True)
     result = train(
         scaled(network, inputs, outputs),
