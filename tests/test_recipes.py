@@ -142,7 +142,7 @@ def test_activation_is_one_module_and_two_lines(copy: Copy):
     copy.add_line(wanted)
     fit += "model.save('m.safetensors')\nprint(load('m.safetensors').network_.activation)"
     assert copy.python("-c", fit).startswith("Softsign(name='softsign'")
-    said = copy.tests("test_activations.py", "softsign")
+    said = copy.tests("test_activations.py", "softsign and not formula")
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
 
 
