@@ -39,6 +39,18 @@ ORDER: tuple[tuple[str, ...], ...] = (
 )
 LAYER_OF = {name: layer for layer, names in enumerate(ORDER) for name in names}
 MOST_PACKAGES = 18
+# Of `fitting/construct.py`, the algorithm on one page.
+MOST_LINES, MOST_BRANCHES = 80, 8
+BRANCHES = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.While,
+    ast.Try,
+    ast.BoolOp,
+    ast.comprehension,
+    ast.Match,
+)
 
 # Folders of interchangeable modules: folder -> the members that the others may import.
 FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
@@ -190,6 +202,38 @@ def rooms(package: Path) -> list[str]:
     return findings
 
 
+def crowded_page(package: Path) -> list[str]:
+    """Find what keeps the page of the algorithm from being read at a glance."""
+    path = package / "fitting" / "construct.py"
+    text = path.read_text(encoding="utf-8")
+    tree, findings = ast.parse(text), []
+    n_lines = len(code_lines(tree))
+    if n_lines > MOST_LINES:
+        findings.append(f"{path}: {n_lines} lines of code, more than {MOST_LINES}")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            n_branches = sum(isinstance(inner, BRANCHES) for inner in ast.walk(node))
+            if n_branches > MOST_BRANCHES:
+                findings.append(f"{path}:{node.lineno}: `{node.name}` has {n_branches} branches")
+    return findings
+
+
+def code_lines(tree: ast.Module) -> set[int]:
+    """Return the numbers of the lines with code: no blank lines, comments and docstrings."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.stmt) and not _is_docstring(node):
+            lines |= {node.lineno, node.end_lineno or node.lineno}
+            if isinstance(node, ast.Constant):
+                lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    docstrings = (n.value for n in ast.walk(tree) if _is_docstring(n))
+    return lines - {i for d in docstrings for i in range(d.lineno, d.end_lineno + 1)}
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def heavy_imports(package: Path) -> list[str]:
     """Find the heavy libraries that the package's public names load into a fresh interpreter.
 
@@ -278,6 +322,7 @@ def unmatched_expectations(folder: Path) -> list[str]:
         (upward_imports, PACKAGE),
         (circular_imports, PACKAGE),
         (rooms, PACKAGE),
+        (crowded_page, PACKAGE),
         (heavy_imports, PACKAGE),
         (tuple_messages, PACKAGE),
         (missing_docstrings, PACKAGE),
@@ -368,6 +413,25 @@ def test_circular_import_is_found(tmp_path: Path):
     assert circular_imports(package) == []
     plant(package, {"a/c.py": "from greedynet.a.d import X"})
     assert circular_imports(package) == ["a.b -> a.c -> a.d -> a.b"]
+
+
+def test_crowded_page_is_found(tmp_path: Path):
+    body = "\n".join(f"    if x > {i}:\n        x += 1" for i in range(MOST_BRANCHES))
+    page = (
+        f'"""A page."""\n\n\ndef f(x):\n    """Add.\n\n    Much.\n    """\n{body}\n    return x\n'
+    )
+    package = plant(tmp_path / "greedynet", {"fitting/construct.py": page})
+    assert crowded_page(package) == []
+    plant(package, {"fitting/construct.py": page.replace("return x", "return x if x else 1")})
+    (finding,) = crowded_page(package)
+    assert finding.endswith(f":4: `f` has {MOST_BRANCHES + 1} branches")
+    # The definition, the ifs, the return, and assignments up to the limit.
+    room = MOST_LINES - (2 + 2 * MOST_BRANCHES)
+    plant(package, {"fitting/construct.py": page + "y = 1\n" * room})
+    assert crowded_page(package) == []
+    plant(package, {"fitting/construct.py": page + "y = 1\n" * (room + 1)})
+    (finding,) = crowded_page(package)
+    assert finding.endswith(f"{MOST_LINES + 1} lines of code, more than {MOST_LINES}")
 
 
 def test_room_without_its_line_is_found(tmp_path: Path):
