@@ -272,6 +272,27 @@ def test_weights_and_several_outputs(small_samples):
     same_network(found, wanted)
 
 
+@pytest.mark.parametrize("where", ["all.parquet", "parts"])
+@pytest.mark.parametrize("order", [["t", "u"], ["u", "t"]])
+def test_several_columns_of_files_are_learnt_in_the_order_asked_for(
+    small_samples, tmp_path, order, where
+):
+    X, t = problem()
+    outputs = {"t": t, "u": 1_000 - 50 * X[:, 2]}
+    frame = pd.DataFrame({"u": outputs["u"], "a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "t": t})
+    frame.to_parquet(tmp_path / "all.parquet")
+    (tmp_path / "parts").mkdir()
+    for i, (part,) in enumerate(cut(frame)):
+        part.to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    Y = np.column_stack([outputs[name] for name in order])
+    found = GreedyNetRegressor(n_nodes=8).fit(tmp_path / where, order)
+    same_network(found, GreedyNetRegressor(n_nodes=8).fit(X, Y))
+    for inputs in (frame[["a", "b", "c"]], tmp_path / where):
+        error = np.sqrt(np.mean((found.predict(inputs) - Y) ** 2, axis=0))
+        np.testing.assert_array_less(error, 1.0)
+    assert list(found.feature_names_in_) == ["a", "b", "c"]
+
+
 def test_single_precision(small_samples):
     X, y = problem()
     X = X.astype(np.float32)
@@ -350,7 +371,7 @@ def test_mapped_pages_are_given_back(tmp_path, monkeypatch):
     X, _ = problem()
     np.save(tmp_path / "X.npy", X)
     let_go = []
-    monkeypatch.setattr(readers, "_let_go", lambda array: let_go.append(type(array)))
+    monkeypatch.setattr(readers, "_release_pages", lambda array: let_go.append(type(array)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     blocks = list(readers.ArrayReader(mapped, np.zeros(len(X)), sizes=SMALL_BLOCKS))
     np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
@@ -366,7 +387,7 @@ def test_letting_go_changes_nothing(tmp_path, mode):
     wanted = X.copy()
     if mode != "r":
         mapped[5] = wanted[5] = 7.0
-    readers._let_go(mapped)
+    readers._release_pages(mapped)
     np.testing.assert_array_equal(mapped, wanted)
 
 
@@ -398,8 +419,8 @@ ONES = np.ones(N_ROWS)
 PERMUTED = [(X[list("cba")] if i == 2 else X, y) for i, (X, y) in enumerate(cut(FRAME, Y_))]
 LABELS = np.where(Y_ > 0.7, "high", "low").astype(object)
 WRONG = [
-    ((block for block in cut(X_, Y_)), TypeError, "spent after one.*a list"),
-    (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows asked for"),
+    ((block for block in cut(X_, Y_)), TypeError, "exhausted after one.*a list"),
+    (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows requested"),
     (Changing(cut(X_, Y_), 4), ValueError, "same rows every time.* 3,000.*got 2,000 rows now"),
     (cut(with_nan(X_), Y_), ValueError, "`X` must hold finite.*row 799 of block 2"),
     ([*cut(X_, Y_), (X_[:5, :2], Y_[:5])], ValueError, "3 columns in every block.*2 in block 5"),
@@ -413,9 +434,9 @@ WRONG = [
     ([(FRAME, Y_), (X_, Y_)], ValueError, "got columns without names in block 1"),
     ([(X_, Y_), (FRAME, Y_)], ValueError, "columns without names as in the first"),
     ([(FRAME.set_axis(["a", 1, "c"], axis=1), Y_)], TypeError, "only supported if all.*string"),
-    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "another row 0 of block 0"),
-    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "another row 0 of block 0"),
-    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "another row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "a different row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "a different row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "a different row 0 of block 0"),
     (Changing(cut(X_, Y_), 3, cut(with_nan(X_), Y_)), ValueError, "finite.*row 799 of block 2"),
     ([(X_, Y_), (X_, Y_, ONES)], ValueError, "`sample_weight`.*none in the first.*some in block 1"),
     ([(X_, Y_, ONES), (X_, Y_)], ValueError, "`sample_weight`.*some in the first.*none in block 1"),
@@ -468,7 +489,7 @@ WRONG_CLASSES = [
     (cut(X_, LABELS, ONES * np.nan), "`sample_weight` must hold finite numbers.*block 0"),
     (cut(X_, LABELS, 0 * ONES), "two classes among the rows of positive weight, got no such row"),
     ([(X_, LABELS, ONES[:5])], r"one weight for each of the 3000.*\(5,\) in block 0"),
-    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "another row 0 of block 0"),
+    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "a different row 0 of block 0"),
 ]
 
 
@@ -564,7 +585,7 @@ def test_wrong_files(tmp_path):
         model.fit(tmp_path / "missing.parquet", "t")
     with pytest.raises(ValueError, match="cannot be read as Parquet"):
         model.fit(tmp_path / "b.parquet", "t")
-    with pytest.raises(ValueError, match=r"must name the column to learn.*'a', 'b', 'c', 't'"):
+    with pytest.raises(ValueError, match=r"must name the column to predict.*'a', 'b', 'c', 't'"):
         model.fit(tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="got \\['price'\\]"):
         model.fit(tmp_path / "a.parquet", "price")
@@ -585,8 +606,8 @@ def dated(frame):
         (dated(FRAME)[["a", "day"]], "a", r"`X` must hold numbers.*day \(timestamp"),
         (dated(FRAME), "day", "`y` must hold real numbers, got datetime64"),
         (FRAME.assign(kind=LABELS), "a", r"`X` must hold numbers.*kind \("),
-        (FRAME[["a"]], "a", r"a column of inputs beside \['a'\], got none"),
-        (FRAME, Y_, r"`y` must name the column.*got ndarray; there are \['a', 'b', 'c'\]"),
+        (FRAME[["a"]], "a", r"at least one input column besides \['a'\], got none"),
+        (FRAME, Y_, r"`y` must name the column.*got ndarray; the columns are \['a', 'b', 'c'\]"),
         (FRAME, ["a", 3], r"`y` must name the column.*got \['a', 3\]"),
     ],
 )

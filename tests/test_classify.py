@@ -34,8 +34,8 @@ from greedynet.fitting.classify.trials import (
 )
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.stopping import Limits, neuron_cost
-from greedynet.model.stop_reason import StopReason
 from greedynet.losses.logistic import Logistic, log_loss, losses_and_residual, probabilities
+from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 
 OUTPUTS = [1, 3, 10]

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 
 import greedynet
 from extras import need
@@ -42,8 +43,8 @@ from greedynet.dask import (  # noqa: E402
 )
 from greedynet.dask.cluster import Shards  # noqa: E402
 from greedynet.dask.collections import Partitions  # noqa: E402
+from greedynet.dask.placement import assign, largest_load  # noqa: E402
 from greedynet.dask.shard import Contents, Shard  # noqa: E402
-from greedynet.dask.spread import largest_load, spread  # noqa: E402
 from greedynet.dask.waiting import Placed, Waiting  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
@@ -97,18 +98,18 @@ def small_samples():
         yield
 
 
-def sampled(look_every=EstimatorSettings.look_every, **more):
+def sampled(check_every=EstimatorSettings.check_every, **more):
     """Make samples small in this scope, and leave more rows than these in their order."""
     sampling = SamplingSettings(least=400, most=400, **more)
     fit = FitSettings(sampling=sampling, blocks=BlockSizes(rows=128))
-    settings = EstimatorSettings(fit=fit, merged_up_to=400, look_every=look_every)
+    settings = EstimatorSettings(fit=fit, merged_up_to=400, check_every=check_every)
     return settings_context(settings)
 
 
 @pytest.fixture
 def impatient():
     """Small samples, and workers that are looked for all the time."""
-    with sampled(look_every=0.01):
+    with sampled(check_every=0.01):
         yield
 
 
@@ -419,11 +420,11 @@ def test_what_a_pass_returns_does_not_grow_with_the_rows(small_samples, monkeypa
 
 def test_partitions_are_spread_and_stay_where_they_are():
     stay = ["a", "a", "b", "b"]
-    assert spread([5, 5, 5, 5], stay, ["a", "b"]) == stay
-    assert spread([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
-    assert spread([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
+    assert assign([5, 5, 5, 5], stay, ["a", "b"]) == stay
+    assert assign([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
+    assert assign([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
     # What is held besides counts.
-    assert spread([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
+    assert assign([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -432,7 +433,7 @@ def test_no_worker_has_much_more_than_its_share(seed):
     workers = [f"w{i}" for i in range(rng.randint(1, 6))]
     rows = rng.randint(0, 100, rng.randint(1, 40)).tolist()
     holders = rng.choice([*workers, "gone"], len(rows)).tolist()
-    targets = spread(rows, holders, workers)
+    targets = assign(rows, holders, workers)
     assert set(targets) <= set(workers)
     # No list of partitions can be cut finer than its largest one.
     assert largest_load(rows, targets) <= sum(rows) / len(workers) + max(rows)
@@ -444,6 +445,16 @@ def test_no_worker_has_much_more_than_its_share(seed):
 @pytest.fixture(scope="module")
 def fitted(client):
     return fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem(600), chunks=200)
+
+
+@pytest.mark.parametrize("off", [0.0, 1.0])
+def test_score_on_constants_is_scikit_learns(client, off):
+    X = problem(600)[0]
+    model = fit(client, DaskGreedyNetRegressor(), X, np.full(600, 2.0), chunks=200)
+    y = model.to_local().predict(X) + off
+    np.testing.assert_array_equal(y, y[0])
+    found = model.score(on_dask(X, 200), on_dask(y, 200))
+    assert found == r2_score(y, y - off) == (0.0 if off else 1.0)
 
 
 def test_to_local_has_the_same_attributes(fitted):
@@ -528,7 +539,7 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        r"`X` must be cut by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
+        r"`X` must be split by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
     ),
     "unknown columns": (
         LAZY_X[:, (LAZY_X[0] > 0)],
@@ -543,7 +554,7 @@ MISTAKES = {
         LAZY_Y.rechunk(300),
         None,
         ValueError,
-        r"rows \(200, 200, 200\), got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
+        r"with \(200, 200, 200\) rows, got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
     ),
     "other partitions of a table": (
         LAZY_X,
@@ -557,9 +568,9 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        "Every block must have as many rows of each, got .* in partition 0",
+        "Every block must have the same number of rows of `X` and `y`, got .* in partition 0",
     ),
-    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"others in the columns \['b'\]"),
+    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"other types in the columns \['b'\]"),
     "text": (LAZY_X.astype(str), LAZY_Y, None, ValueError, "`X` must hold numbers, got <U"),
     "text outputs": (
         LAZY_X,
@@ -655,7 +666,7 @@ def test_labels_that_are_equal_have_equal_checksums():
 
 
 def test_no_client_says_what_to_write():
-    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, and there is none"):
+    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, but there is none"):
         DaskGreedyNetRegressor().fit(LAZY_X, LAZY_Y)
     with pytest.raises(TypeError, match=r"`client` must be a distributed.Client or None, got str"):
         DaskGreedyNetRegressor().client = "tcp://127.0.0.1:8786"
@@ -864,7 +875,7 @@ def test_scattered_data_that_are_lost_say_so(small_samples, monkeypatch):
             close(client, shard)
 
         Meddling(monkeypatch, 2, replace)
-        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be computed again"):
+        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be recomputed"):
             model.fit(da.concatenate(blocks), on_dask(y, 1_000))
 
 
@@ -879,7 +890,7 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
         model = DaskGreedyNetRegressor(n_nodes=5)
         model.client = client
         Meddling(monkeypatch, 1, lambda shard: close(client, shard))
-        with pytest.raises(ClusterError, match="computed again and came out different"):
+        with pytest.raises(ClusterError, match="was recomputed with a different result"):
             model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
 
 
@@ -926,7 +937,7 @@ def test_an_answer_that_comes_when_the_time_is_over_is_taken(client):
 
     worker, *_ = client.nthreads()
     shard = Placed(worker, (0,), SimpleNamespace(status="finished"), None)
-    assert Waiting(client, look_every=1.0).answer(shard, Late()) == 7
+    assert Waiting(client, check_every=1.0).answer(shard, Late()) == 7
 
 
 def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
@@ -949,7 +960,7 @@ def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
 def test_a_partition_that_is_summed_twice_is_noticed(client, small_samples, monkeypatch):
     real = Shards.ask
     monkeypatch.setattr(Shards, "ask", lambda *given: real(*given) * 2)
-    with pytest.raises(RuntimeError, match="must be summed once"):
+    with pytest.raises(RuntimeError, match="must be summed exactly once"):
         fit(client, DaskGreedyNetRegressor(n_nodes=6), *problem())
 
 
@@ -977,6 +988,16 @@ def test_the_source_alone(client):
         rows = source.take(preparation, positions)
         np.testing.assert_array_equal(rows.X, X[positions])
         np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
+
+
+def test_the_seconds_of_a_shard_are_within_those_of_the_call():
+    X, y = problem(900)
+    shard = Shard([0, 1], [(X[:600], y[:600], None), (X[600:], y[600:], None)])
+    before = time.perf_counter()
+    answer = shard.total(pickle.dumps(Preparation(3, 1)), pickle.dumps(Surveyed()), [0, 600])
+    assert 0 <= answer.seconds <= time.perf_counter() - before
+    assert answer.counts == {0: 600, 1: 300}
+    assert answer.found.n_rows == 900
 
 
 def test_rows_are_prepared_anew_for_another_preparation(client):

@@ -302,7 +302,9 @@ def test_other_programs_can_read_the_file(tmp_path: Path):
 
 def test_strided_arrays_are_written_in_their_order(tmp_path: Path):
     full = fitted().path_.network
-    factor = replace(full.path_factor, R=np.asfortranarray(full.path_factor.R), z=full.path_factor.z[::-1][::-1])
+    factor = replace(
+        full.path_factor, R=np.asfortranarray(full.path_factor.R), z=full.path_factor.z[::-1][::-1]
+    )
     assert not factor.R.flags.c_contiguous
     again = loaded_again(replace(full, path_factor=factor), tmp_path)
     assert_same(again.path_factor, full.path_factor)

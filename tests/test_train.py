@@ -495,13 +495,13 @@ BAD_ROWS = [
     ({"X": np.empty((0, 1)), "y": []}, "`X` must have at least one row"),
     ({"X": [[1.0], [np.nan], [2.0]]}, "`X` must be finite, got NaN or infinity, first in row 1"),
     ({"X": [["a"], ["b"]]}, "`X` must be an array of numbers"),
-    ({"y": np.full(50, np.inf)}, "`y` must be finite.*row 0: leave such rows out"),
+    ({"y": np.full(50, np.inf)}, "`y` must be finite.*row 0: remove such rows or"),
     ({"y": np.ones(49)}, r"`y` must have the shape \(50, 1\).*got \(49,\)"),
     ({"y": np.ones((50, 2))}, r"`y` must have the shape \(50, 1\).*got \(50, 2\)"),
     ({"sample_weight": np.ones(3)}, "`sample_weight` must have one weight for each of the 50 rows"),
     ({"sample_weight": -np.ones(50)}, "`sample_weight` must be non-negative.*got negative values"),
     ({"sample_weight": np.zeros(50)}, "`sample_weight` must be.*got zeros only"),
-    ({"X_val": np.ones((5, 1))}, "`X_val` and `y_val` go together, got no `y_val`"),
+    ({"X_val": np.ones((5, 1))}, "`X_val` and `y_val` must be given together, got no `y_val`"),
     ({"X_val": np.ones((5, 2)), "y_val": np.ones(5)}, "`X_val` must have the shape"),
     ({"X_val": np.ones((5, 1)), "y_val": np.ones(4)}, r"`y_val` must have the shape \(5, 1\)"),
 ]
@@ -552,7 +552,7 @@ def test_bad_networks(example, greedy):
     odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
     with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
         train(odd, X, y)
-    with pytest.raises(ValueError, match=r"must have an activation that does what its JAX form"):
+    with pytest.raises(ValueError, match=r"must have an activation that agrees with its JAX form"):
         train(impostor(greedy), X, y)
 
 
@@ -582,6 +582,18 @@ def test_divergence_warns_and_keeps_the_best(example, greedy):
         result = train(greedy, X, y, epochs=50, optimizer=optax.sgd(1e9))
     error = mean_squared_error(result.network, X, y)
     assert error <= result.loss_history[0] * (1 + 1e-12)
+
+
+@pytest.mark.slow
+def test_the_first_divergence_is_told(example, greedy):
+    X, y = example.X_train, example.y_train
+    larger = replace(greedy, outer_weights=1e100 * greedy.outer_weights)
+    with pytest.warns(ConvergenceWarning, match="2 of 2 trainings diverged") as told:
+        results = train_many([greedy, larger], X, y, epochs=50, optimizer=optax.sgd(1e9))
+    finite = [np.isfinite(result.loss_history) for result in results]
+    late, early = (int(np.argmin(each)) for each in finite)
+    assert 0 < early < late
+    assert f"the first in epoch {early}:" in str(told[0].message)
 
 
 @pytest.mark.parametrize("missing", ["jax", "optax"])

@@ -20,6 +20,7 @@ from greedynet.estimators.checkpoint import checkpointed, data_described, descri
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import EstimatorSettings, current_settings
 from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
@@ -59,7 +60,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"continuous", "dictionary"}), HasMethods("begin")],
+        "search": [StrOptions(set(SEARCHES)), HasMethods("begin")],
         "correct": ["boolean"],
         "points": ["array-like", None],
         "n_points": [Interval(Integral, 1, None, closed="left"), None],

@@ -1,4 +1,4 @@
-"""Settings of the estimators that are no parameters: constants with defaults; tests inject them."""
+"""Settings of the estimators that are no parameters: values with defaults; tests inject others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,16 +22,16 @@ class EstimatorSettings:
         Rows up to which equal ones are merged and all are sorted.
     held_out : float
         Share of more rows than that which is held out to choose the width of a regression.
-    look_every : float
-        Seconds after which a fit on a cluster looks whether a worker that does not answer is still
-        there.
+    check_every : float
+        Seconds between checks of a fit on a cluster whether a worker that does not answer is still
+        alive.
     """
 
     fit: FitSettings = FitSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     merged_up_to: int = CANONICAL_ROWS
     held_out: float = 0.1
-    look_every: float = 1.0
+    check_every: float = 1.0
 
 
 _current: ContextVar[EstimatorSettings | None] = ContextVar("greedynet_settings", default=None)

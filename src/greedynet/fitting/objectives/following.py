@@ -10,7 +10,8 @@ from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.make_search import input_scaling
 from greedynet.fitting.plan import Plan
-from greedynet.losses import Loss, singles_out_rows
+from greedynet.losses import Loss
+from greedynet.losses.base import singles_out_rows
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.reweighting import reweighting
 from greedynet.model.coordinates import Coordinates

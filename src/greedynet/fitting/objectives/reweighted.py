@@ -31,7 +31,8 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Judge, neuron_cost
 from greedynet.fitting.settings import ReweightingSettings
 from greedynet.linalg.factor import Factor
-from greedynet.losses import Loss, Squared, is_robust, singles_out_rows
+from greedynet.losses import Loss, Squared
+from greedynet.losses.base import is_robust, singles_out_rows
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.median import weighted_median
 from greedynet.losses.reweighting import row_weights
