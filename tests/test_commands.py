@@ -13,7 +13,6 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -546,11 +545,8 @@ def test_lines_where_there_is_no_terminal(monkeypatch):
             if self.getvalue().count("\n") > 1:
                 two_lines.set()
 
-    monkeypatch.setattr(progress, "FIRST_LINE", 0.01)
-    monkeypatch.setattr(progress, "NEXT_LINES", 0.01)
-    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: 3.0))
     monkeypatch.setattr(sys, "stderr", lines := Lines())
-    with progress.reporter() as report:
+    with progress.reporter(progress.Pace(0.01, 0.01, lambda: 3.0)) as report:
         report(12, 0.25)
         assert two_lines.wait(timeout=60)
     assert lines.getvalue().splitlines()[-1] == "greedynet: 12 nodes, error 0.25, 0 s"

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.checkpoint import checkpointed, data_described, described
 from greedynet.estimators.saving import SaveMixin
-from greedynet.estimators.settings import EstimatorSettings, current_settings
+from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objective import Objective
@@ -84,7 +84,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     @property
     def _settings(self) -> EstimatorSettings:
-        return current_settings()
+        return ESTIMATOR_SETTINGS.current
 
     def set_progress(
         self,

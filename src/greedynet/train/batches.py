@@ -12,7 +12,8 @@ import numpy as np
 
 from greedynet.rows.rows import Rows
 from greedynet.train.backend import Array, jax, jnp
-from greedynet.train.model import BLOCK_ELEMENTS, Block, as_columns
+from greedynet.train.model import Block, as_columns
+from greedynet.train.settings import TRAIN_SETTINGS
 
 
 class Batches(NamedTuple):
@@ -86,6 +87,6 @@ def _columns(rows: Rows) -> Block:
 
 def _split(n_rows: int, n_values: int) -> tuple[int, int]:
     """Return number and size of the blocks into which `n_rows` rows are split."""
-    n_blocks = -(-n_rows * n_values // BLOCK_ELEMENTS)
+    n_blocks = -(-n_rows * n_values // TRAIN_SETTINGS.current.block_elements)
     n_blocks = min(n_rows, max(1, n_blocks))
     return n_blocks, -(-n_rows // n_blocks)

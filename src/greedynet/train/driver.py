@@ -20,12 +20,9 @@ from greedynet.train.inputs import Progress, Settings
 from greedynet.train.loop import MAX_EPOCHS, Data, Recipe, State, run, start
 from greedynet.train.model import activation_of, stack, unstack
 from greedynet.train.progress import Report, reporter
+from greedynet.train.settings import TRAIN_SETTINGS
 
 SECONDS_PER_CALL = 0.5
-# If a step computes at least this many values of neurons, networks are trained in groups, each on
-# one thread. The grouping depends on the data alone, and so does the result.
-PARALLEL_VALUES = 2**13
-GROUP = 5
 
 
 class Outcome(NamedTuple):
@@ -159,8 +156,9 @@ def _data(rows: Rows, validation: Rows | None, settings: Settings, n_values: int
 
 def _groups(networks: Sequence[ShallowNetwork], batch_size: int) -> list[Sequence[ShallowNetwork]]:
     """Return groups of networks, each trained on one thread; the first group is the largest."""
-    if len(networks) * networks[0].n_neurons * batch_size < PARALLEL_VALUES:
+    how = TRAIN_SETTINGS.current
+    if len(networks) * networks[0].n_neurons * batch_size < how.parallel_values:
         return [networks]
-    n_groups = -(-len(networks) // GROUP)
+    n_groups = -(-len(networks) // how.group)
     cuts = [-(-len(networks) * i // n_groups) for i in range(n_groups + 1)]
     return [networks[a:b] for a, b in pairwise(cuts)]

@@ -21,9 +21,6 @@ from greedynet.train.backend import Array, jax, jnp, lax
 
 T = TypeVar("T")
 
-# Values of neurons in one block: 4 MB, so that it stays in the cache.
-BLOCK_ELEMENTS = 2**19
-
 
 class Weights(NamedTuple):
     """The trained weights, named as in `ShallowNetwork`: the pytree that optax updates."""

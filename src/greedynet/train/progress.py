@@ -9,10 +9,9 @@ import numpy as np
 
 from greedynet.support.types import Float64
 from greedynet.train.inputs import Progress
+from greedynet.train.settings import TRAIN_SETTINGS
 
 Report = Callable[[int, Float64], None]
-
-PATIENCE = 2.0  # seconds without a bar
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
             f"total number, got {progress!r}: write True for a bar."
         )
     else:
-        bar = _Bar(epochs, 0.0 if progress else PATIENCE)
+        bar = _Bar(epochs, 0.0 if progress else TRAIN_SETTINGS.current.seconds_without_bar)
         try:
             yield bar
         finally:

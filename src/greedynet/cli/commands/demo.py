@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.phrases import plural, scores, wrote
+from greedynet.cli.describe import plural, scores, wrote
 from greedynet.cli.progress import reporter
 from greedynet.cli.shell import FilePath
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from greedynet.cli.describe import plural, score_name
 from greedynet.cli.options import (
     AS_JSON,
     DATA,
@@ -16,7 +17,6 @@ from greedynet.cli.options import (
     TRUE_VALUES,
     UNKNOWN,
 )
-from greedynet.cli.phrases import plural, score_name
 
 
 @click.command()

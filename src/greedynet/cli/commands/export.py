@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from greedynet.cli.describe import either
 from greedynet.cli.options import MODEL, OUTPUT
-from greedynet.cli.phrases import either
 from greedynet.cli.places import check_places
 from greedynet.export.registry import FILE_EXPORTERS
 

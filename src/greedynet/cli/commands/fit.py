@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from greedynet.cli.describe import features, plural, scores, wrote
 from greedynet.cli.options import DATA, DECIMAL, INPUT, OUTPUT, SEPARATOR
-from greedynet.cli.phrases import features, plural, scores, wrote
 from greedynet.cli.places import check_places
 from greedynet.cli.progress import reporter
 

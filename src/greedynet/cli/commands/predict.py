@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from greedynet.cli.describe import plural
 from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT, SEPARATOR, UNKNOWN
-from greedynet.cli.phrases import plural
 from greedynet.cli.places import check_places
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from greedynet.cli.describe import wrote
 from greedynet.cli.options import (
     DECIMAL,
     INPUT,
@@ -15,7 +16,6 @@ from greedynet.cli.options import (
     TRUE_VALUES,
     UNKNOWN,
 )
-from greedynet.cli.phrases import wrote
 from greedynet.cli.places import check_places
 
 if TYPE_CHECKING:
