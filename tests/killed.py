@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from greedynet.estimators.checkpoint import CheckpointSettings
-from greedynet.estimators.settings import current_settings, settings_context
+from greedynet.estimators.settings import ESTIMATOR_SETTINGS, settings_context
 
 
 @contextmanager
@@ -27,5 +27,5 @@ def dying_in_write(number: int) -> Iterator[None]:
 
     os.replace = replace_or_die
     at_once = CheckpointSettings(seconds=0.0, pause=0.0)
-    with settings_context(dataclasses.replace(current_settings(), checkpoint=at_once)):
+    with settings_context(dataclasses.replace(ESTIMATOR_SETTINGS.current, checkpoint=at_once)):
         yield

@@ -32,7 +32,7 @@ from greedynet.correction import log_loss_descent as descent
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings, checkpointed
-from greedynet.estimators.settings import EstimatorSettings, current_settings, settings_context
+from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings, settings_context
 from greedynet.fitting.settings import FitSettings
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Absolute
@@ -129,7 +129,7 @@ def small_samples(request):
 
 def written(**when):
     """Write checkpoints at other times in this scope."""
-    settings = replace(current_settings(), checkpoint=CheckpointSettings(**when))
+    settings = replace(ESTIMATOR_SETTINGS.current, checkpoint=CheckpointSettings(**when))
     return settings_context(settings)
 
 
