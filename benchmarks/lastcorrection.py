@@ -2,7 +2,7 @@
 
     python benchmarks/lastcorrection.py [--rows 200000]
 
-Networks of given width on ten columns, the same fits with `lastcorrection.N_TRIES` at 0 and at its
+Networks of given width on ten columns, the same fits with `n_tries_on_all_rows` at 0 and at its
 default, one after the other. Test rows are 50,000 others.
 """
 
@@ -13,7 +13,8 @@ import numpy as np
 from scaling import problem
 
 from greedynet import GreedyNetRegressor
-from greedynet.correction.all_rows import inner_weights as lastcorrection
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
 
 D = 10
 TEST_ROWS = 50_000
@@ -41,7 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=200_000)
     rows = parser.parse_args().rows
-    tries = lastcorrection.N_TRIES
+    tries = LeastSquaresSettings().n_tries_on_all_rows
     GreedyNetRegressor(n_nodes=5).fit(*problem(300, D, seed=1))
     print(f"{'target':<22}{'nodes':>6}{'without':>10}{'s':>6}{'with':>10}{'s':>6}")
     for name, draw, nodes in CASES:
@@ -49,9 +50,10 @@ def main():
         T, truth = draw(TEST_ROWS, 3)
         line = f"{name:<22}{nodes:>6}"
         for n in (0, tries):
-            lastcorrection.N_TRIES = n
+            squares = LeastSquaresSettings(n_tries_on_all_rows=n)
             start = time.perf_counter()
-            model = GreedyNetRegressor(n_nodes=nodes, n_jobs=2).fit(X, y)
+            with settings_context(EstimatorSettings(fit=FitSettings(least_squares=squares))):
+                model = GreedyNetRegressor(n_nodes=nodes, n_jobs=2).fit(X, y)
             seconds = time.perf_counter() - start
             rmse = np.sqrt(np.mean((model.predict(T) - truth) ** 2))
             line += f"{rmse:>10.5f}{seconds:>6.1f}"

@@ -17,7 +17,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import average_precision_score, log_loss
 
 from greedynet import GreedyNetClassifier
-from greedynet.fitting.classify import samples
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
+from greedynet.rows.sampling import SamplingSettings
 
 NODES = 30
 SHIFTS = (-9.0, -6.0)
@@ -48,7 +50,7 @@ def main():
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--boosting", action="store_true")
     options = parser.parse_args()
-    keeping = samples._RARE
+    keeping = SamplingSettings().rare_share
     for shift in SHIFTS:
         X, y, _ = problem(options.rows, shift, seed=1)
         T, t, truth = problem(options.rows, shift, seed=2)
@@ -57,9 +59,10 @@ def main():
         )
         for how in (None, "balanced"):
             for name, rare in (("plain sample", 0.0), ("rare rows kept", keeping)):
-                samples._RARE = rare
+                sampling = FitSettings(sampling=SamplingSettings(rare_share=rare))
                 model = GreedyNetClassifier(max_nodes=NODES, class_weight=how)
-                fitted(name + (", balanced" if how else ""), model, (X, y), (T, t))
+                with settings_context(EstimatorSettings(fit=sampling)):
+                    fitted(name + (", balanced" if how else ""), model, (X, y), (T, t))
         if options.boosting:
             fitted("boosting, all rows", HistGradientBoostingClassifier(), (X, y), (T, t))
         show("true probabilities", t, truth)

@@ -827,22 +827,28 @@ def test_standard_input_and_output_are_refused_by_name(folder, arguments, name):
 def test_tables_are_not_read_from_pipes(folder, arguments):
     os.mkfifo(folder / "pipe")
     said = refused(folder, arguments)
-    assert "'pipe' is a pipe or a device, and a table is read more than once" in said
+    assert "'pipe' is a pipe or a device, but a table is read more than once" in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("report two", "--output must say which of the 2 outputs to look at, got None: write --ou"),
-        ("report two --output 2", "of the 2 outputs to look at, got 2: write --output 0 for the"),
+        ("report two", "--output must select one of the 2 outputs to show, got None: write --outp"),
+        (
+            "report two --output 2",
+            "of the 2 outputs to show, got 2: write --output 0 for the first",
+        ),
         ("report two --output -1", "Invalid value for '--output'"),
         ("report plain d.csv", "If one of its columns is to be predicted, give --target."),
         ("report plain inputs.csv", "does not know which column it predicts: give --target."),
         ("evaluate plain d.csv", "If one of its columns is to be predicted, give --target."),
         ("evaluate plain inputs.csv", "does not know which column it predicts: give --target."),
-        ("fit d.csv --target y --out x --ignore y", "--ignore names the target 'y', which is no"),
-        ("fit d.csv --target y --out x --text y", "--text names the target 'y'"),
-        ("fit d.csv --target y --out x --ignore a --ignore b", "--ignore names every column of d"),
+        ("fit d.csv --target y --out x --ignore y", "--ignore contains the target 'y', which is"),
+        ("fit d.csv --target y --out x --text y", "--text contains the target 'y'"),
+        (
+            "fit d.csv --target y --out x --ignore a --ignore b",
+            "--ignore contains every column of d",
+        ),
     ],
 )
 def test_advice_names_options_that_there_are(folder, arguments, message):
@@ -908,5 +914,5 @@ def test_readers_that_leave(folder, monkeypatch):
     def left(*arguments):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    monkeypatch.setattr("greedynet.cli.commands.info.run", left)
+    monkeypatch.setattr("greedynet.cli.commands.info.describe", left)
     assert called("info m", code=1).stderr == ""

@@ -10,29 +10,41 @@ from sklearn.base import clone
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ReLU, get_activation
-from greedynet.correction.all_rows.inner_weights import N_TRIES, Pulls, corrected_on_all_rows
+from greedynet.correction.all_rows import passes
+from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_rows
+from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.all_rows.products import Products
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting import sketch
-from greedynet.fitting.sketch import Sketch
-from greedynet.model.coordinates import Frame
-from greedynet.rows import rows as data
-from greedynet.rows.blocks import MemoryBlocks, Surveyed, base, readers
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
+from greedynet.model.coordinates import Coordinates
+from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Surveyed, readers
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import RandomSamples, SamplingSettings
 from greedynet.rows.scaling import InputScaling
+from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
 
 N_ROWS = 3_000
+N_TRIES = LeastSquaresSettings().n_tries_on_all_rows
+SMALL_BLOCKS = BlockSizes(rows=128, read_bytes=2**14)
+
+
+def sampled(n_tries=N_TRIES, **more):
+    """Fits in this scope see small samples and small blocks."""
+    fit = FitSettings(
+        sampling=SamplingSettings(least=500, most=500, **more),
+        blocks=SMALL_BLOCKS,
+        least_squares=LeastSquaresSettings(n_tries_on_all_rows=n_tries),
+    )
+    # Data that are sampled keep their order: they are more than are sorted.
+    return settings_context(EstimatorSettings(fit=fit, merged_up_to=1_000))
 
 
 @pytest.fixture
-def small_samples(monkeypatch):
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 500)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 500)
-    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
-    monkeypatch.setattr(base, "READ_BYTES", 2**14)
-    # Data that are sampled keep their order: they are more than are sorted.
-    monkeypatch.setattr(data, "CANONICAL_ROWS", 1_000)
+def small_samples():
+    with sampled():
+        yield
 
 
 def problem(n=N_ROWS, seed=0, noise=0.3):
@@ -83,8 +95,8 @@ def same_network(one, other, rtol=1e-8):
 # Sums
 
 
-def framed(rows):
-    return Frame.of(rows, InputScaling.standard(rows), linear_term=True)
+def coordinates_of(rows):
+    return Coordinates.of(rows, InputScaling.standard(rows), linear_term=True)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -119,13 +131,13 @@ def test_pulls_are_the_gradient(activation, weighted):
     rng = np.random.default_rng(2)
     weights = rng.uniform(0.5, 2, len(X)) if weighted else None
     rows = Rows(X + np.array([3.0, 0.0, -2.0]), np.column_stack([y, y**2]), weights)
-    frame, sigma = framed(rows), get_activation(activation)
-    points, outer = rng.standard_normal((5, 4)), rng.standard_normal((frame.n_affine + 5, 2))
-    scaled = frame.apply(rows)
+    coordinates, sigma = coordinates_of(rows), get_activation(activation)
+    points, outer = rng.standard_normal((5, 4)), rng.standard_normal((coordinates.n_affine + 5, 2))
+    scaled = coordinates.apply(rows)
 
     def half_error(W):
         hidden = sigma.value(scaled.X @ W[:, :-1].T + W[:, -1])
-        F = np.hstack([frame.affine.evaluate(scaled.X), hidden])
+        F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
         return 0.5 * np.sum(scaled.weighted(scaled.Y - F @ outer) ** 2)
 
     step = 1e-6
@@ -135,59 +147,61 @@ def test_pulls_are_the_gradient(activation, weighted):
         up[i] += step
         down[i] -= step
         wanted[i] = (half_error(down) - half_error(up)) / (2 * step)
-    found = MemoryBlocks(rows).total(Pulls(frame.without_rows(), points, sigma, outer))
+    found = MemoryBlocks(rows).total(Pulls(coordinates.without_rows(), points, sigma, outer))
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())
 
 
 def test_squared_error_by_products():
     X, y = problem(500)
     rows = Rows(X, y[:, None])
-    frame = framed(rows)
+    coordinates = coordinates_of(rows)
     points = np.random.default_rng(3).standard_normal((6, 4))
-    gram = MemoryBlocks(rows).total(Products(frame.without_rows(), points, ReLU()))
+    gram = MemoryBlocks(rows).total(Products(coordinates.without_rows(), points, ReLU()))
     outer = np.random.default_rng(4).standard_normal((len(gram.b), 1))
-    scaled = frame.apply(rows)
+    scaled = coordinates.apply(rows)
     hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
-    F = np.hstack([frame.affine.evaluate(scaled.X), hidden])
+    F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
     np.testing.assert_allclose(gram.square_left(outer), np.sum((scaled.Y - F @ outer) ** 2))
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_last_correction_lowers_the_objective_of_all_rows(small_samples, activation):
+def test_last_correction_lowers_the_objective_of_all_rows(activation):
     X, y = problem(6_000, noise=1.0)
     rows, sigma = Rows(X, y[:, None]), get_activation(activation)
-    taken = Sketch(MemoryBlocks(rows), 500, hold_out=False, seed=0)
-    frame = framed(taken.sample(0))
-    sample, everything = frame.apply(taken.sample(0)), frame.apply(rows)
+    taken = RandomSamples(MemoryBlocks(rows, sizes=SMALL_BLOCKS), 500, seed=0)
+    coordinates = coordinates_of(taken.sample(0))
+    sample, everything = coordinates.apply(taken.sample(0)), coordinates.apply(rows)
     points = np.random.default_rng(5).standard_normal((8, 4))
-    columns = frame.affine_columns(sample)
+    columns = coordinates.affine_columns(sample)
     state = VariableProjection(sample, columns, points, activation=sigma).settle(20)
 
     def objective(at):
         """All rows, with a ridge that grows with their number."""
         ridge = state.ridge * len(rows) / len(sample)
         exact = VariableProjection(
-            everything, frame.affine_columns(everything), at.points, ridge, sigma
+            everything, coordinates.affine_columns(everything), at.points, ridge, sigma
         )
         exact = exact.moved(at.points)
-        size = np.sum(at.points**2) + np.sum(exact.weights[frame.n_affine :] ** 2)
+        size = np.sum(at.points**2) + np.sum(exact.weights[coordinates.n_affine :] ** 2)
         return exact.error + ridge * size
 
-    corrected = corrected_on_all_rows(state, taken.all, frame, sigma)
+    sums = Passes(taken, SMALL_BLOCKS, FitContext()).all
+    corrected = corrected_on_all_rows(state, sums, coordinates, sigma)
     assert corrected.n_neurons == state.n_neurons
     assert objective(corrected) < 0.995 * objective(state)
 
 
 @pytest.mark.parametrize("parameters", [{"n_nodes": 20}, {"max_nodes": 20}])
-def test_all_rows_are_better_than_the_sample(small_samples, monkeypatch, parameters):
+def test_all_rows_are_better_than_the_sample(parameters):
     """Half of the error that a sample leaves is gone, and more."""
     X, y = problem(20_000)
     T, truth = problem(5_000, seed=1, noise=0.0)
-    corrected = GreedyNetRegressor(**parameters).fit(X, y)
-    monkeypatch.setattr("greedynet.correction.all_rows.inner_weights.N_TRIES", 0)
-    sampled = GreedyNetRegressor(**parameters).fit(X, y)
-    error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, sampled))
-    assert corrected.n_nodes_ == sampled.n_nodes_
+    with sampled():
+        corrected = GreedyNetRegressor(**parameters).fit(X, y)
+    with sampled(n_tries=0):
+        grown = GreedyNetRegressor(**parameters).fit(X, y)
+    error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, grown))
+    assert corrected.n_nodes_ == grown.n_nodes_
     assert error < 0.5 * before
 
 
@@ -258,6 +272,27 @@ def test_weights_and_several_outputs(small_samples):
     same_network(found, wanted)
 
 
+@pytest.mark.parametrize("where", ["all.parquet", "parts"])
+@pytest.mark.parametrize("order", [["t", "u"], ["u", "t"]])
+def test_several_columns_of_files_are_learnt_in_the_order_asked_for(
+    small_samples, tmp_path, order, where
+):
+    X, t = problem()
+    outputs = {"t": t, "u": 1_000 - 50 * X[:, 2]}
+    frame = pd.DataFrame({"u": outputs["u"], "a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "t": t})
+    frame.to_parquet(tmp_path / "all.parquet")
+    (tmp_path / "parts").mkdir()
+    for i, (part,) in enumerate(cut(frame)):
+        part.to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    Y = np.column_stack([outputs[name] for name in order])
+    found = GreedyNetRegressor(n_nodes=8).fit(tmp_path / where, order)
+    same_network(found, GreedyNetRegressor(n_nodes=8).fit(X, Y))
+    for inputs in (frame[["a", "b", "c"]], tmp_path / where):
+        error = np.sqrt(np.mean((found.predict(inputs) - Y) ** 2, axis=0))
+        np.testing.assert_array_less(error, 1.0)
+    assert list(found.feature_names_in_) == ["a", "b", "c"]
+
+
 def test_single_precision(small_samples):
     X, y = problem()
     X = X.astype(np.float32)
@@ -309,18 +344,16 @@ def test_passes_are_few_and_blocks_are_let_go(small_samples):
     assert source.most <= 3
 
 
-def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
+def test_of_very_many_rows_a_sample_is_corrected_on(monkeypatch):
     """The same network from blocks, good on all rows, with few passes over them."""
-    monkeypatch.setattr(sketch, "MAX_CORRECTED", 10_000)
-    monkeypatch.setattr(sketch, "MANY", 5_000)
-    solve, solved = sketch.products_of_all_rows, []
-    monkeypatch.setattr(sketch, "products_of_all_rows", lambda *a: solved.append(a) or solve(*a))
+    solve, solved = passes.products_of_all_rows, []
+    monkeypatch.setattr(passes, "products_of_all_rows", lambda *a: solved.append(a) or solve(*a))
     X, y = problem(20_000)
-    sizes = (7_000, 9_000, 4_000)
-    wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
-    assert [(sample.n_rows, rows.n_rows) for sample, rows, *_ in solved] == [(5_000, 20_000)]
-    source = Again(cut(X, y, sizes=sizes))
-    same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
+    source = Again(cut(X, y, sizes=(7_000, 9_000, 4_000)))
+    with sampled(corrected=10_000, many=5_000):
+        wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
+        assert [(sample.n_rows, rows.n_rows) for sample, rows, *_ in solved] == [(5_000, 20_000)]
+        same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
     # Its first block, a survey, the samples, the outer weights.
     assert source.passes == 4
     F = np.column_stack([wanted.network_.hidden(X), X, np.ones(len(X))])
@@ -329,18 +362,18 @@ def test_of_very_many_rows_a_sample_is_corrected_on(small_samples, monkeypatch):
     assert np.linalg.norm(y - wanted.predict(X)) < 1.0005 * np.linalg.norm(y - best)
     T, truth = problem(5_000, seed=1, noise=0.0)
     error = np.mean((wanted.predict(T) - truth) ** 2)
-    monkeypatch.setattr("greedynet.correction.all_rows.inner_weights.N_TRIES", 0)
-    sampled = GreedyNetRegressor(n_nodes=20).fit(X, y)
-    assert error < 0.7 * np.mean((sampled.predict(T) - truth) ** 2)
+    with sampled(n_tries=0, corrected=10_000, many=5_000):
+        grown = GreedyNetRegressor(n_nodes=20).fit(X, y)
+    assert error < 0.7 * np.mean((grown.predict(T) - truth) ** 2)
 
 
-def test_mapped_pages_are_given_back(small_samples, tmp_path, monkeypatch):
+def test_mapped_pages_are_given_back(tmp_path, monkeypatch):
     X, _ = problem()
     np.save(tmp_path / "X.npy", X)
     let_go = []
-    monkeypatch.setattr(readers, "_let_go", lambda array: let_go.append(type(array)))
+    monkeypatch.setattr(readers, "_release_pages", lambda array: let_go.append(type(array)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X))))
+    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X)), sizes=SMALL_BLOCKS))
     np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
     assert let_go.count(np.memmap) == len(blocks) > 3
     assert not any(isinstance(b[0], np.memmap) for b in blocks)
@@ -354,7 +387,7 @@ def test_letting_go_changes_nothing(tmp_path, mode):
     wanted = X.copy()
     if mode != "r":
         mapped[5] = wanted[5] = 7.0
-    readers._let_go(mapped)
+    readers._release_pages(mapped)
     np.testing.assert_array_equal(mapped, wanted)
 
 
@@ -386,8 +419,8 @@ ONES = np.ones(N_ROWS)
 PERMUTED = [(X[list("cba")] if i == 2 else X, y) for i, (X, y) in enumerate(cut(FRAME, Y_))]
 LABELS = np.where(Y_ > 0.7, "high", "low").astype(object)
 WRONG = [
-    ((block for block in cut(X_, Y_)), TypeError, "spent after one.*a list"),
-    (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows asked for"),
+    ((block for block in cut(X_, Y_)), TypeError, "exhausted after one.*a list"),
+    (Changing(cut(X_, Y_), 3), ValueError, "same rows every time.* 3,000.*rows requested"),
     (Changing(cut(X_, Y_), 4), ValueError, "same rows every time.* 3,000.*got 2,000 rows now"),
     (cut(with_nan(X_), Y_), ValueError, "`X` must hold finite.*row 799 of block 2"),
     ([*cut(X_, Y_), (X_[:5, :2], Y_[:5])], ValueError, "3 columns in every block.*2 in block 5"),
@@ -401,9 +434,9 @@ WRONG = [
     ([(FRAME, Y_), (X_, Y_)], ValueError, "got columns without names in block 1"),
     ([(X_, Y_), (FRAME, Y_)], ValueError, "columns without names as in the first"),
     ([(FRAME.set_axis(["a", 1, "c"], axis=1), Y_)], TypeError, "only supported if all.*string"),
-    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "another row 0 of block 0"),
-    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "another row 0 of block 0"),
-    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "another row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_ + 0.1, Y_)), ValueError, "a different row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_ + 0.1)), ValueError, "a different row 0 of block 0"),
+    (Changing(cut(X_, Y_), 3, cut(X_, Y_)[::-1]), ValueError, "a different row 0 of block 0"),
     (Changing(cut(X_, Y_), 3, cut(with_nan(X_), Y_)), ValueError, "finite.*row 799 of block 2"),
     ([(X_, Y_), (X_, Y_, ONES)], ValueError, "`sample_weight`.*none in the first.*some in block 1"),
     ([(X_, Y_, ONES), (X_, Y_)], ValueError, "`sample_weight`.*some in the first.*none in block 1"),
@@ -456,7 +489,7 @@ WRONG_CLASSES = [
     (cut(X_, LABELS, ONES * np.nan), "`sample_weight` must hold finite numbers.*block 0"),
     (cut(X_, LABELS, 0 * ONES), "two classes among the rows of positive weight, got no such row"),
     ([(X_, LABELS, ONES[:5])], r"one weight for each of the 3000.*\(5,\) in block 0"),
-    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "another row 0 of block 0"),
+    (Changing(cut(X_, LABELS), 3, cut(X_[::-1], LABELS)), "a different row 0 of block 0"),
 ]
 
 
@@ -552,7 +585,7 @@ def test_wrong_files(tmp_path):
         model.fit(tmp_path / "missing.parquet", "t")
     with pytest.raises(ValueError, match="cannot be read as Parquet"):
         model.fit(tmp_path / "b.parquet", "t")
-    with pytest.raises(ValueError, match=r"must name the column to learn.*'a', 'b', 'c', 't'"):
+    with pytest.raises(ValueError, match=r"must name the column to predict.*'a', 'b', 'c', 't'"):
         model.fit(tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="got \\['price'\\]"):
         model.fit(tmp_path / "a.parquet", "price")
@@ -573,8 +606,8 @@ def dated(frame):
         (dated(FRAME)[["a", "day"]], "a", r"`X` must hold numbers.*day \(timestamp"),
         (dated(FRAME), "day", "`y` must hold real numbers, got datetime64"),
         (FRAME.assign(kind=LABELS), "a", r"`X` must hold numbers.*kind \("),
-        (FRAME[["a"]], "a", r"a column of inputs beside \['a'\], got none"),
-        (FRAME, Y_, r"`y` must name the column.*got ndarray; there are \['a', 'b', 'c'\]"),
+        (FRAME[["a"]], "a", r"at least one input column besides \['a'\], got none"),
+        (FRAME, Y_, r"`y` must name the column.*got ndarray; the columns are \['a', 'b', 'c'\]"),
         (FRAME, ["a", 3], r"`y` must name the column.*got \['a', 3\]"),
     ],
 )

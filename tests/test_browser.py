@@ -244,23 +244,23 @@ def test_slider_walks_the_growth(page, name):
     driver = page(name)
     Keys = keys()
     picture = "return document.getElementById('picture').innerHTML"
-    last, told = run(driver, picture), text(driver, "#told")
+    last, told = run(driver, picture), text(driver, "#status")
     assert told.startswith("The finished network, ")
     press(driver, "#stop", Keys.HOME)
     first = run(driver, picture)
     assert first != last
     path = getattr(case(name).model, "path_", None) or case(name).model.estimator.path_
-    assert text(driver, "#told").startswith(f"{path.n_nodes[0]} nodes: ")
-    assert f"{path.training_errors[0]:.3g}" in text(driver, "#told")
+    assert text(driver, "#status").startswith(f"{path.n_nodes[0]} nodes: ")
+    assert f"{path.training_errors[0]:.3g}" in text(driver, "#status")
     press(driver, "#stop", Keys.ARROW_RIGHT)
-    assert text(driver, "#told").startswith(f"{path.n_nodes[1]} nodes: ")
+    assert text(driver, "#status").startswith(f"{path.n_nodes[1]} nodes: ")
     valuetext = run(driver, "return document.getElementById('stop').ariaValueText")
     assert valuetext == f"{path.n_nodes[1]} nodes"
     assert run(driver, picture) != first
     press(driver, "#stop", Keys.END)
     assert run(driver, picture) == last
-    assert text(driver, "#told") == told
-    assert run(driver, "return document.getElementById('told').ariaLive") == "polite"
+    assert text(driver, "#status") == told
+    assert run(driver, "return document.getElementById('status').ariaLive") == "polite"
 
 
 def test_last_stop_is_the_finished_curve(page):
@@ -272,7 +272,7 @@ def test_last_stop_is_the_finished_curve(page):
         y, known.model.predict(x[:, None]), atol=0.05 * pixel[1] + 0.05 * slopes * pixel[0]
     )
     rmse = np.sqrt(np.mean((known.model.predict(known.X) - known.y) ** 2))
-    assert f"RMSE {rmse:.4g} on the rows shown" in text(driver, "#told")
+    assert f"RMSE {rmse:.4g} on the rows shown" in text(driver, "#status")
     # And another stop is that width of the path.
     press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
     (x,), (y,), pixel = drawn(driver, "#picture")
@@ -342,7 +342,7 @@ def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
     last = run(driver, "return Number(document.getElementById('stop').max)")
     press(driver, "#play", " ")
     assert text(driver, "#play") == "Pause"
-    assert run(driver, "return document.getElementById('told').ariaLive") == "off"
+    assert run(driver, "return document.getElementById('status').ariaLive") == "off"
     seen, ends = set(), time.monotonic() + 20
     while text(driver, "#play") == "Pause":
         seen.add(run(driver, "return Number(document.getElementById('stop').value)"))
@@ -439,16 +439,16 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
         assert kinks.tolist() == np.bincount(places, minlength=25).tolist()
 
 
-def test_tables_behind_misses_and_ridgelets(page, files):
+def test_tables_behind_errors_and_ridgelets(page, files):
     driver, known, data = page("one"), case("one"), contents(files["one"])
     miss, found = known.y - known.model.predict(known.X), known.model.predict(known.X)
-    table = listed(driver, "actual minus predicted")
+    table = listed(driver, "residuals against predictions")
     groups = grouped(np.argsort(found, kind="stable"))
     wanted = [
         [found[g].mean(), miss[g].mean(), np.sqrt(np.mean(miss[g] ** 2)), len(g)] for g in groups
     ]
     np.testing.assert_allclose(numbers(table, 0, 1, 2, 3).T, wanted, rtol=6e-3, atol=2e-5)
-    table = listed(driver, "how often")
+    table = listed(driver, "distribution of the residuals")
     margin = 0.05 * np.ptp(miss)
     counts, _ = np.histogram(miss, len(table["rows"]), (miss.min() - margin, miss.max() + margin))
     np.testing.assert_allclose(numbers(table, 1)[0], counts, atol=1)  # of rounded residuals
@@ -540,10 +540,10 @@ def test_tables_behind_classes(page, files):
     assert table["heads"][1] == f"mean probability of {data['classes'][-1]}"
     wanted = unpacked(effect["values"])[-1, :, -1]
     np.testing.assert_allclose(numbers(table, 1)[0], wanted, atol=2 / 255)
-    rows = listed(driver, "how sure it is, and how often right")["rows"]
-    assert [int(row[2]) for row in rows] == [g["rows"] for g in data["misses"]["calibration"]]
+    rows = listed(driver, "calibration")["rows"]
+    assert [int(row[2]) for row in rows] == [g["rows"] for g in data["errors"]["calibration"]]
     assert [float(row[1].removesuffix(" %")) for row in rows] == pytest.approx(
-        [100 * group["right"] for group in data["misses"]["calibration"]], rel=6e-3
+        [100 * group["accuracy"] for group in data["errors"]["calibration"]], rel=6e-3
     )
 
 
@@ -600,6 +600,93 @@ def test_kinks_can_be_hidden(page, name, legend, box, marks):
     )
     press(driver, switch, keys().SPACE)
     assert all(seen())
+
+
+# Numbers as text
+
+
+def called(driver, name, *calls):
+    """Return what a function of the page's script gives, call by call."""
+    return run(driver, f"return arguments[0].map((given) => {name}(...given))", calls)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        # With an exponent from a million on, and below a ten thousandth.
+        ((999_900,), "999900"),
+        ((1e6,), "1e6"),
+        ((-1_234_567,), "-1.235e6"),
+        ((1e-4,), "0.0001"),
+        ((-1.2345e-4,), "-0.0001234"),
+        ((9.99e-5,), "9.99e-5"),
+        ((1.23456e-5,), "1.235e-5"),
+        # Four digits if no others are asked for, none of them zeros at the end.
+        ((12.3456,), "12.35"),
+        ((12.3456, 3), "12.3"),
+        ((1.23456e7, 3), "1.23e7"),
+        ((12.0004,), "12"),
+        ((2e6, 3), "2e6"),
+        ((0,), "0"),
+        ((None,), "\u2013"),
+    ],
+)
+def test_numbers_are_written_with_few_digits(page, given, wanted):
+    assert called(page("one"), "shown", given) == [wanted]
+
+
+def test_what_is_no_number_is_a_dash(page):
+    found = run(page("one"), "return [NaN, Infinity, -Infinity].map((x) => shown(x))")
+    assert found == 3 * ["\u2013"]
+
+
+def test_steps_are_rounded_up_to_1_2_and_5(page):
+    steps = [(s,) for s in (1, 1.1, 2, 2.1, 5, 5.1, 0.03, 600)]
+    assert called(page("one"), "roundStep", *steps) == pytest.approx(
+        [1, 2, 2, 5, 5, 10, 0.05, 1000], rel=1e-12
+    )
+
+
+def test_packed_numbers_have_the_digits_of_their_steps(page):
+    driver = page("one")
+    # A number, the size of the largest, and steps that say nothing.
+    numbers = [(3.14159, 10, 0.01), (3.14159, 10, 0.02), (3.14159, 10, 0.3), (123.456, 200, 4)]
+    assert called(driver, "shownTo", *numbers) == ["3.14", "3.14", "3", "125"]
+    eight, sixteen = ({"low": -1, "high": 1, "bits": bits} for bits in (8, 16))
+    found = called(driver, "shownPacked", (0.123456, eight), (0.123456, sixteen))
+    assert found == ["0.12", "0.12345"]
+
+
+def test_limits_are_told_where_values_were_cut(page):
+    packing = {"low": -1.2345, "high": 2}
+    told = " Values beyond -1.23 and 2 are cut off there."
+    found = called(
+        page("one"), "cutNote", ([0, 2], packing), ([-1.2345, 0], packing), ([-1.2, 1.9], packing)
+    )
+    assert found == [told, told, ""]
+
+
+def test_long_names_are_shortened(page):
+    assert called(page("one"), "short", ("abcdef", 6), ("abcdefg", 6)) == ["abcdef", "abcde…"]
+
+
+def test_per_cents_have_three_digits(page):
+    driver = page("two inputs, classes")
+    groups = [
+        {"sure": 0.98765, "right": 0.5, "rows": 8},
+        {"sure": 0.0012345, "right": 1, "rows": 2},
+    ]
+    (table,) = called(driver, "calibrationTable", (groups,))
+    assert table["rows"] == [["98.8 %", "50 %", 8], ["0.123 %", "100 %", 2]]
+    titles = """const svg = calibrationPicture(arguments[0], 500);
+      return [...svg.querySelectorAll("title")].map((node) => node.textContent)"""
+    assert run(driver, titles, groups) == [
+        "8 rows: 98.8 % sure, 50 % right",
+        "2 rows: 0.123 % sure, 100 % right",
+    ]
+    # Shares of a cell are told in whole ones.
+    cells = [([0, 0, 1],), ([1] * 7 + [0],), ([1, 1],)]
+    assert called(driver, "mostNamed", *cells) == ["in (67 %)", "out (88 %)", "out"]
 
 
 # The table of neurons
@@ -663,7 +750,7 @@ def test_code_is_copied_or_selected(page):
 def test_without_rows_it_says_how_to_get_the_rest(page):
     driver = page("without rows")
     assert "greedynet report model.safetensors data.csv" in text(driver, "#summary")
-    hidden = ["importance", "misses", "ridgelets", "picture-part", "effects-part"]
+    hidden = ["importance", "errors", "ridgelets", "picture-part", "effects-part"]
     assert not any(driver.find_element("id", name).is_displayed() for name in hidden)
     assert driver.find_element("id", "path-part").is_displayed()
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,12 +31,14 @@ from greedynet.cli import main
 from greedynet.correction import log_loss_descent as descent
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.estimators import checkpoint
-from greedynet.estimators.checkpoint import checkpointed
-from greedynet.fitting import sketch
+from greedynet.estimators.checkpoint import CheckpointSettings, checkpointed
+from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Absolute
 from greedynet.rows.blocks import SourceBlocks
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
 from greedynet.search import ContinuousSearch, DictionarySearch, RecordedSearch, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.directions import directions
@@ -108,12 +111,29 @@ FITS: dict[str, Callable] = {
 }
 
 
+def sampled():
+    """Make a few hundred rows very many for the fits in this scope."""
+    few = FitSettings(sampling=SamplingSettings(least=250, most=250))
+    return settings_context(EstimatorSettings(fit=few))
+
+
 @pytest.fixture(autouse=True)
-def small_samples(request, monkeypatch):
-    """Make a few hundred rows very many for the fits that see samples."""
+def small_samples(request):
+    """Sample few rows for the fits that see samples."""
     if "sampled" in request.node.name or "blocks" in request.node.name:
-        monkeypatch.setattr(sketch, "MIN_SAMPLE", 250)
-        monkeypatch.setattr(sketch, "MAX_SAMPLE", 250)
+        with sampled():
+            yield
+    else:
+        yield
+
+
+def written(**when):
+    """Write checkpoints at other times in this scope."""
+    settings = replace(ESTIMATOR_SETTINGS.current, checkpoint=CheckpointSettings(**when))
+    return settings_context(settings)
+
+
+SECONDS = CheckpointSettings().seconds
 
 
 @pytest.fixture(autouse=True)
@@ -127,9 +147,13 @@ class Clock:
     def __init__(self, step: float):
         self.step, self.now = step, 0.0
 
-    def monotonic(self) -> float:
+    def __call__(self) -> float:
         self.now += self.step
         return self.now
+
+
+# Checkpoints are written with every note.
+EVERY_NOTE = CheckpointSettings(pause=0.0, clock=Clock(10.0))
 
 
 def bits(model) -> str:
@@ -166,9 +190,8 @@ class Moments:
             self._write(path, kind, tree)
             self.contents.append(self.file.read_bytes())
 
-        with self._patch.context() as patch:
-            patch.setattr(checkpoint, "time", Clock(checkpoint.SECONDS / n_notes))
-            patch.setattr(checkpoint, "_PAUSE", 0.0)
+        clock = Clock(SECONDS / n_notes)
+        with self._patch.context() as patch, written(pause=0.0, clock=clock):
             patch.setattr(checkpoint, "write_tree", write)
             return fit(checkpoint=self.file)
 
@@ -209,8 +232,7 @@ def test_a_fit_may_be_killed_again_and_again(moments):
         moments._write(path, kind, tree)
         raise Killed
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoint, "time", Clock(checkpoint.SECONDS / 3))
+    with pytest.MonkeyPatch.context() as patch, written(clock=Clock(SECONDS / 3)):
         patch.setattr(checkpoint, "write_tree", killed_at_once)
         patch.setattr(checkpoint._Book, "write", last_write(checkpoint._Book.write))
         while True:
@@ -340,19 +362,16 @@ def test_what_is_known_is_not_found_again(name, owner, work, moments, monkeypatc
 
 
 def test_sums_over_all_rows_are_not_made_again(moments, monkeypatch):
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 250)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 250)
     sums = counted(monkeypatch, SourceBlocks, "total")
-    moments.of(FITS["blocks"])
-    assert sums
-    sums.clear()
-    moments.again(FITS["blocks"], -1)
+    with sampled():
+        moments.of(FITS["blocks"])
+        assert sums
+        sums.clear()
+        moments.again(FITS["blocks"], -1)
     assert not sums
 
 
-def test_what_was_found_on_the_way_is_dropped_with_the_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "time", Clock(10.0))
-    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
+def test_what_was_found_on_the_way_is_dropped_with_the_result(tmp_path):
     sizes = []
 
     def compute(inner):
@@ -362,7 +381,8 @@ def test_what_was_found_on_the_way_is_dropped_with_the_result(tmp_path, monkeypa
         return (1.0,)
 
     file = tmp_path / "c"
-    with pytest.raises(Killed, match=r"^$"), checkpointed(file, dict) as journal:  # noqa: PT012
+    book = checkpointed(file, dict, EVERY_NOTE)
+    with pytest.raises(Killed, match=r"^$"), book as journal:  # noqa: PT012
         journal.once(compute)
         raise Killed
     assert sizes[0] < sizes[-1]
@@ -382,15 +402,13 @@ def test_an_interrupted_fit_has_lost_nothing(moments, monkeypatch):
 
     def fit(**more):
         model = GreedyNetRegressor(max_nodes=30, correct=False, **more)
-        model._progress = progress
-        return model.fit(X, NOISY)
+        return model.set_progress(on_neuron=progress).fit(X, NOISY)
 
     progress = None
     wanted = bits(fit())
     progress = interrupt
     # No time has passed, so that nothing was written before.
-    monkeypatch.setattr(checkpoint, "time", Clock(0.0))
-    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+    with pytest.raises(KeyboardInterrupt, match=r"^$"), written(clock=Clock(0.0)):
         fit(checkpoint=moments.file)
     progress = None
     calls = counted(monkeypatch, ContinuousSearch, "propose")
@@ -417,9 +435,8 @@ def test_a_write_that_fails_leaves_the_file_before_it(moments, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint, "time", Clock(10.0))
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left"), written(clock=Clock(10.0)):
         FITS["grown"](checkpoint=moments.file)
     assert moments.file.read_bytes() == before
     assert [file.name for file in moments.file.parent.iterdir()] == [moments.file.name]
@@ -436,43 +453,36 @@ def test_what_a_kill_left_of_a_write_is_cleared_away(tmp_path):
 def test_files_are_written_seconds_apart_and_slow_ones_more_rarely(tmp_path, monkeypatch):
     now, written = 0.0, []
 
-    class Time:
-        @staticmethod
-        def monotonic():
-            return now
-
     def write(*_):
         nonlocal now
         written.append(now)
         now += duration
 
-    monkeypatch.setattr(checkpoint, "time", Time)
     monkeypatch.setattr(checkpoint, "write_tree", write)
+    settings = CheckpointSettings(clock=lambda: now)
     for duration, most_apart in [(0.0, 3.5), (1.0, 22.0)]:
         now = 0.0
         written.clear()
-        with checkpointed(tmp_path / "c", dict) as journal:
+        with checkpointed(tmp_path / "c", dict, settings) as journal:
             while now < 200:
                 journal.once(lambda _: (1.0,))
                 now += 0.25
         apart = np.diff(written)
-        assert written[0] >= checkpoint.SECONDS
-        assert apart.min() >= checkpoint.SECONDS
+        assert written[0] >= SECONDS
+        assert apart.min() >= SECONDS
         assert apart.max() <= most_apart
         assert duration * len(written) < 0.06 * now
 
 
-def test_notes_from_threads_are_all_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "time", Clock(10.0))
-    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
-
+def test_notes_from_threads_are_all_kept(tmp_path):
     def note(journal, name):
         branch = journal.branch(name)
         for i in range(50):
             branch.once(lambda _, i=i: (name, i))
 
     file = tmp_path / "c"
-    with pytest.raises(Killed, match=r"^$"), checkpointed(file, dict) as journal:  # noqa: PT012
+    book = checkpointed(file, dict, EVERY_NOTE)
+    with pytest.raises(Killed, match=r"^$"), book as journal:  # noqa: PT012
         threads = [threading.Thread(target=note, args=(journal, n)) for n in "abcd"]
         for thread in threads:
             thread.start()
@@ -687,19 +697,18 @@ def test_the_command_goes_on(moments, tmp_path):
 PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
-from greedynet.estimators import checkpoint
-from killed import die_in_write
-from test_checkpoint import FITS, bits
-{first}
-print("ready", flush=True)
-print(bits(FITS[{name!r}](checkpoint={file!r})), flush=True)
+from killed import dying_in_write
+from test_checkpoint import FITS, bits, written
+with {scope}:
+    print("ready", flush=True)
+    print(bits(FITS[{name!r}](checkpoint={file!r})), flush=True)
 """
 
 
 @contextmanager
-def fitting(name: str, file: Path, first: str = ""):
+def fitting(name: str, file: Path, scope: str = "written()"):
     """Start a process that fits, and wait until it does."""
-    code = PROCESS.format(tests=str(Path(__file__).parent), name=name, file=str(file), first=first)
+    code = PROCESS.format(tests=str(Path(__file__).parent), name=name, file=str(file), scope=scope)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
@@ -709,7 +718,7 @@ def fitting(name: str, file: Path, first: str = ""):
 def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
     """Kill a process each delay after it has a file, then let it end; return bits and kills."""
     for n_kills, delay in enumerate([*delays, None]):
-        with fitting(name, file, "checkpoint.SECONDS = 0.02") as process:
+        with fitting(name, file, "written(seconds=0.02)") as process:
             if delay is not None:
                 while not file.exists() and process.poll() is None:
                     time.sleep(0.001)
@@ -726,7 +735,7 @@ def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
 def test_a_process_that_is_killed_while_it_writes(name, tmp_path):
     file = tmp_path / "c"
     for number in (2, 6):
-        with fitting(name, file, f"die_in_write({number})") as process:
+        with fitting(name, file, f"dying_in_write({number})") as process:
             assert process.stdout.read() == ""
         assert process.returncode == -signal.SIGKILL
         assert file.exists()

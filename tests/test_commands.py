@@ -6,13 +6,13 @@ import gzip
 import io
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +20,9 @@ from click.testing import CliRunner
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.cli import main
-from greedynet.cli.commands import progress
+from greedynet.cli import commands as commands_folder
+from greedynet.cli import main, progress
+from greedynet.cli.program import COMMANDS
 from greedynet.losses import get_loss
 from networks import random_network
 
@@ -93,7 +94,14 @@ def files(folder):
 # The help
 
 
-@pytest.mark.parametrize("command", ["", "fit", "predict", "evaluate", "info"])
+def test_every_module_of_the_folder_is_a_command_of_the_table():
+    modules = [module.name for module in pkgutil.iter_modules(commands_folder.__path__)]
+    assert modules == sorted(COMMANDS)
+    assert list(main.commands) == list(COMMANDS)
+    assert len(set(COMMANDS)) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_imports_nothing_numerical(command):
     heavy = {"numpy", "sklearn", "scipy", "numba", "rich", "pyarrow"}
     arguments = [command, "--help"] if command else ["--help"]
@@ -210,8 +218,7 @@ def test_empty_cells(folder):
     result = run("fit", data, "--target", "y", "--out", "m.safetensors", code=2)
     message = (
         "a.csv: empty cells: 2 in 'x' (first data row 3), 1 in 'color' (first data row 8). Fill "
-        "them in, or write --missing mean to put the mean in, or --missing drop to leave the rows "
-        "out."
+        "them in, or write --missing mean to insert the mean, or --missing drop to drop the rows."
     )
     assert message in result.stderr
     assert files(folder) == ["a.csv"]
@@ -303,13 +310,13 @@ def test_models_saved_in_python(folder):
     np.testing.assert_array_equal(found, load("estimator.safetensors").predict(X))
     assert "RMSE" in run("evaluate", "estimator.safetensors", data, "--target", "y").stdout
     result = run("evaluate", "estimator.safetensors", data, code=2)
-    assert "takes 2 columns and knows no names, a.csv has 3" in result.stderr
+    assert "takes 2 columns and has no names for them, a.csv has 3" in result.stderr
     result = run("evaluate", "estimator.safetensors", inputs, code=2)
     assert "give --target" in result.stderr
     result = run(
         "predict", "network.safetensors", data.with_name("x.csv"), "--out", "p.csv", code=2
     )
-    assert "takes 3 columns and knows no names, x.csv has 2" in result.stderr
+    assert "takes 3 columns and has no names for them, x.csv has 2" in result.stderr
     text = run("info", "network.safetensors").stdout
     assert "a ShallowNetwork by greedynet" in text
     assert "without names" in text
@@ -357,19 +364,19 @@ def test_largest_neurons_come_first():
         ("fit data.csv --target y --ignore colour --out m", "'colour': did you mean 'color'?"),
         ("fit data.csv --target y --out nowhere/m", "make the folder 'nowhere' first"),
         ("fit data.csv --target y --out .", "add a file name to it"),
-        ("fit data.csv --target y --separator ; --out m", "has one column only, 'x,color,y'"),
-        ("fit data.csv --target y --separator ; --out m", "write --separator ';'"),
+        ("fit data.csv --target y --separator ; --out m", "has only one column, 'x,color,y'"),
+        ("fit data.csv --target y --separator ; --out m", "such as --separator ';'"),
         ("fit data.csv --target y --activation step --out m", "`activation` must be one of"),
         ("fit data.csv --target y --loss bad --out m", "`loss` must be one of"),
         ("fit data.csv --target y --quantile 0.5 --out m", "`quantile` goes with"),
         ("fit data.csv --target y --nodes 0 --out m", "Invalid value for '--nodes'"),
         ("fit data.csv --target y --missing zero --out m", "'zero' is not one of"),
-        ("fit data.csv --target color --loss huber --out m", "'color' holds classes"),
+        ("fit data.csv --target color --loss huber --out m", "'color' contains classes"),
         ("fit data.csv --target y --validate model.safetensors --out m", "is a binary file"),
-        ("fit one.csv --target y --out m", "one.csv has one row below the names"),
+        ("fit one.csv --target y --out m", "one.csv has one row below the header"),
         ("fit binary.csv --target y --out m", "binary.csv is a binary file"),
-        ("fit names.csv --target y --out m", "leave it out with --ignore 'name'"),
-        ("fit numbers.csv --target y --out m", "or with --text 'x' take it as text"),
+        ("fit names.csv --target y --out m", "drop it with --ignore 'name'"),
+        ("fit numbers.csv --target y --out m", "or with --text 'x' treat it as text"),
         ("predict none data.csv --out p.csv", "'none' does not exist"),
         ("predict data.csv data.csv --out p.csv", "no model file"),
         ("predict model.safetensors none.csv --out p.csv", "'none.csv' does not exist"),
@@ -444,7 +451,7 @@ def test_where_nothing_can_be_written_nothing_is_fitted(data, monkeypatch, out):
     def fit_table(*arguments, **options):
         raise AssertionError("fitted in vain")
 
-    monkeypatch.setattr("greedynet.cli.commands.fit.fit_table", fit_table)
+    monkeypatch.setattr("greedynet.tables.fit.fit_table", fit_table)
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
     result = run("fit", data, "--target", "y", "--out", out, code=2)
     assert {"closed": "'closed': there is no permission", ".": "add a file name"}.get(
@@ -538,11 +545,8 @@ def test_lines_where_there_is_no_terminal(monkeypatch):
             if self.getvalue().count("\n") > 1:
                 two_lines.set()
 
-    monkeypatch.setattr(progress, "FIRST_LINE", 0.01)
-    monkeypatch.setattr(progress, "NEXT_LINES", 0.01)
-    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: 3.0))
     monkeypatch.setattr(sys, "stderr", lines := Lines())
-    with progress.reporter() as report:
+    with progress.reporter(progress.Pace(0.01, 0.01, lambda: 3.0)) as report:
         report(12, 0.25)
         assert two_lines.wait(timeout=60)
     assert lines.getvalue().splitlines()[-1] == "greedynet: 12 nodes, error 0.25, 0 s"

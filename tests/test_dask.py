@@ -17,13 +17,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.fitting import sketch
-from greedynet.rows import rows as data
-from greedynet.rows.blocks import Preparation, Surveyed, base
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
+from greedynet.rows.blocks import BlockSizes, Preparation, Surveyed
+from greedynet.rows.sampling import SamplingSettings
 
 dask = need("dask")
 need("distributed")
@@ -41,8 +43,8 @@ from greedynet.dask import (  # noqa: E402
 )
 from greedynet.dask.cluster import Shards  # noqa: E402
 from greedynet.dask.collections import Partitions  # noqa: E402
+from greedynet.dask.placement import assign, largest_load  # noqa: E402
 from greedynet.dask.shard import Contents, Shard  # noqa: E402
-from greedynet.dask.spread import largest_load, spread  # noqa: E402
 from greedynet.dask.waiting import Placed, Waiting  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
@@ -91,16 +93,24 @@ def process_client():
 
 
 @pytest.fixture
-def small_samples(monkeypatch):
-    sample_few(monkeypatch)
+def small_samples():
+    with sampled():
+        yield
 
 
-def sample_few(monkeypatch):
-    """Make samples small, and leave more rows than these in their order."""
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 400)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 400)
-    monkeypatch.setattr(data, "CANONICAL_ROWS", 400)
-    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
+def sampled(check_every=EstimatorSettings.check_every, **more):
+    """Make samples small in this scope, and leave more rows than these in their order."""
+    sampling = SamplingSettings(least=400, most=400, **more)
+    fit = FitSettings(sampling=sampling, blocks=BlockSizes(rows=128))
+    settings = EstimatorSettings(fit=fit, merged_up_to=400, check_every=check_every)
+    return settings_context(settings)
+
+
+@pytest.fixture
+def impatient():
+    """Small samples, and workers that are looked for all the time."""
+    with sampled(check_every=0.01):
+        yield
 
 
 N = 2_000
@@ -300,7 +310,7 @@ def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
         if n_nodes == 6:
             raise PowerCutError("dark")
 
-    model._progress = cut
+    model.set_progress(on_neuron=cut)
     with pytest.raises(PowerCutError, match="dark"):
         fit(client, model, X, y)
     again = fit(client, DaskGreedyNetRegressor(n_nodes=8, checkpoint=path), X, y)
@@ -310,15 +320,13 @@ def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
 PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
-import pytest
+from contextlib import nullcontext
 from distributed import Client
 from greedynet.dask import DaskGreedyNetRegressor
-from killed import die_in_write
-from test_dask import fit, problem, sample_few
+from killed import dying_in_write
+from test_dask import fit, problem, sampled
 
-sample_few(pytest.MonkeyPatch())
-{first}
-with Client({address!r}, set_as_default=False) as client:
+with sampled(), {scope}, Client({address!r}, set_as_default=False) as client:
     model = DaskGreedyNetRegressor(n_nodes=8, checkpoint={checkpoint!r})
     fit(client, model, *problem()).save({out!r})
 """
@@ -329,11 +337,12 @@ with Client({address!r}, set_as_default=False) as client:
 def test_the_process_of_the_client_is_killed(client, small_samples, tmp_path, numbers):
     file, out = tmp_path / "fit.checkpoint", tmp_path / "model.safetensors"
     places = {"tests": os.path.dirname(__file__), "checkpoint": str(file), "out": str(out)}
-    for first in (*(f"die_in_write({number})" for number in numbers), ""):
-        code = PROCESS.format(address=client.scheduler.address, first=first, **places)
+    for number in (*numbers, None):
+        scope = f"dying_in_write({number})" if number else "nullcontext()"
+        code = PROCESS.format(address=client.scheduler.address, scope=scope, **places)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.returncode == (-signal.SIGKILL if first else 0), done.stderr
-        assert out.exists() == (not first)
+        assert done.returncode == (-signal.SIGKILL if number else 0), done.stderr
+        assert out.exists() == (not number)
     assert not file.exists()
     whole = fit(client, DaskGreedyNetRegressor(n_nodes=8), *problem())
     assert_same_network(greedynet.load(out), whole, atol=1e-10)
@@ -352,12 +361,11 @@ def test_task_names_and_nothing_left_behind(small_samples):
         wait_until_nothing_is_left(client)
 
 
-def test_nothing_is_left_behind_of_partitions_that_were_waited_for(small_samples, monkeypatch):
+def test_nothing_is_left_behind_of_partitions_that_were_waited_for(impatient):
     def slow(block):
         time.sleep(0.05)
         return block
 
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     X, y = problem()
     with cluster_of(2) as client, no_garbage_collection():
         model = DaskGreedyNetRegressor(n_nodes=5)
@@ -412,11 +420,11 @@ def test_what_a_pass_returns_does_not_grow_with_the_rows(small_samples, monkeypa
 
 def test_partitions_are_spread_and_stay_where_they_are():
     stay = ["a", "a", "b", "b"]
-    assert spread([5, 5, 5, 5], stay, ["a", "b"]) == stay
-    assert spread([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
-    assert spread([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
+    assert assign([5, 5, 5, 5], stay, ["a", "b"]) == stay
+    assert assign([5, 5, 5, 5], ["a"] * 4, ["a", "b"]).count("b") == 2
+    assert assign([5, 0, 5], ["gone", None, "b"], ["a", "b"])[::2] == ["a", "b"]
     # What is held besides counts.
-    assert spread([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
+    assert assign([3, 3], [None, None], ["a", "b"], {"a": 6}) == ["b", "b"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -425,7 +433,7 @@ def test_no_worker_has_much_more_than_its_share(seed):
     workers = [f"w{i}" for i in range(rng.randint(1, 6))]
     rows = rng.randint(0, 100, rng.randint(1, 40)).tolist()
     holders = rng.choice([*workers, "gone"], len(rows)).tolist()
-    targets = spread(rows, holders, workers)
+    targets = assign(rows, holders, workers)
     assert set(targets) <= set(workers)
     # No list of partitions can be cut finer than its largest one.
     assert largest_load(rows, targets) <= sum(rows) / len(workers) + max(rows)
@@ -437,6 +445,16 @@ def test_no_worker_has_much_more_than_its_share(seed):
 @pytest.fixture(scope="module")
 def fitted(client):
     return fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem(600), chunks=200)
+
+
+@pytest.mark.parametrize("off", [0.0, 1.0])
+def test_score_on_constants_is_scikit_learns(client, off):
+    X = problem(600)[0]
+    model = fit(client, DaskGreedyNetRegressor(), X, np.full(600, 2.0), chunks=200)
+    y = model.to_local().predict(X) + off
+    np.testing.assert_array_equal(y, y[0])
+    found = model.score(on_dask(X, 200), on_dask(y, 200))
+    assert found == r2_score(y, y - off) == (0.0 if off else 1.0)
 
 
 def test_to_local_has_the_same_attributes(fitted):
@@ -521,7 +539,7 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        r"`X` must be cut by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
+        r"`X` must be split by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
     ),
     "unknown columns": (
         LAZY_X[:, (LAZY_X[0] > 0)],
@@ -536,7 +554,7 @@ MISTAKES = {
         LAZY_Y.rechunk(300),
         None,
         ValueError,
-        r"rows \(200, 200, 200\), got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
+        r"with \(200, 200, 200\) rows, got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
     ),
     "other partitions of a table": (
         LAZY_X,
@@ -550,9 +568,9 @@ MISTAKES = {
         LAZY_Y,
         None,
         ValueError,
-        "Every block must have as many rows of each, got .* in partition 0",
+        "Every block must have the same number of rows of `X` and `y`, got .* in partition 0",
     ),
-    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"others in the columns \['b'\]"),
+    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"other types in the columns \['b'\]"),
     "text": (LAZY_X.astype(str), LAZY_Y, None, ValueError, "`X` must hold numbers, got <U"),
     "text outputs": (
         LAZY_X,
@@ -597,17 +615,16 @@ def test_mistakes_of_a_classifier(client):
         model.fit(LAZY_X[:0], LAZY_Y[:0])
 
 
-def test_very_many_rows_with_a_rare_class(client, small_samples, monkeypatch):
+def test_very_many_rows_with_a_rare_class(client):
     """A larger sample and one look at all rows; rows of the rare class from wherever they are."""
-    monkeypatch.setattr(sketch, "MAX_CORRECTED", 1_500)
-    monkeypatch.setattr(sketch, "MANY", 1_400)
-    monkeypatch.setattr("greedynet.fitting.classify.MAX_FINAL_ROWS", 600)
     X, y = problem()
-    wanted = GreedyNetRegressor(n_nodes=8).fit(X, y)
-    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y, chunks=500), wanted)
     rare = (y > np.quantile(y, 0.98)).astype(int)
-    wanted = GreedyNetClassifier(n_nodes=5).fit(X, rare)
-    found = fit(client, DaskGreedyNetClassifier(n_nodes=5), X, rare, chunks=400).to_local()
+    with sampled(corrected=1_500, many=1_400, classified=600):
+        wanted = GreedyNetRegressor(n_nodes=8).fit(X, y)
+        found = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y, chunks=500)
+        assert_same_network(found, wanted)
+        wanted = GreedyNetClassifier(n_nodes=5).fit(X, rare)
+        found = fit(client, DaskGreedyNetClassifier(n_nodes=5), X, rare, chunks=400).to_local()
     np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), atol=1e-8)
 
 
@@ -649,7 +666,7 @@ def test_labels_that_are_equal_have_equal_checksums():
 
 
 def test_no_client_says_what_to_write():
-    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, and there is none"):
+    with pytest.raises(ValueError, match=r"needs a client of a dask cluster, but there is none"):
         DaskGreedyNetRegressor().fit(LAZY_X, LAZY_Y)
     with pytest.raises(TypeError, match=r"`client` must be a distributed.Client or None, got str"):
         DaskGreedyNetRegressor().client = "tcp://127.0.0.1:8786"
@@ -708,8 +725,7 @@ class Meddling:
 
 @pytest.fixture(scope="module")
 def wanted_after_faults():
-    with pytest.MonkeyPatch.context() as patch:
-        sample_few(patch)
+    with sampled():
         return GreedyNetRegressor(n_nodes=8).fit(*problem())
 
 
@@ -859,7 +875,7 @@ def test_scattered_data_that_are_lost_say_so(small_samples, monkeypatch):
             close(client, shard)
 
         Meddling(monkeypatch, 2, replace)
-        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be computed again"):
+        with pytest.raises(ClusterError, match=r"Partition \d .* cannot be recomputed"):
             model.fit(da.concatenate(blocks), on_dask(y, 1_000))
 
 
@@ -874,13 +890,12 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
         model = DaskGreedyNetRegressor(n_nodes=5)
         model.client = client
         Meddling(monkeypatch, 1, lambda shard: close(client, shard))
-        with pytest.raises(ClusterError, match="computed again and came out different"):
+        with pytest.raises(ClusterError, match="was recomputed with a different result"):
             model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
 
 
-def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeypatch):
+def test_a_pass_may_take_longer_than_the_patience(client, impatient, monkeypatch):
     """A worker that does not answer for a while is looked for, found, and waited for."""
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     real = Shard.total
 
     def slow(self, *asked):
@@ -892,9 +907,8 @@ def test_a_pass_may_take_longer_than_the_patience(client, small_samples, monkeyp
     assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=5), *problem()), wanted)
 
 
-def test_a_scheduler_may_take_longer_than_the_patience(small_samples, monkeypatch):
+def test_a_scheduler_may_take_longer_than_the_patience(impatient):
     """dask breaks its client where the time is over while it fetches a result."""
-    monkeypatch.setattr("greedynet.dask.waiting._LOOK_EVERY", 0.01)
     wanted = GreedyNetRegressor(n_nodes=5).fit(*problem())
     with cluster_of(2) as client:
         handlers = client.cluster.scheduler.handlers
@@ -923,7 +937,7 @@ def test_an_answer_that_comes_when_the_time_is_over_is_taken(client):
 
     worker, *_ = client.nthreads()
     shard = Placed(worker, (0,), SimpleNamespace(status="finished"), None)
-    assert Waiting(client).answer(shard, Late()) == 7
+    assert Waiting(client, check_every=1.0).answer(shard, Late()) == 7
 
 
 def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
@@ -946,7 +960,7 @@ def test_rows_that_vanish_are_noticed(client, small_samples, monkeypatch):
 def test_a_partition_that_is_summed_twice_is_noticed(client, small_samples, monkeypatch):
     real = Shards.ask
     monkeypatch.setattr(Shards, "ask", lambda *given: real(*given) * 2)
-    with pytest.raises(RuntimeError, match="must be summed once"):
+    with pytest.raises(RuntimeError, match="must be summed exactly once"):
         fit(client, DaskGreedyNetRegressor(n_nodes=6), *problem())
 
 
@@ -974,6 +988,16 @@ def test_the_source_alone(client):
         rows = source.take(preparation, positions)
         np.testing.assert_array_equal(rows.X, X[positions])
         np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
+
+
+def test_the_seconds_of_a_shard_are_within_those_of_the_call():
+    X, y = problem(900)
+    shard = Shard([0, 1], [(X[:600], y[:600], None), (X[600:], y[600:], None)])
+    before = time.perf_counter()
+    answer = shard.total(pickle.dumps(Preparation(3, 1)), pickle.dumps(Surveyed()), [0, 600])
+    assert 0 <= answer.seconds <= time.perf_counter() - before
+    assert answer.counts == {0: 600, 1: 300}
+    assert answer.found.n_rows == 900
 
 
 def test_rows_are_prepared_anew_for_another_preparation(client):

@@ -2,21 +2,18 @@
 
 import doctest
 import importlib
-import os
 import pkgutil
 
 import pytest
 
 import greedynet
 from extras import need
+from greedynet.export.registry import EXPORTERS
 
 # What the examples of a module need beyond the core; the last one is a library's own subclass.
 NEEDS = {
     "greedynet.dask": "distributed",
-    "greedynet.export.jax_function": "jax",
-    "greedynet.export.keras_model": "keras",
-    "greedynet.export.onnx_model": "onnxruntime",
-    "greedynet.export.torch_module": "torch",
+    **{f"greedynet.export.{e.home}": e.libraries[-1] for e in EXPORTERS if e.libraries},
     "greedynet.export.torch_skip": "torch",
     "greedynet.paper.reproduce": "jax",
     "greedynet.paper.figures": "jax",
@@ -43,8 +40,6 @@ def needed(name):
 def test_examples_of(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     library = needed(name)
-    if library == "keras":
-        os.environ.setdefault("KERAS_BACKEND", "jax")
     if library is not None:
         need(library)
     if library == "matplotlib":

@@ -4,12 +4,13 @@ import os
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from classifiers import classifier, clear, rows
+from classifiers import classifier, clear, rows, with_logits
 from greedynet import GreedyNetClassifier, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
@@ -219,6 +220,20 @@ def test_not_a_number_is_no_class(tmp_path: Path, n_classes: int):
     indices = run_classes(classifier(n_classes), X, "float64", tmp_path)[1]
     assert indices[0] == -1
     assert indices[1] >= 0
+
+
+@compiled
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_first_of_equal_logits_is_the_class(tmp_path: Path, n_classes: int, dtype: str):
+    n_logits = 1 if n_classes == 2 else n_classes
+    model = with_logits(np.eye(n_logits), n_classes)
+    X = np.array(list(product([-1.0, -0.0, 0.0, 2.0], repeat=n_logits)))
+    logits, indices, classes = run_classes(model, X, dtype, tmp_path)
+    np.testing.assert_array_equal(logits, X)
+    wanted = (X[:, 0] > 0).astype(int) if n_classes == 2 else X.argmax(axis=1)
+    np.testing.assert_array_equal(indices, wanted)
+    np.testing.assert_array_equal(classes, model.predict(X))
 
 
 def test_logits_alone_have_no_classes(tmp_path: Path):

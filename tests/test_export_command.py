@@ -1,6 +1,5 @@
 """`greedynet export`: every target from the command line, and what a user may get wrong."""
 
-import os
 import re
 
 import numpy as np
@@ -12,6 +11,7 @@ from classifiers import classifier, rows
 from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.cli import main
+from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS
 from networks import inputs, random_network
 from problems import noisy
 
@@ -31,6 +31,29 @@ def saved(model, tmp_path):
 
 def run(*arguments):
     return CliRunner().invoke(main, ["export", *map(str, arguments)])
+
+
+def test_help_names_what_can_be_written():
+    text = " ".join(run("--help").output.split())
+    assert f"--to [{'|'.join(FILE_EXPORTERS)}]" in text
+    for exporter in EXPORTERS:
+        assert (exporter.title in text) == (exporter.name in FILE_EXPORTERS)
+
+
+# Keras reads its own weights in a way that NumPy 2 warns of.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.parametrize("target", FILE_EXPORTERS)
+def test_file_has_the_ending_of_the_table(saved, target):
+    exporter = FILE_EXPORTERS[target]
+    for library in exporter.libraries:
+        need(library)
+    result = run(saved, "--to", target)
+    assert result.exit_code == 0, result.output
+    path = saved.with_suffix(exporter.suffix)
+    assert path.stat().st_size > 0
+    said, hint = result.output.splitlines()
+    assert said.startswith(f"wrote {path}: ")
+    assert str(path) in hint
 
 
 def test_onnx(model, saved):
@@ -94,7 +117,6 @@ def test_torch_says_what_loads_the_file(tmp_path, activation, affine, layers):
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 def test_keras(model, saved, tmp_path):
     need("jax")
-    os.environ.setdefault("KERAS_BACKEND", "jax")
     need("keras")
     result = run(saved, "--to", "keras", "--out", tmp_path / "net.h5")
     assert result.exit_code == 2
@@ -111,16 +133,16 @@ def test_keras(model, saved, tmp_path):
 # Keras reads its own weights in a way that NumPy 2 warns of.
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 @pytest.mark.parametrize("n_classes", [2, 5])
-@pytest.mark.parametrize("target", ["onnx", "torch", "keras", "c"])
+@pytest.mark.parametrize("target", FILE_EXPORTERS)
 def test_classifier(tmp_path, target, n_classes):
-    for library in {"onnx": ["onnxruntime"], "c": [], "keras": ["jax"]}.get(target, [target]):
+    for library in FILE_EXPORTERS[target].libraries:
         need(library)
-    os.environ.setdefault("KERAS_BACKEND", "jax")
     model = classifier(n_classes)
     saved = tmp_path / "model.safetensors"
     model.save(saved)
     result = run(saved, "--to", target)
     assert result.exit_code == 0, result.output
+    assert f"{FILE_EXPORTERS[target].class_outputs} of the classes " in result.output
     assert repr(model.classes_.tolist()[1]) in result.output
     X = rows(30, seed=1).astype("float32")
     if target == "onnx":
@@ -131,12 +153,12 @@ def test_classifier(tmp_path, target, n_classes):
         np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-4)
     elif target == "c":
         assert "int model_class(" in saved.with_suffix(".h").read_text(encoding="ascii")
-    else:
-        assert "outputs are logits" in result.output
-    if target == "torch":
+    elif target == "torch":
+        assert "outputs are logits of" in result.output
         weights = need("torch").load(saved.with_suffix(".pt"), weights_only=True)
         assert len(weights["2.bias"]) == model.network_.n_outputs
     elif target == "keras":
+        assert "outputs are logits of" in result.output
         keras = need("keras")
         logits = keras.saving.load_model(saved.with_suffix(".keras"))(X)
         wanted = model.decision_function(X).reshape(len(X), -1)

@@ -1,9 +1,10 @@
 """What all exporters share: what they take, the affine term as neurons, the check of agreement."""
 
-import os
+import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -17,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import greedynet.export
 from classifiers import classifier, with_logits
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError, ShallowNetwork
@@ -27,58 +29,43 @@ from greedynet.export import (
     from_torch,
     init_torch_,
     register_skl2onnx,
-    to_c,
-    to_jax,
-    to_keras,
-    to_onnx,
-    to_torch,
 )
 from greedynet.export.agreement import (
     check_agreement,
     check_class_agreement,
     sample_inputs,
 )
+from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS, Exporter
 from greedynet.support.extras import require
 from networks import fitted, impostor, inputs, random_network, steep
+from pages import ROOT
 from problems import SEARCHES
 
 Export = Callable[..., Any]
 
 
-def _to_torch(model: Any, folder: Path, **options: Any) -> None:
-    need("torch")
-    to_torch(model, **options)
+def need_libraries(exporter: Exporter) -> None:
+    for library in exporter.libraries:
+        need(library)
 
 
-def _to_onnx(model: Any, folder: Path, **options: Any) -> None:
-    need("onnx")
-    need("onnxruntime")
-    to_onnx(model, folder / "model.onnx", **options)
+def export_of(exporter: Exporter) -> Export:
+    """Return the exporter's function as one of a model and a folder, for those that write files."""
+
+    def export(model: Any, folder: Path, **options: Any) -> None:
+        need_libraries(exporter)
+        function = getattr(greedynet.export, exporter.function)
+        path = (folder / f"model{exporter.suffix}",) if "path" in parameters(function) else ()
+        function(model, *path, **options)
+
+    return export
 
 
-def _to_keras(model: Any, folder: Path, **options: Any) -> None:
-    need("jax")
-    os.environ.setdefault("KERAS_BACKEND", "jax")
-    need("keras")
-    to_keras(model, **options)
+def parameters(function: Callable[..., Any]) -> set[str]:
+    return set(inspect.signature(function).parameters)
 
 
-def _to_jax(model: Any, folder: Path, **options: Any) -> None:
-    need("jax")
-    to_jax(model, **options)
-
-
-def _to_c(model: Any, folder: Path, **options: Any) -> None:
-    to_c(model, folder / "model.h", **options)
-
-
-EXPORTS = {
-    "torch_module": _to_torch,
-    "onnx_model.model": _to_onnx,
-    "keras_model": _to_keras,
-    "jax_function": _to_jax,
-    "c_header": _to_c,
-}
+EXPORTS = {exporter.name: export_of(exporter) for exporter in EXPORTERS}
 
 
 def attribute(place: str) -> Any:
@@ -86,7 +73,51 @@ def attribute(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def replace_in_home(
+    exporter: Exporter, name: str, made: Callable[[Any], Any], patch: pytest.MonkeyPatch
+) -> None:
+    """Put `made(function)` in the place of a function, in all modules of an exporter's home."""
+    home = exporter.module().__name__
+    modules = [key for key in sys.modules if key == home or key.startswith(f"{home}.")]
+    holders = [key for key in modules if hasattr(sys.modules[key], name)]
+    assert holders, f"{home} does not use {name}"
+    for key in holders:
+        patch.setattr(f"{key}.{name}", made(getattr(sys.modules[key], name)))
+
+
 every_export = pytest.mark.parametrize("export", EXPORTS.values(), ids=EXPORTS)
+every_exporter = pytest.mark.parametrize("exporter", EXPORTERS, ids=lambda e: e.name)
+exporters_with_labels = pytest.mark.parametrize(
+    "exporter", [e for e in EXPORTERS if e.has_labels], ids=lambda e: e.name
+)
+
+
+# The table
+
+
+def test_every_exporter_has_names_of_its_own():
+    for names in (
+        [exporter.name for exporter in EXPORTERS],
+        [exporter.suffix for exporter in FILE_EXPORTERS.values()],
+        [name for exporter in EXPORTERS for name in (exporter.function, *exporter.more)],
+    ):
+        assert len(names) == len(set(names))
+
+
+@every_exporter
+def test_home_has_what_the_table_says(exporter: Exporter):
+    home = exporter.module()
+    for name in (exporter.function, *exporter.more):
+        assert name in greedynet.export.__all__
+        assert getattr(greedynet.export, name) is getattr(home, name)
+    assert hasattr(home, "write_file") == (exporter.suffix is not None)
+    assert (exporter.extra is None) == (not exporter.libraries)
+
+
+def test_names_that_are_not_there_are_refused_with_those_that_are():
+    with pytest.raises(AttributeError, match=r"no attribute 'to_cobol', only .*to_c, .*to_torch"):
+        _ = greedynet.export.to_cobol
+    assert set(greedynet.export.__all__) <= set(dir(greedynet.export))
 
 
 # What they take
@@ -119,7 +150,7 @@ def test_classifier_and_its_file_are_taken(tmp_path: Path, export: Export, n_cla
 
 
 # Other languages have text and whole numbers.
-@pytest.mark.parametrize("export", [_to_onnx, _to_c])
+@exporters_with_labels
 @pytest.mark.parametrize(
     "classes",
     [
@@ -132,14 +163,14 @@ def test_classifier_and_its_file_are_taken(tmp_path: Path, export: Export, n_cla
     ids=lambda classes: str(classes.dtype),
 )
 def test_classes_that_have_no_name_elsewhere_are_refused(
-    tmp_path: Path, export: Export, classes: np.ndarray
+    tmp_path: Path, exporter: Exporter, classes: np.ndarray
 ):
     model = copy(classifier())
     model.classes_ = classes
     with pytest.raises(
         TypeError, match=r"`to_\w+` must be text or whole numbers.*`model.network_`"
     ):
-        export(model, tmp_path)
+        EXPORTS[exporter.name](model, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -197,22 +228,24 @@ def test_activation_of_ones_own_is_exported_once_it_is_in_the_table(
             return 2 * torch.relu(z)
 
     translations = {
-        "torch_skip.ACTIVATION_MODULES": lambda own: DoubleModule(),
-        "onnx_model.ACTIVATION_OPERATORS": lambda graph, z, own: graph.add(
-            "Mul", graph.add("Relu", z), 2.0
+        "torch": ("export.torch_skip.ACTIVATION_MODULES", lambda own: DoubleModule()),
+        "onnx": (
+            "export.onnx_model.ACTIVATION_OPERATORS",
+            lambda graph, z, own: graph.add("Mul", graph.add("Relu", z), 2.0),
         ),
-        "keras_model.ACTIVATION_FUNCTIONS": lambda keras, own, z: keras.ops.relu(z + z),
-        "c_header.ACTIVATION_EXPRESSIONS": (
-            "z < 0 ? 0 : 2 * z",
-            lambda z, own: np.where(z < 0, 0, 2 * z),
+        "keras": (
+            "export.keras_model.ACTIVATION_FUNCTIONS",
+            lambda keras, own, z: keras.ops.relu(z + z),
+        ),
+        "jax": ("train.activations.ACTIVATIONS", lambda z: 2 * jax.nn.relu(z)),
+        "c": (
+            "export.c_header.ACTIVATION_EXPRESSIONS",
+            ("z < 0 ? 0 : 2 * z", lambda z, own: np.where(z < 0, 0, 2 * z)),
         ),
     }
-    for place, translation in translations.items():
-        monkeypatch.setitem(attribute(f"greedynet.export.{place}"), "double", translation)
-    jax_table = attribute("greedynet.train.activations.ACTIVATIONS")
-    monkeypatch.setitem(jax_table, "double", lambda z: 2 * jax.nn.relu(z))
-    for export in EXPORTS.values():
-        export(replace(random_network(affine=False), activation=Double()), tmp_path)
+    for name, (place, translation) in translations.items():
+        monkeypatch.setitem(attribute(f"greedynet.{place}"), "double", translation)
+        EXPORTS[name](replace(random_network(affine=False), activation=Double()), tmp_path)
 
 
 @every_export
@@ -225,22 +258,29 @@ def test_network_without_neurons_is_exported(tmp_path: Path, export: Export, aff
 # The check of agreement
 
 
-@every_export
+def with_one_sign_wrong(weight: str, index: int) -> Callable[[Export], Export]:
+    """Return what makes `rounded_weights` round one of them to its opposite."""
+
+    def made(right: Export) -> Export:
+        def one_sign_wrong(*arguments: Any) -> dict[str, np.ndarray]:
+            weights = right(*arguments)
+            weights[weight].flat[index] *= -1
+            return weights
+
+        return one_sign_wrong
+
+    return made
+
+
+@every_exporter
 @pytest.mark.parametrize("weight", ["inner_weights", "biases", "outer_weights", "intercept"])
 def test_disagreement_is_refused(
-    tmp_path: Path, export: Export, weight: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, exporter: Exporter, weight: str, monkeypatch: pytest.MonkeyPatch
 ):
-    module = f"greedynet.export.{next(k for k, v in EXPORTS.items() if v is export)}"
-    right = sys.modules[module].rounded_weights
-
-    def one_sign_wrong(*arguments: Any) -> dict[str, np.ndarray]:
-        weights = right(*arguments)
-        weights[weight].flat[0] *= -1
-        return weights
-
-    monkeypatch.setattr(f"{module}.rounded_weights", one_sign_wrong)
+    need_libraries(exporter)
+    replace_in_home(exporter, "rounded_weights", with_one_sign_wrong(weight, 0), monkeypatch)
     with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that differs"):
-        export(random_network(4, 2), tmp_path)
+        EXPORTS[exporter.name](random_network(4, 2), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -407,45 +447,33 @@ def test_ties_have_no_right_label():
     check_classes(model, lambda X: [np.full(len(X), "any"), model.predict_proba(X)])
 
 
-@pytest.mark.parametrize(
-    ("export", "module"), [(_to_onnx, "onnx_model.model"), (_to_c, "c_header")]
-)
+@exporters_with_labels
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_classes_in_another_order_are_refused(
-    tmp_path: Path,
-    export: Export,
-    module: str,
-    n_classes: int,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, exporter: Exporter, n_classes: int, monkeypatch: pytest.MonkeyPatch
 ):
-    where = f"greedynet.export.{module}.label_table"
-    right = attribute(where)
-    monkeypatch.setattr(where, lambda *arguments: right(*arguments)[::-1])
+    need_libraries(exporter)
+    replace_in_home(
+        exporter, "label_table", lambda right: lambda *given: right(*given)[::-1], monkeypatch
+    )
     with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that says .* where"):
-        export(classifier(n_classes), tmp_path)
+        EXPORTS[exporter.name](classifier(n_classes), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 # Probabilities of 0 and 1 would not show it.
-@every_export
+@every_exporter
 def test_wrong_logits_are_refused_where_no_probability_shows_it(
-    tmp_path: Path, export: Export, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ):
+    export = EXPORTS[exporter.name]
     model = with_logits(np.array([[0.0, 1.0, 2.0]]), 3)
     model.network_ = replace(
         model.network_, intercept=np.array([0.0, 1e3, 2e3]), input_range=[[50.0], [60.0]]
     )
     assert set(np.unique(model.predict_proba(sample_inputs(model.network_)))) == {0.0, 1.0}
-    module = f"greedynet.export.{next(k for k, v in EXPORTS.items() if v is export)}"
-    right = sys.modules[module].rounded_weights
-
-    def one_sign_wrong(*arguments: Any) -> dict[str, np.ndarray]:
-        weights = right(*arguments)
-        weights["intercept"][1] *= -1
-        return weights
-
     export(model, tmp_path)
-    monkeypatch.setattr(f"{module}.rounded_weights", one_sign_wrong)
+    replace_in_home(exporter, "rounded_weights", with_one_sign_wrong("intercept", 1), monkeypatch)
     with pytest.raises(DisagreementError, match="differs from `predict`"):
         export(model, tmp_path)
 
@@ -500,25 +528,44 @@ def test_folding_needs_an_activation_with_an_odd_part(name):
 
 
 @pytest.mark.parametrize(
-    ("call", "module", "extra"),
-    [
-        (lambda: to_torch(random_network()), "torch", "torch"),
-        (lambda: from_torch(None), "torch", "torch"),
-        (lambda: init_torch_(None, None, random_network()), "torch", "torch"),
-        (lambda: to_onnx(random_network(), "x.onnx"), "onnxruntime", "onnx"),
-        (lambda: register_skl2onnx(), "skl2onnx", "onnx"),
-        (lambda: to_keras(random_network()), "keras", "keras"),
-        (lambda: to_jax(random_network()), "jax", "train"),
-    ],
+    ("exporter", "library"),
+    [(exporter, library) for exporter in EXPORTERS for library in exporter.libraries],
+    ids=lambda part: part if isinstance(part, str) else part.name,
 )
 def test_missing_library_is_named_with_its_extra(
+    tmp_path: Path, exporter: Exporter, library: str, monkeypatch: pytest.MonkeyPatch
+):
+    for other in set(exporter.libraries) - {library}:
+        need(other)
+    monkeypatch.setattr(f"{__name__}.need", lambda module: None)  # the one is not there now
+    monkeypatch.setitem(sys.modules, library, None)
+    message = rf'needs {library}.*pip install "greedynet\[{exporter.extra}\]"'
+    with pytest.raises(ModuleNotFoundError, match=message):
+        EXPORTS[exporter.name](random_network(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("call", "module", "extra"),
+    [
+        (lambda: from_torch(None), "torch", "torch"),
+        (lambda: init_torch_(None, None, random_network()), "torch", "torch"),
+        (lambda: register_skl2onnx(), "skl2onnx", "onnx"),
+    ],
+)
+def test_library_of_another_function_is_named_with_its_extra(
     call: Callable[[], object], module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ):
-    if module == "keras":
-        need("jax")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'needs {module}.*pip install "greedynet\[{extra}\]"'):
         call()
+
+
+def test_every_extra_is_one_that_can_be_installed():
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = about["project"]["optional-dependencies"]
+    for exporter in EXPORTERS:
+        brought = extras.get(exporter.extra, [])
+        assert set(exporter.libraries) <= set(brought), f"{exporter.extra} of {exporter.name}"
 
 
 def test_broken_library_speaks_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -531,7 +578,8 @@ def test_broken_library_speaks_for_itself(tmp_path: Path, monkeypatch: pytest.Mo
 def test_importing_the_exporters_loads_no_library():
     heavy = ("torch", "jax", "onnx", "onnxruntime", "skl2onnx", "keras")
     code = (
-        f"import sys, greedynet.export; print(*[name for name in {heavy!r} if name in sys.modules])"
+        "import sys; from greedynet.export import *; "
+        f"print(*[name for name in {heavy!r} if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []

@@ -269,6 +269,15 @@ def test_path_with_gcv_shows_its_root(search):
     assert shown[0] == pytest.approx(path.training_errors[0], rel=0.1)
 
 
+def test_path_of_several_outputs_shows_the_gcv_of_one():
+    X, y = noisy(150, 1)
+    path = GreedyNetRegressor(max_nodes=12).fit(X, np.column_stack([y, y**2])).path_
+    display = PathDisplay.from_path(path)
+    np.testing.assert_allclose(display.score_line_.get_ydata() ** 2, path.scores / 2)
+    (shown,) = display.best_marker_.get_ydata()
+    assert shown**2 == pytest.approx(path.finished_score / 2)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize(
     "parameters", [{}, {"cv": 3}, {"validation_fraction": 0.2}, {"max_nodes": 10}]
@@ -646,7 +655,7 @@ def test_one_of_several_outputs_has_effects():
     model = GreedyNetRegressor(6).fit(X, np.column_stack([X[:, 0] ** 2, X[:, 1]]))
     values, means = EffectDisplay.from_estimator(model, X, 1, target=1).lines_[0].get_data()
     np.testing.assert_allclose(means, naive_effect(model.predict, X, 1, values)[:, 1], atol=1e-12)
-    with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
+    with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         EffectDisplay.from_estimator(model, X, 1)
 
 
@@ -837,12 +846,12 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(wide(1), y=[1.0]),
             ValueError,
-            "`X` must be given where `y` is, got None: give both",
+            "`X` must be given together with `y`, got None: give both",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1), [[2.0], [2.0]]),
             ValueError,
-            "`X` must have different values in every column, .* got only 2 in one",
+            "`X` must have at least two distinct values in every column, .* got only 2 in one",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1), [[0], [1]], [1.0, 2.0, 3.0]),
@@ -852,7 +861,7 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(hat(1, 2), [[0], [1]]),
             ValueError,
-            "`output` must say which of the 2 outputs to draw, got None: write `output=0`",
+            "`output` must select one of the 2 outputs to draw, got None: write `output=0`",
         ),
         (
             lambda: NeuronsDisplay.from_network(hat(1, 2), output=2),
@@ -867,7 +876,7 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), panels=["error"]),
             ValueError,
-            r"`panels` must be some of \['network'\], got \['error'\]: .* `target` is given",
+            r"`panels` must be some of \['network'\], got \['error'\]: .* require a `target`",
         ),
         (
             lambda: ApproximationDisplay.from_network(
@@ -898,7 +907,7 @@ def fitted(n_features):
                 StandardScaler().fit([[0], [1]]), [[0], [1]]
             ),
             TypeError,
-            "`estimator` must have a `predict` to be drawn, got StandardScaler: give",
+            "`estimator` must have a `predict` method to be drawn, got StandardScaler: give",
         ),
         (
             lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1])),

@@ -14,17 +14,26 @@ from sklearn.inspection import permutation_importance
 
 import greedynet
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, write_report
+from greedynet import (
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    ShallowNetwork,
+    fit_table,
+    write_report,
+)
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
 from greedynet.cli.daylight import daylight_hours, daylight_path, daylight_text
+from greedynet.report.classes import ShownClasses
 from greedynet.report.features import importances
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
 from greedynet.report.packing import limits, packed, rounded
 from greedynet.report.page import embedded
-from greedynet.report.ridgelets import half_sphere
+from greedynet.report.ridgelets import half_sphere, ridgelet_section
 from greedynet.report.subject import Rows, Subject, as_columns
-from greedynet.report.tables import calibration
+from greedynet.report.tables import MOST_NEURONS, MOST_WEIGHTS, calibration, neurons_section
+from greedynet.report.words import paragraphs, suggestions
+from greedynet.report.write import known_scores
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
 
@@ -88,15 +97,65 @@ def test_embedded_data_cannot_end_their_element(text):
 def test_words_say_what_was_fitted_and_how_good_it_is(pages):
     text = html.unescape(pages["many"].read_text(encoding="utf-8"))
     model = case("many").model
-    assert "to 200 rows of the table, from 10 columns, 1 of them text" in text
+    assert "(a number) from 10 columns, 1 of them text: " in text
+    assert ". It was fitted to 200 rows of the table.</p>" in text
     assert f"{model.about['training']['rmse']:.3g}" in text
     assert f"The network has {model.network.n_nodes} nodes" in text
-    assert "Give them with: greedynet report model.safetensors data.csv" not in text
+    assert "Pass them with: greedynet report model.safetensors data.csv" not in text
     bare = pages["without rows"].read_text(encoding="utf-8")
-    assert "Give them with: greedynet report model.safetensors data.csv" in bare
+    assert "Pass them with: greedynet report model.safetensors data.csv" in bare
     data = contents(pages["without rows"])
-    assert [name for name in ("picture", "effects", "importance", "misses") if data[name]] == []
+    assert [name for name in ("picture", "effects", "importance", "errors") if data[name]] == []
     assert data["neurons"]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("r2", "wanted"),
+    [
+        (0.12345, "12.3 %"),
+        (0.98765, "98.8 %"),
+        (0.98999, "99.0 %"),
+        (0.99, "99.00 %"),
+        (0.99987, "99.99 %"),
+        (0.0, "0.0 %"),
+        (-0.001, "none"),
+    ],
+)
+def test_per_cents_of_the_variation(r2, wanted):
+    subject = Subject(as_columns(case("one").model), "y")
+    quality = paragraphs(subject, {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": r2}})[1]
+    assert re.findall(r"[\d.]+ %|\bnone\b", quality) == [wanted]
+    assert re.findall(r"\d\.\d+", quality.replace(wanted, "")) == ["0.123", "0.235"]
+
+
+def test_per_cents_of_the_right_classes():
+    subject = Subject(as_columns(case("classes").model), "y")
+    quality = paragraphs(subject, {"rows": {"accuracy": 0.98765, "log_loss": 0.012345}})[1]
+    assert re.findall(r"\d+\.\d+(?: %)?", quality) == ["98.8 %", "0.0123"]
+
+
+def tried(training, held_out):
+    """Return what is suggested for a model with these errors."""
+    known = case("one")
+    rows = Rows(known.X, known.y, "rows")
+    subject = Subject(as_columns(known.model), "y", rows, rows)
+    scores = {"training rows": training, "held-out rows": held_out}
+    return " ".join(suggestions(subject, scores, "m.safetensors"))
+
+
+@pytest.mark.parametrize("name", ["rmse", "log_loss"])
+def test_a_gap_between_training_and_held_out_rows_is_told(name):
+    assert "2.3 times" in tried({name: 0.2}, {name: 0.46})
+    assert " times " not in tried({name: 0.2}, {name: 0.3})
+    assert " times " not in tried({name: 0.46}, {name: 0.2})
+    assert " times " not in tried({name: 0.0}, {name: 0.2})
+
+
+def test_much_that_is_unexplained_is_told():
+    for r2 in ((0.49, 0.9), (0.9, 0.49)):
+        assert "unexplained" in tried(*({"rmse": 1.0, "r2": share} for share in r2))
+    for r2 in ((0.5, 0.5), (None, 0.9)):
+        assert "unexplained" not in tried(*({"rmse": 1.0, "r2": share} for share in r2))
 
 
 # Its numbers
@@ -180,6 +239,54 @@ def test_columns_are_shuffled_one_by_one_and_categories_whole():
             assert worse == pytest.approx(error(shuffled) - error(known.X), abs=1e-9)
 
 
+def test_importance_of_classes_is_by_log_loss():
+    known = case("classes")
+    subject = Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows"))
+    found, rng = importances(subject), np.random.default_rng(0)
+    orders = [rng.permutation(len(known.y)) for _ in range(found.shape[1])]
+
+    at = np.searchsorted(known.model.classes_, known.y)
+
+    def error(X):
+        return -np.mean(np.log(known.model.predict_proba(X)[np.arange(len(at)), at]))
+
+    for column in range(4):
+        for order, worse in zip(orders, found[column], strict=True):
+            shuffled = known.X.copy()
+            shuffled[:, column] = known.X[order, column]
+            assert worse == pytest.approx(error(shuffled) - error(known.X), abs=1e-9)
+
+
+def test_accuracy_at_every_stop(pages):
+    known, found = case("classes"), contents(pages["classes"])["rowScores"]
+    path, classes = known.model.path_, known.model.classes_
+    grown = [path.network.truncate(int(width)).predict(known.X) for width in path.n_nodes]
+    wanted = [np.mean(classes[logits.argmax(axis=1)] == known.y) for logits in grown]
+    wanted.append(known.model.score(known.X, known.y))
+    assert found["name"] == "accuracy"
+    np.testing.assert_allclose(found["values"], wanted, rtol=1e-4)
+
+
+def test_score_of_several_outputs_is_that_of_one(tmp_path):
+    X = case("two").X
+    model = GreedyNetRegressor(max_nodes=8).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
+    write_report(model, tmp_path / "report.html", output=1)
+    growth, path = contents(tmp_path / "report.html")["growth"], model.path_
+    np.testing.assert_allclose(growth["score"], np.sqrt(path.scores / 2), rtol=1e-4)
+    wanted = np.sqrt(path.finished_score / 2)
+    assert growth["finished"]["score"] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_map_of_classes_tells_how_sure_the_network_is(pages):
+    known, data = case("two inputs, classes"), contents(pages["two inputs, classes"])["picture"]
+    middles = [low + (high - low) * (np.arange(60) + 0.5) / 60 for low, high in data["x"]]
+    p = known.model.predict_proba(np.column_stack([m.ravel() for m in np.meshgrid(*middles)]))
+    classes, levels = np.divmod(unpacked(data["values"])[-1], 16)
+    apart = np.abs(p[:, 1] - p[:, 0])  # from 0, a tie, to 1
+    assert np.mean(classes == p.argmax(axis=1)) > 0.999
+    np.testing.assert_array_less(np.abs(levels + 0.5 - 16 * apart), 0.5 + 1e-3)
+
+
 def test_neurons_by_name_kink_and_active_share(pages):
     known, data = case("one"), contents(pages["one"])
     network, table = known.model.network_, data["neurons"]
@@ -193,18 +300,35 @@ def test_neurons_by_name_kink_and_active_share(pages):
         assert active == pytest.approx(100 * np.mean(a * known.X[:, 0] + b > 0), rel=1e-3)
 
 
+def test_largest_neurons_and_weights_are_listed():
+    rng = np.random.default_rng(0)
+    n_neurons, n_features = MOST_NEURONS + 20, MOST_WEIGHTS + 5
+    inner = rng.choice([-1.0, 1.0], (n_neurons, n_features))
+    small = [0, 7, 20, 21, 44]
+    inner[:, small] *= 0.01
+    outer = rng.permutation(np.arange(1.0, n_neurons + 1))
+    network = ShallowNetwork(inner, np.zeros(n_neurons), outer[:, None])
+    found = neurons_section(Subject(as_columns(network), "y"))
+    assert (found["left"], found["weightsLeft"]) == (20, 5)
+    assert found["names"][found["firstWeight"] :] == [
+        f"x{j + 1}" for j in range(n_features) if j not in small
+    ]
+    assert [row[1] for row in found["rows"]] == list(range(n_neurons, 20, -1))
+    assert [outer[int(row[0]) - 1] for row in found["rows"]] == [row[1] for row in found["rows"]]
+
+
 def test_classes_are_counted_and_calibrated(pages):
     known, data = case("classes"), contents(pages["classes"])
     named, classes = known.model.predict(known.X), known.model.classes_
     assert np.any(named != known.y)
     wanted = [[np.sum((known.y == a) & (named == b)) for b in classes] for a in classes]
-    assert data["misses"]["counts"] == wanted
+    assert data["errors"]["counts"] == wanted
     groups = calibration(np.array([0.55, 0.52, 1.0]), np.array([True, False, True]))
     assert groups == [
-        {"sure": 0.535, "right": 0.5, "rows": 2},
-        {"sure": 1.0, "right": 1.0, "rows": 1},
+        {"confidence": 0.535, "accuracy": 0.5, "rows": 2},
+        {"confidence": 1.0, "accuracy": 1.0, "rows": 1},
     ]
-    assert sum(group["rows"] for group in data["misses"]["calibration"]) == len(known.y)
+    assert sum(group["rows"] for group in data["errors"]["calibration"]) == len(known.y)
 
 
 def test_many_classes_are_put_together(tmp_path):
@@ -216,9 +340,56 @@ def test_many_classes_are_put_together(tmp_path):
     data = contents(tmp_path / "report.html")
     assert len(data["classes"]) == 12
     assert data["classes"][-1] == "all others"
-    assert np.sum(data["misses"]["counts"]) == len(y)
+    assert np.sum(data["errors"]["counts"]) == len(y)
     for effect in data["effects"]:
         np.testing.assert_allclose(unpacked(effect["values"]).sum(axis=-1), 1.0, atol=12 / 255)
+
+
+def test_the_most_frequent_classes_are_shown():
+    sizes = 2 + 5 * np.arange(14) % 14  # smallest for the classes 0, 3 and 6
+    y = np.repeat(np.arange(14), sizes)
+    X = np.column_stack([y, y % 3]).astype(float)
+    model = GreedyNetClassifier(n_nodes=4, alpha=0.1).fit(X, y)
+    shown = ShownClasses.of(Subject(as_columns(model), "y", Rows(X, y, "rows")))
+    most = [c for c in range(14) if c not in (0, 3, 6)]
+    assert shown.names == [*map(str, most), "all others"]
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(shown.merged(p)[:, :-1], p[:, most])
+    np.testing.assert_allclose(shown.merged(p)[:, -1], p[:, [0, 3, 6]].sum(axis=1))
+
+
+def test_neurons_on_the_circle_have_the_networks_kinks(pages):
+    network, found = case("one").model.network_, contents(pages["one"])["ridgelets"]
+    low, middle, high = found["kinks"]
+    kinks = middle - (high - low) / 2 / np.tan(found["neurons"])
+    wanted = -network.biases / network.inner_weights[:, 0]
+    np.testing.assert_allclose(kinks, wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_neurons_on_the_disc_are_the_networks(pages):
+    known, found = case("two"), contents(pages["two"])["ridgelets"]
+    network, places = known.model.network_, np.array(found["neurons"])
+    low, high = known.X.min(axis=0), known.X.max(axis=0)
+    middle, half = (low + high) / 2, (high - low) / 2
+    # Height b lies at the radius sqrt(1 - b), in the direction of a.
+    b = 1 - np.sum(places**2, axis=1)
+    a = places / np.linalg.norm(places, axis=1)[:, None] * np.sqrt(1 - b**2)[:, None] / half
+    lines = np.column_stack([a, b - a @ middle])
+    wanted = np.column_stack([network.inner_weights, network.biases])
+    cosines = np.sum(lines * wanted, axis=1) / np.linalg.norm(lines, axis=1)
+    np.testing.assert_allclose(np.abs(cosines), np.linalg.norm(wanted, axis=1), rtol=1e-3)
+
+
+def test_what_is_affine_at_the_edges_is_taken_off():
+    """Away from a bump in the middle the transform vanishes, at the edges of the data too."""
+    x = np.linspace(-1, 1, 401)
+    y = 3 + 2 * x + np.maximum(0, 0.3 - np.abs(x))
+    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    rows = Rows(x[:, None], y, "rows")
+    values = np.abs(ridgelet_section(Subject(as_columns(network), "y", rows))["values"])
+    kinks = -1 / np.tan(np.linspace(0, np.pi, len(values))[1:-1])
+    far = np.abs(kinks) > 0.6
+    assert values[1:-1][far].max() < 1e-6 * values.max()
 
 
 def test_half_sphere_holds_unit_points_and_keeps_areas():
@@ -283,18 +454,18 @@ def test_networks_alone_constants_and_outputs(tmp_path):
     network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     write_report(network, page)
     assert contents(page)["growth"] is None
-    assert "its file holds the network alone" in page.read_text(encoding="utf-8")
+    assert "its file contains the network alone" in page.read_text(encoding="utf-8")
     write_report(network, page, [[0.0], [0.0]], [1.0, 1.0])  # no range, no variation
     X = case("one").X
     write_report(GreedyNetRegressor().fit(X, X[:, 0]), page, X, X[:, 0])
     assert contents(page)["ridgelets"] is None  # nothing bends
     X = case("two").X
     model = GreedyNetRegressor(n_nodes=5).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
-    with pytest.raises(ValueError, match="`output` must say which of the 2 outputs"):
+    with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         write_report(model, page, X, X)
     write_report(model, page, X, X, output=1)
     wanted = model.predict(X)[:, 1]
-    assert contents(page)["misses"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
+    assert contents(page)["errors"]["found"] == pytest.approx(wanted, rel=1e-3, abs=1e-3)
 
 
 def test_numbers_whose_squares_overflow(tmp_path):
@@ -342,7 +513,9 @@ def test_trained_networks_have_no_scores_of_the_path(tmp_path):
     known = case("one")
     model = GreedyNetRegressor(max_nodes=8, refine="adam").fit(known.X, known.y)
     write_report(model, tmp_path / "report.html", known.X, known.y)
-    assert "trained on by backpropagation" in tmp_path.joinpath("report.html").read_text("utf-8")
+    assert "trained further by backpropagation" in tmp_path.joinpath("report.html").read_text(
+        "utf-8"
+    )
     data = contents(tmp_path / "report.html")
     assert data["growth"]["finished"]["training"] is None
     rmse = np.sqrt(np.mean((model.predict(known.X) - known.y) ** 2))
@@ -354,8 +527,21 @@ def test_held_out_rows_are_told_apart(tmp_path):
     write_report(known.model, tmp_path / "r.html", known.X, known.y, held_out=(known.X, -known.y))
     text = tmp_path.joinpath("r.html").read_text(encoding="utf-8")
     error = np.sqrt(np.mean((known.model.predict(known.X) + known.y) ** 2))
-    assert "On the held-out rows it is off by" in text
+    assert "On the held-out rows, its mean absolute error is" in text
     assert f"<td>{error:.4g}</td>" in text
+
+
+def test_rows_of_the_fit_are_called_training_rows():
+    table = {"x": np.arange(20.0), "y": np.sin(np.arange(20.0))}
+    model = fit_table(table, "y", n_nodes=4)
+    X, y, label = table["x"][:, None], table["y"], model.about["source"]
+    for n_rows, name, wanted in (
+        (20, label, ["training rows"]),
+        (19, label, ["training rows", f"rows of {label}"]),
+        (20, "other.csv", ["training rows", "rows of other.csv"]),
+    ):
+        subject = Subject(model, "y", Rows(X[:n_rows], y[:n_rows], name))
+        assert list(known_scores(subject)) == wanted
 
 
 def test_samples_are_said_to_be_samples(tmp_path):
@@ -372,9 +558,9 @@ def test_samples_are_said_to_be_samples(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "match"),
     [
-        (([[1.0, 2.0]], [1.0]), ValueError, "`X` must have 1 columns, as the model has inputs"),
+        (([[1.0, 2.0]], [1.0]), ValueError, "`X` must have 1 columns, one for each input"),
         (([[1.0]], [1.0, 2.0]), ValueError, "`X` and `y` must have the same number of rows"),
-        (([[1.0]], [[1.0, 2.0]]), ValueError, "`y` must have 1 columns, as the model has outputs"),
+        (([[1.0]], [[1.0, 2.0]]), ValueError, "`y` must have 1 columns, one for each output"),
     ],
 )
 def test_rows_that_do_not_fit(tmp_path, arguments, error, match):
@@ -389,10 +575,10 @@ def test_models_without_names_take_those_of_a_table(tmp_path):
     write_report(known.model, page, table, target="height", held_out=table)
     data = contents(page)
     assert data["picture"]["names"] == ["north", "east"]
-    assert data["misses"]["found"] == pytest.approx(known.model.predict(known.X), rel=1e-3)
+    assert data["errors"]["found"] == pytest.approx(known.model.predict(known.X), rel=1e-3)
     assert "held-out rows" in page.read_text(encoding="utf-8")
     for wrong in ({"X": known.X}, {"held_out": known.X}):
-        with pytest.raises(ValueError, match="`y` must be given beside an array"):
+        with pytest.raises(ValueError, match="`y` must be given together with an array"):
             write_report(known.model, page, **wrong)
 
 
@@ -445,7 +631,7 @@ def test_fit_with_report_then_report(folder):
     assert contents(folder / "m.html") == contents(folder / "r.html")
     done = run("report", "m.safetensors", "--out", "bare.html")
     assert "greedynet report m.safetensors data.csv" in done.stdout
-    assert contents(folder / "bare.html")["misses"] is None
+    assert contents(folder / "bare.html")["errors"] is None
     run("report", "m.safetensors", "data.csv", "--held-out", "data.csv", "--out", "h.html")
     assert "held-out rows" in (folder / "h.html").read_text(encoding="utf-8")
 

@@ -148,7 +148,7 @@ def test_interrupt_exits_cleanly(monkeypatch, tmp_path):
     def interrupt(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("greedynet.cli.commands.reproduce.reproduce", interrupt)
+    monkeypatch.setattr("greedynet.paper.reproduce.reproduce", interrupt)
     result = CliRunner().invoke(main, ["reproduce", "1", "--out", str(tmp_path)])
     assert result.exit_code == 130
     assert "interrupted" in result.output

@@ -19,74 +19,44 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "greedynet"
 TESTS = ROOT / "tests"
 
-# A module may import modules of strictly lower layers, and its own folder.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    (
-        "errors",
-        "checks",
-        "callbacks",
-        "extras",
-        "files",
-        "journal",
-        "outer",
-        "phrases",
-        "datasets",
-        "stages",
-        "triangles",
-    ),
-    (
-        "activations",
-        "sphere",
-        "directions",
-        "threads",
-        "factor",
-        "losses",
-        "data",
-        "ridgelet",
-        "tensorfile",
-        "tables",
-    ),
-    ("blocks",),
-    (
-        "findings",
-        "dictionary",
-        "affine",
-        "correct",
-        "inputs",
-        "trail",
-        "lossfactor",
-        "logistic",
-        "stopping",
-    ),
-    ("network", "descent", "columns"),
-    ("search", "path", "effects", "checkpoint"),
-    ("greedy", "frame", "plan", "weighing"),
-    ("searches", "gram"),
-    ("sums",),
-    ("lastsolve", "lastcorrection"),
-    ("sketch",),
-    ("finish",),
-    ("site",),
-    ("construct", "train"),
-    ("refine", "saving", "reweighted", "classify"),
+# A package may import the packages of earlier lines, and itself; not those of its own line.
+ORDER: tuple[tuple[str, ...], ...] = (
+    ("support",),
+    ("linalg", "activations"),
+    ("losses",),
+    ("rows",),
+    ("model",),
+    ("search",),
+    ("correction",),
+    ("fitting",),
+    ("train",),
     ("estimators",),
-    ("tablemodel",),
-    ("tablescore", "modelfile"),
-    ("tablefit",),
+    ("tables",),
     ("export", "plots", "report", "dask"),
     ("paper",),
-    ("commands", "shell"),
     ("cli",),
     ("__main__",),
 )
-LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
+LAYER_OF = {name: layer for layer, names in enumerate(ORDER) for name in names}
+MOST_PACKAGES = 18
+# Of `fitting/construct.py`, the algorithm on one page.
+MOST_LINES, MOST_BRANCHES = 80, 8
+BRANCHES = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.While,
+    ast.Try,
+    ast.BoolOp,
+    ast.comprehension,
+    ast.Match,
+)
 
 # Folders of interchangeable modules: folder -> the members that the others may import.
-FAMILIES: dict[str, frozenset[str]] = {
-    "search": frozenset({"base", "polish", "scans"}),
-    "export": frozenset({"agreement", "fold", "precision", "resolve", "torch_skip"}),
-    "plots": frozenset({"style", "canvas", "inputs"}),
-    "tables": frozenset({"base", "compressed"}),
+FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
+    ("export",): frozenset({"agreement", "fold", "precision", "registry", "resolve", "torch_skip"}),
+    ("plots",): frozenset({"style", "canvas", "inputs"}),
+    ("tables", "readers"): frozenset({"base", "compressed"}),
 }
 
 HEAVY = (
@@ -148,14 +118,14 @@ def imported_modules(path: Path, tree: ast.Module, package: Path) -> Iterator[tu
 
 
 def upward_imports(package: Path) -> list[str]:
-    """Find imports that point up or sideways, and modules that the table does not know."""
+    """Find imports that point up or sideways, and packages that the table does not know."""
     findings = []
     for path, tree in parsed(package):
         module = module_name(path, package)
         if not module:
             continue  # the package's own __init__ may import anything
         if module[0] not in LAYER_OF:
-            findings.append(f"{path}: `{module[0]}` has no layer: add it to LAYERS in {__file__}")
+            findings.append(f"{path}: `{module[0]}` has no line: add it to ORDER in {__file__}")
             continue
         for line, target in imported_modules(path, tree, package):
             reason = forbidden_arrow(module, target)
@@ -170,26 +140,109 @@ def forbidden_arrow(module: tuple[str, ...], target: tuple[str, ...]) -> str | N
     if not target:
         return f"{arrow}: the package itself stands above all its modules"
     if target[0] not in LAYER_OF:
-        return f"{arrow}, which has no layer: add it to LAYERS in {__file__}"
+        return f"{arrow}, which has no line: add it to ORDER in {__file__}"
     if target[0] != module[0]:
         lower, upper = LAYER_OF[target[0]], LAYER_OF[module[0]]
-        return None if lower < upper else f"{arrow}: layer {upper} may not import layer {lower}"
-    shared = FAMILIES.get(module[0])
-    if shared is None or len(module) == 1 or target[1:2] == module[1:2]:
-        return None  # no family, the family's own __init__, or one member's own folder
-    if module[1] not in shared and len(target) > 1 and target[1] in shared:
-        return None
-    return f"{arrow}: members of `{module[0]}` may import only {sorted(shared)} of their folder"
+        return None if lower < upper else f"{arrow}: line {upper} may not import line {lower}"
+    for folder, shared in FAMILIES.items():
+        n = len(folder)
+        if module[:n] != folder or target[:n] != folder or len(module) == n:
+            continue  # another folder, or the family's own __init__
+        if target[: n + 1] == module[: n + 1]:
+            continue  # one member's own folder
+        if module[n] in shared or len(target) == n or target[n] not in shared:
+            return f"{arrow}: members of `{'.'.join(folder)}` may import only {sorted(shared)}"
+    return None
+
+
+def circular_imports(package: Path) -> list[str]:
+    """Find modules that import each other, directly or by way of others, when they are loaded."""
+    imports = {
+        ".".join(module_name(path, package)): {
+            ".".join(target) for _, target in imported_modules(path, _at_load(tree), package)
+        }
+        for path, tree in parsed(package)
+    }
+    findings, done = [], set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        if module in way:
+            findings.append(" -> ".join((*way[way.index(module) :], module)))
+        elif module not in done:
+            for target in sorted(imports.get(module, ())):
+                # A package's __init__ stands for its members, and imports them.
+                if not f"{module}.".startswith(f"{target}."):
+                    visit(target, (*way, module))
+            done.add(module)
+
+    for module in imports:
+        visit(module, ())
+    return findings
+
+
+def _at_load(tree: ast.Module) -> ast.Module:
+    """Leave out what runs later than the import, or never: functions and `TYPE_CHECKING`."""
+    kept = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom | ast.Try)]
+    return ast.Module(kept, [])
+
+
+def rooms(package: Path) -> list[str]:
+    """Find what does not belong to the top of the tree, and packages that do not say their line."""
+    findings = []
+    for path in sorted(package.iterdir()):
+        if path.is_file() and path.name not in {"__init__.py", "__main__.py", "py.typed"}:
+            findings.append(f"{path}: modules live in packages")
+        if path.is_dir() and path.name != "__pycache__":
+            text = docstring(ast.parse((path / "__init__.py").read_text(encoding="utf-8")))
+            if "may import" not in text.lower() or len(text.splitlines()) < 2:
+                findings.append(f"{path}: its docstring does not say what it may import")
+    packages = [path for path in package.iterdir() if (path / "__init__.py").is_file()]
+    if len(packages) > MOST_PACKAGES:
+        findings.append(f"{package}: {len(packages)} packages, more than {MOST_PACKAGES}")
+    return findings
+
+
+def crowded_page(package: Path) -> list[str]:
+    """Find what keeps the page of the algorithm from being read at a glance."""
+    path = package / "fitting" / "construct.py"
+    text = path.read_text(encoding="utf-8")
+    tree, findings = ast.parse(text), []
+    n_lines = len(code_lines(tree))
+    if n_lines > MOST_LINES:
+        findings.append(f"{path}: {n_lines} lines of code, more than {MOST_LINES}")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            n_branches = sum(isinstance(inner, BRANCHES) for inner in ast.walk(node))
+            if n_branches > MOST_BRANCHES:
+                findings.append(f"{path}:{node.lineno}: `{node.name}` has {n_branches} branches")
+    return findings
+
+
+def code_lines(tree: ast.Module) -> set[int]:
+    """Return the numbers of the lines with code: no blank lines, comments and docstrings."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.stmt) and not _is_docstring(node):
+            lines |= {node.lineno, node.end_lineno or node.lineno}
+            if isinstance(node, ast.Constant):
+                lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    docstrings = (n.value for n in ast.walk(tree) if _is_docstring(n))
+    return lines - {i for d in docstrings for i in range(d.lineno, d.end_lineno + 1)}
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def heavy_imports(package: Path) -> list[str]:
-    """Find the heavy libraries that importing the package loads into a fresh interpreter.
+    """Find the heavy libraries that the package's public names load into a fresh interpreter.
 
     scikit-learn 1.9 itself loads pandas where it is installed. To see only our own doing, pandas is
     hidden: scikit-learn then does without, and an import of ours fails.
     """
     code = (
         f"import sys; sys.modules['pandas'] = None; import {package.name}; "
+        f"[getattr({package.name}, name) for name in getattr({package.name}, '__all__', ())]; "
         f"print(*[name for name in {HEAVY!r} if sys.modules.get(name)])"
     )
     run = subprocess.run(
@@ -267,6 +320,9 @@ def unmatched_expectations(folder: Path) -> list[str]:
     ("check", "folder"),
     [
         (upward_imports, PACKAGE),
+        (circular_imports, PACKAGE),
+        (rooms, PACKAGE),
+        (crowded_page, PACKAGE),
         (heavy_imports, PACKAGE),
         (tuple_messages, PACKAGE),
         (missing_docstrings, PACKAGE),
@@ -296,47 +352,34 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
 @pytest.mark.parametrize(
     ("importer", "text", "finding"),
     [
-        ("greedy", "from greedynet.estimators import X", "may not import layer"),
-        ("greedy", "import greedynet.estimators", "may not import layer"),
-        ("greedy", "from greedynet import estimators", "may not import layer"),
-        ("greedy", "from .estimators import X", "may not import layer"),
-        ("greedy", "from . import sphere, estimators", "may not import layer"),
-        ("greedy", "from . import plots", "may not import layer"),
-        ("greedy", "def f():\n    from .estimators import X", "greedy.py:2: `greedy` imports"),
-        ("greedy", "if TYPE_CHECKING:\n    import greedynet.cli", "may not import layer"),
-        ("search/base", "from ..greedy import X", "may not import layer"),
-        ("search/__init__", "from ..greedy import X", "may not import layer"),
-        ("search/__init__", "from .. import greedy", "may not import layer"),
-        ("network", "from .search.base import X", "may not import layer"),
-        ("train/adam", "from ..plots import X", "may not import layer"),
-        (
-            "search/continuous",
-            "from .dictionary import X",
-            "may import only ['base', 'polish', 'scans']",
-        ),
-        (
-            "search/continuous",
-            "from . import dictionary",
-            "may import only ['base', 'polish', 'scans']",
-        ),
-        ("search/continuous", "from . import X", "may import only ['base', 'polish', 'scans']"),
-        (
-            "search/continuous",
-            "from greedynet.search.dictionary import X",
-            "only ['base', 'polish', 'scans']",
-        ),
-        ("search/base", "from .dictionary import X", "may import only ['base', 'polish', 'scans']"),
-        ("greedy", "from greedynet import __version__", "stands above all its modules"),
-        ("greedy", "import greedynet", "stands above all its modules"),
-        ("greedy", "from .novelty import X", "`novelty`, which has no layer: add it to LAYERS"),
-        ("novelty", "", "`novelty` has no layer: add it to LAYERS"),
-        ("novelty/leaf", "", "`novelty` has no layer: add it to LAYERS"),
+        ("fitting/page", "from greedynet.estimators import X", "may not import line"),
+        ("fitting/page", "import greedynet.estimators", "may not import line"),
+        ("fitting/page", "from greedynet import estimators", "may not import line"),
+        ("fitting/page", "from ..estimators import X", "may not import line"),
+        ("fitting/page", "from .. import rows, estimators", "may not import line"),
+        ("fitting/page", "from .. import plots", "may not import line"),
+        ("fitting/page", "def f():\n    from ..cli import X", "page.py:2: `fitting.page` imports"),
+        ("fitting/page", "if TYPE_CHECKING:\n    import greedynet.cli", "may not import line"),
+        ("fitting/__init__", "from ..cli import X", "may not import line"),
+        ("linalg/factor", "from ..activations import X", "may not import line"),
+        ("plots/lines", "from ..report.page import X", "may not import line"),
+        ("report/page", "from greedynet.plots import lines", "may not import line"),
+        ("export/c", "from ..dask import X", "may not import line"),
+        ("dask/source", "def f():\n    import greedynet.export", "may not import line"),
+        ("export/c", "from .onnx import X", "may import only ['agreement', 'fold'"),
+        ("export/c", "from . import onnx", "may import only ['agreement', 'fold'"),
+        ("export/agreement", "from .onnx import X", "may import only ['agreement', 'fold'"),
+        ("tables/readers/csv", "from .npz import X", "may import only ['base', 'compressed']"),
+        ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
+        ("fitting/page", "import greedynet", "stands above all its modules"),
+        ("fitting/page", "from ..novelty import X", "`novelty`, which has no line: add it"),
+        ("novelty/leaf", "", "`novelty` has no line: add it to ORDER"),
     ],
 )
 def test_upward_import_is_found(tmp_path: Path, importer: str, text: str, finding: str):
-    names = ("estimators", "cli", "greedy", "sphere", "plots/lines", "search/dictionary")
+    names = ("estimators/base", "cli/program", "rows/rows", "plots/lines", "export/onnx")
     package = plant(tmp_path / "greedynet", {f"{name}.py": "" for name in names})
-    plant(package, {f"{importer}.py": text})
+    plant(package, {"tables/readers/npz.py": "", f"{importer}.py": text})
     findings = upward_imports(package)
     assert findings
     assert all(finding in found for found in findings)
@@ -346,28 +389,66 @@ def test_upward_import_is_found(tmp_path: Path, importer: str, text: str, findin
     ("importer", "text"),
     [
         ("__init__", "from .cli import X\nfrom greedynet import estimators"),
-        ("greedy", "from .sphere import X\nfrom . import sphere\nimport greedynet.errors"),
-        ("greedy", "from greedynet.search.dictionary import X\nfrom .search import Y"),
-        (
-            "greedy",
-            "import greedynetwork.cli\nfrom greedynetwork.cli import X\nfrom numpy import cli",
-        ),
-        ("search/dictionary", "from .base import X\nfrom . import base"),
-        ("search/dictionary", "from ..dictionary import X\nfrom .. import dictionary"),
-        ("search/__init__", "from .dictionary import X\nfrom . import base"),
+        ("fitting/page", "from ..rows.rows import X\nfrom .. import rows\nimport greedynet.rows"),
+        ("fitting/page", "from .growth import X\nfrom greedynet.fitting import growth"),
+        ("fitting/page", "import greedynetwork.cli\nfrom numpy import cli"),
+        ("export/c", "from .fold import X\nfrom . import fold"),
+        ("export/__init__", "from .c import X\nfrom . import fold"),
         ("dask/estimators", "import dask\nfrom dask import array\nfrom ..estimators import X"),
-        ("plots/lines", "from .style import X\nfrom . import style"),
+        ("tables/fit", "from .readers.csv import X"),
     ],
 )
 def test_downward_import_is_lawful(tmp_path: Path, importer: str, text: str):
-    names = ("sphere", "dictionary", "estimators", "search/base", "search/polish", "plots/style")
+    names = ("rows/rows", "fitting/growth", "estimators/base", "export/fold", "tables/readers/csv")
     package = plant(tmp_path / "greedynet", {f"{name}.py": "" for name in names})
     plant(package, {f"{importer}.py": text})
     assert upward_imports(package) == []
 
 
+def test_circular_import_is_found(tmp_path: Path):
+    plant(
+        tmp_path / "greedynet", {"a/b.py": "from ..a.c import X", "a/d.py": "import greedynet.a.b"}
+    )
+    package = plant(tmp_path / "greedynet", {"a/c.py": "def f():\n    from .b import X"})
+    assert circular_imports(package) == []
+    plant(package, {"a/c.py": "from greedynet.a.d import X"})
+    assert circular_imports(package) == ["a.b -> a.c -> a.d -> a.b"]
+
+
+def test_crowded_page_is_found(tmp_path: Path):
+    body = "\n".join(f"    if x > {i}:\n        x += 1" for i in range(MOST_BRANCHES))
+    page = (
+        f'"""A page."""\n\n\ndef f(x):\n    """Add.\n\n    Much.\n    """\n{body}\n    return x\n'
+    )
+    package = plant(tmp_path / "greedynet", {"fitting/construct.py": page})
+    assert crowded_page(package) == []
+    plant(package, {"fitting/construct.py": page.replace("return x", "return x if x else 1")})
+    (finding,) = crowded_page(package)
+    assert finding.endswith(f":4: `f` has {MOST_BRANCHES + 1} branches")
+    # The definition, the ifs, the return, and assignments up to the limit.
+    room = MOST_LINES - (2 + 2 * MOST_BRANCHES)
+    plant(package, {"fitting/construct.py": page + "y = 1\n" * room})
+    assert crowded_page(package) == []
+    plant(package, {"fitting/construct.py": page + "y = 1\n" * (room + 1)})
+    (finding,) = crowded_page(package)
+    assert finding.endswith(f"{MOST_LINES + 1} lines of code, more than {MOST_LINES}")
+
+
+def test_room_without_its_line_is_found(tmp_path: Path):
+    package = plant(tmp_path / "greedynet", {"rows/rows.py": "", "plots/lines.py": ""})
+    said = '"""Pictures.\n\nMay import `rows`.\n"""'
+    (package / "plots" / "__init__.py").write_text(said, encoding="utf-8")
+    (package / "stray.py").touch()
+    stray, silent = sorted(rooms(package), reverse=True)
+    assert stray.endswith("stray.py: modules live in packages")
+    assert silent.endswith("rows: its docstring does not say what it may import")
+    for number in range(MOST_PACKAGES):
+        plant(package, {f"p{number}/__init__.py": said})
+    assert any(f"{MOST_PACKAGES + 2} packages, more than" in found for found in rooms(package))
+
+
 def test_every_layer_is_named_once():
-    assert len(LAYER_OF) == sum(len(names) for names in LAYERS)
+    assert len(LAYER_OF) == sum(len(names) for names in ORDER)
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     [
         ("a.csv", b"\x00\x01\x02,\xff", "a.csv is a binary file"),
         ("a.xlsx", b"PK\x03\x04\x00\x00", "a.xlsx is an Excel file"),
-        ("a.csv", "name,größe\na,1\n".encode("latin-1"), r"no text in UTF-8 \(byte 0xf6\)"),
+        ("a.csv", "name,größe\na,1\n".encode("latin-1"), r"is not UTF-8 text \(byte 0xf6\)"),
         ("a.csv", b"", "a.csv is empty"),
         ("a.csv", b"1,2\n3,4\n", r"numbers in its first line \(1, 2\)"),
         ("a.csv", b"x,x\n3,4\n", "more than one column named 'x'"),
@@ -359,7 +359,7 @@ def test_files_that_are_no_tables(tmp_path, name, data, message):
 def test_a_parquet_file_that_is_none(tmp_path):
     need("pyarrow")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else at all")
-    with pytest.raises(TableError, match=r"a.parquet is no Parquet file"):
+    with pytest.raises(TableError, match=r"a.parquet is not a Parquet file"):
         open_table(tmp_path / "a.parquet")
 
 
@@ -372,11 +372,11 @@ def test_arrays_that_are_no_columns(tmp_path):
         open_table(tmp_path / "b.npz")
     for arrays in ({}, {"X": np.ones((3, 0))}):
         np.savez(tmp_path / "e.npz", **arrays)
-        with pytest.raises(TableError, match=r"e.npz has no columns: give a table that has some"):
+        with pytest.raises(TableError, match=r"e.npz has no columns: give a table with columns"):
             open_table(tmp_path / "e.npz")
     np.savez(tmp_path / "c.npz", x=np.array([{}], dtype=object))
     np.save(tmp_path / "d.npy", np.ones(3))
-    with pytest.raises(TableError, match=r"d.npz holds one array"):
+    with pytest.raises(TableError, match=r"d.npz contains a single array"):
         open_table((tmp_path / "d.npy").rename(tmp_path / "d.npz"))
     with pytest.raises(TableError, match=r"c.npz cannot be read as NPZ: .*allow_pickle"):
         open_table(tmp_path / "c.npz")
@@ -429,18 +429,18 @@ def test_targets_that_are_empty(missing, classes):
 
 def test_separators_are_advice_for_text_only(tmp_path):
     (tmp_path / "a.csv").write_text(",,y\n1,2,3\n4,5,6\n")
-    message = r"no column but the target 'y': .*`separator=\";\"`.*without a name are left out"
+    message = r"no columns except the target 'y': .*`separator=\";\"`.*without a name are ignored"
     with pytest.raises(TableError, match=message):
         fit_table(tmp_path / "a.csv", "y")
     with pytest.raises(TableError, match=message):
         fit_table(tmp_path / "a.csv", "y", decimal=",")
-    with pytest.raises(TableError, match=r"target 'y': give columns to learn it from\.$"):
+    with pytest.raises(TableError, match=r"target 'y': give columns to predict it from\.$"):
         fit_table({"y": [1, 2]}, "y")
     model = fit_table(columns(20), "y", n_nodes=2)
     with pytest.raises(TableError, match=r"the table has no column 'color': it has 'x'\.$"):
         model.predict({"x": [1.0]})
     (tmp_path / "b.csv").write_text("x|color\n1|red\n")
-    with pytest.raises(TableError, match=r"b.csv has one column only.*write `separator="):
+    with pytest.raises(TableError, match=r"b.csv has only one column.*such as `separator="):
         model.predict(tmp_path / "b.csv")
 
 
@@ -514,7 +514,54 @@ def test_rows_are_counted_across_blocks(tmp_path):
         list(model.predict_blocks(open_table({"c": cells})))
 
 
+def test_columns_are_surveyed_across_blocks():
+    cells = ["1"] * (ROWS + 9)
+    cells[ROWS + 2] = cells[ROWS + 5] = ""
+    cells[ROWS + 3] = "x"
+    found = survey(open_table({"a": cells}), ["a"])["a"]
+    assert (found.rows, found.numbers, found.empty) == (ROWS + 9, ROWS + 6, 2)
+    assert found.first_empty == ROWS + 3
+    assert found.text == ("x", ROWS + 4)
+
+
+def test_targets_that_are_wrong_are_counted_across_blocks():
+    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    model = TableModel(Columns((Input("x"),)), network, "y")
+    y = ["1"] * (ROWS + 9)
+    y[ROWS + 4] = y[ROWS + 6] = "one"
+    with pytest.raises(TableError, match=rf"'one' \(2 rows, first data row {ROWS + 5}\)"):
+        evaluate(model, open_table({"x": np.zeros(len(y)), "y": y}))
+
+
+def test_rows_that_are_left_out_are_counted_across_blocks():
+    x = np.linspace(-1, 1, ROWS + 9)
+    y = 2 * x
+    x[3] = y[ROWS + 2] = y[ROWS + 5] = np.nan
+    model = fit_table({"x": x, "y": y}, "y", missing="drop", n_nodes=2)
+    assert (model.about["rows"], model.about["left_out"]) == (ROWS + 6, 3)
+    found = evaluate(model, open_table({"x": x, "y": y}))
+    assert (found["rows"], found["left_out"]) == (ROWS + 6, 3)
+
+
 # Fitting
+
+
+def test_nine_of_ten_numbers_are_meant_to_be_numbers():
+    y = np.arange(20.0)
+    for n_numbers in (18, 19):
+        cells = ["1"] * n_numbers + ["x"] * (20 - n_numbers)
+        row = n_numbers + 1
+        with pytest.raises(
+            TableError, match=rf"has {n_numbers} numbers, but 'x' in data row {row}"
+        ):
+            fit_table({"a": cells, "y": y}, "y")
+        with pytest.raises(
+            TableError, match=rf"has {n_numbers} numbers, but 'x' in data row {row}"
+        ):
+            fit_table({"a": y, "y": cells}, "y")
+    cells = ["1"] * 17 + ["x"] * 3
+    assert fit_table({"a": cells, "y": y}, "y", n_nodes=2).columns.features == ("a=1", "a=x")
+    assert fit_table({"a": y, "y": cells}, "y", n_nodes=2).classes.tolist() == ["1", "x"]
 
 
 def test_categories_are_learned():
@@ -556,7 +603,7 @@ def test_round_trip(tmp_path, target):
     np.testing.assert_array_equal(again.predict(table), model.predict(table))
     if target == "y":
         assert isinstance(again.estimator, GreedyNetRegressor)
-        with pytest.raises(AttributeError, match="is for classes"):
+        with pytest.raises(AttributeError, match="is available for classes only"):
             again.predict_proba(table)
     else:
         assert isinstance(again.estimator, GreedyNetClassifier)
@@ -604,12 +651,12 @@ def test_scores_by_hand():
     table = columns(50)
     table["y"] += np.sin(9 * table["x"])
     model = fit_table(table, "y", n_nodes=4, loss="quantile", quantile=0.8)
-    misses = table["y"] - model.predict(table)
+    residuals = table["y"] - model.predict(table)
     found = evaluate(model, open_table(table))
-    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(misses**2)))
-    assert found["mae"] == pytest.approx(np.mean(np.abs(misses)))
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(residuals**2)))
+    assert found["mae"] == pytest.approx(np.mean(np.abs(residuals)))
     assert found["r2"] == pytest.approx(model.estimator.score(model.inputs(table), table["y"]))
-    pinball = np.where(misses > 0, 0.8 * misses, -0.2 * misses)
+    pinball = np.where(residuals > 0, 0.8 * residuals, -0.2 * residuals)
     assert found["quantile_loss"] == pytest.approx(np.mean(pinball))
 
 
@@ -670,26 +717,30 @@ def long_text(n_rows=60):
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ({"x": [1], "y": [2]}, {}, "has one row below the names"),
-        ({"x": [], "y": []}, {}, "has no rows below the names"),
-        ({"y": [1, 2]}, {}, "has no column but the target 'y'"),
+        ({"x": [1], "y": [2]}, {}, "has one row below the header"),
+        ({"x": [], "y": []}, {}, "has no rows below the header"),
+        ({"y": [1, 2]}, {}, "has no columns except the target 'y'"),
         ({"x": [1, 2], "z": [1, 2]}, {}, "has no target 'y': it has 'x', 'z'"),
         ({"x": [1, 2], "yy": [1, 2]}, {}, "has no target 'y': did you mean 'yy'"),
-        ({"x|y": ["1|2"]}, {"file": True}, r"has one column only, 'x\|y', and no target 'y'"),
+        ({"x|y": ["1|2"]}, {"file": True}, r"has only one column, 'x\|y', and no target 'y'"),
         ({"x": [1, 2], "y": [1, 2]}, {"ignore": ["X"]}, "no column 'X': did you mean 'x'"),
         ({"x": [1, None, None], "y": [1, 2, None]}, {}, r"2 in 'x' \(first data row 2\), 1 in 'y'"),
         ({"x": [1, None, None], "y": [1, 2, 3]}, {"missing": "drop"}, "1 rows without empty cells"),
         ({"x": [1, 2], "e": [None] * 2, "y": [1, 2]}, {"missing": "mean"}, "column 'e' is empty"),
         ({"x": [1, np.inf], "y": [1, 2]}, {}, "'x' holds infinite numbers"),
         ({"x": [1, 2], "y": [1, -np.inf]}, {}, "'y' holds infinite numbers"),
-        (long_text(), {}, "'name' is text with 60 different values such as 'n0' in 60 rows"),
-        (long_text(2000), {}, "'name' is text with more than 1,000 different values"),
+        (long_text(), {}, "'name' is text with 60 distinct values such as 'n0' in 60 rows"),
+        (long_text(2000), {}, "'name' is text with more than 1,000 distinct values"),
         ({"x": [*range(50), "?"], "y": range(51)}, {}, r"'x' has 50 numbers, but '\?' in data row"),
         ({"x": range(51), "y": [*range(50), "?"]}, {}, r"'y' has 50 numbers, but '\?' in data row"),
         ({"x": range(60), "y": [f"n{i}" for i in range(60)]}, {}, "'y' is text .* too many for cl"),
-        ({"x": range(60), "y": range(60)}, {"classes": True}, "'y' has 60 different values"),
+        ({"x": range(60), "y": range(60)}, {"classes": True}, "'y' has 60 distinct values"),
         ({"x": [1, 2], "y": ["a", "a"]}, {}, "'y' is 'a' in every row"),
-        ({"x": [1, 2], "y": ["a", "b"]}, {"loss": "huber"}, "`loss` is for a target of numbers"),
+        (
+            {"x": [1, 2], "y": ["a", "b"]},
+            {"loss": "huber"},
+            "`loss` applies to a target of numbers",
+        ),
         ({"x": [1, 2], "y": [1, 2]}, {"separator": "::", "file": True}, "must be one character"),
     ],
 )
@@ -709,7 +760,9 @@ def test_validation_that_does_not_fit():
         fit_table(table, "y", validate=strange)
     table["y"] = np.where(table["y"] > 0, "a", "b")
     strange = {"x": [1], "color": ["red"], "y": ["c"]}
-    with pytest.raises(TableError, match="'y' holds 'c', no class of the training data"):
+    with pytest.raises(
+        TableError, match="'y' holds 'c', which is not a class of the training data"
+    ):
         fit_table(table, "y", validate=strange)
 
 
@@ -735,7 +788,9 @@ def test_a_network_without_names_takes_the_columns_in_order():
     assert p is None
     assert full.all()
     assert not rest
-    with pytest.raises(TableError, match="takes 2 columns and knows no names, the table has 1"):
+    with pytest.raises(
+        TableError, match="takes 2 columns and has no names for them, the table has 1"
+    ):
         as_table_model(estimator, open_table({"a": [1]}))
     with pytest.raises(TableError, match="does not know the means"):
         list(model.predict_blocks(table, missing="mean"))

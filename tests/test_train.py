@@ -31,6 +31,7 @@ from greedynet.train.model import (  # noqa: E402
     predict,
     stack,
 )
+from greedynet.train.settings import TRAIN_SETTINGS, TrainSettings  # noqa: E402
 
 ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
@@ -169,10 +170,10 @@ def test_batches_hold_every_row_once():
         *[(name, False, 2**19) for name in ACTIVATIONS],
     ],
 )
-def test_gradient_equals_finite_difference(monkeypatch, block_elements, affine, activation):
-    monkeypatch.setattr("greedynet.train.batches.BLOCK_ELEMENTS", block_elements)
+def test_gradient_equals_finite_difference(block_elements, affine, activation):
     network, X, Y, weights = general(affine=affine, activation=activation)
-    with jax.enable_x64(True):
+    settings = TrainSettings(block_elements=block_elements)
+    with TRAIN_SETTINGS.use(settings), jax.enable_x64(True):
         blocks = make_blocks(check_rows(network, X, Y, weights), network.n_neurons)
         start = jax.tree.map(lambda a: a[0], stack([network]))
         form = activation_of(network)
@@ -198,12 +199,12 @@ def test_model_predicts_as_the_network(activation):
     np.testing.assert_allclose(np.asarray(values).T, network.predict(X), rtol=1e-12, atol=1e-12)
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_blocks_change_nothing():
     network, X, Y, weights = general()
     options = {"sample_weight": weights, "epochs": 3, "batch_size": 10, "X_val": X, "y_val": Y}
     whole = train(network, X, Y, **options)
-    monkeypatch.setattr("greedynet.train.batches.BLOCK_ELEMENTS", 20)
-    cut = train(network, X, Y, **options)
+    with TRAIN_SETTINGS.use(TrainSettings(block_elements=20)):
+        cut = train(network, X, Y, **options)
     assert_equal_networks(cut.network, whole.network, 1e-11)
     np.testing.assert_allclose(cut.loss_history, whole.loss_history, rtol=1e-11)
 
@@ -352,14 +353,15 @@ def test_ten_restarts_equal_ten_runs(example, batch_size):
     assert len({result.loss_history[-1] for result in together}) == 10
 
 
-def test_threads_change_nothing(monkeypatch, example):
+def test_threads_change_nothing(example):
     starts = random_networks(10, 1, 23)
     options = {"epochs": 5, "batch_size": 1}
     whole = train_many(starts, example.X_train, example.y_train, **options)
-    monkeypatch.setattr(driver, "PARALLEL_VALUES", 1)
-    one, two = (
-        train_many(starts, example.X_train, example.y_train, **options, n_jobs=n) for n in (1, 2)
-    )
+    with TRAIN_SETTINGS.use(TrainSettings(parallel_values=1)):
+        one, two = (
+            train_many(starts, example.X_train, example.y_train, **options, n_jobs=n)
+            for n in (1, 2)
+        )
     for a, b, c in zip(whole, one, two, strict=True):
         assert_equal_networks(b.network, c.network)
         assert_equal_networks(a.network, b.network, 1e-10)
@@ -371,7 +373,7 @@ def test_groups_are_even(n_networks):
     groups = driver._groups(networks, 1_000)
     assert [network for group in groups for network in group] == networks
     sizes = [len(group) for group in groups]
-    assert sizes[0] == max(sizes) <= driver.GROUP
+    assert sizes[0] == max(sizes) <= TrainSettings().group
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -449,8 +451,8 @@ def test_bar_appears_after_a_while(monkeypatch, example, greedy):
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr("greedynet.train.progress.PATIENCE", 0.0)
-    train(greedy, example.X_train, example.y_train, epochs=5)
+    with TRAIN_SETTINGS.use(TrainSettings(seconds_without_bar=0.0)):
+        train(greedy, example.X_train, example.y_train, epochs=5)
     assert "5/5" in stream.getvalue()
 
 
@@ -495,13 +497,13 @@ BAD_ROWS = [
     ({"X": np.empty((0, 1)), "y": []}, "`X` must have at least one row"),
     ({"X": [[1.0], [np.nan], [2.0]]}, "`X` must be finite, got NaN or infinity, first in row 1"),
     ({"X": [["a"], ["b"]]}, "`X` must be an array of numbers"),
-    ({"y": np.full(50, np.inf)}, "`y` must be finite.*row 0: leave such rows out"),
+    ({"y": np.full(50, np.inf)}, "`y` must be finite.*row 0: remove such rows or"),
     ({"y": np.ones(49)}, r"`y` must have the shape \(50, 1\).*got \(49,\)"),
     ({"y": np.ones((50, 2))}, r"`y` must have the shape \(50, 1\).*got \(50, 2\)"),
     ({"sample_weight": np.ones(3)}, "`sample_weight` must have one weight for each of the 50 rows"),
     ({"sample_weight": -np.ones(50)}, "`sample_weight` must be non-negative.*got negative values"),
     ({"sample_weight": np.zeros(50)}, "`sample_weight` must be.*got zeros only"),
-    ({"X_val": np.ones((5, 1))}, "`X_val` and `y_val` go together, got no `y_val`"),
+    ({"X_val": np.ones((5, 1))}, "`X_val` and `y_val` must be given together, got no `y_val`"),
     ({"X_val": np.ones((5, 2)), "y_val": np.ones(5)}, "`X_val` must have the shape"),
     ({"X_val": np.ones((5, 1)), "y_val": np.ones(4)}, r"`y_val` must have the shape \(5, 1\)"),
 ]
@@ -552,7 +554,7 @@ def test_bad_networks(example, greedy):
     odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
     with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
         train(odd, X, y)
-    with pytest.raises(ValueError, match=r"must have an activation that does what its JAX form"):
+    with pytest.raises(ValueError, match=r"must have an activation that agrees with its JAX form"):
         train(impostor(greedy), X, y)
 
 
@@ -582,6 +584,18 @@ def test_divergence_warns_and_keeps_the_best(example, greedy):
         result = train(greedy, X, y, epochs=50, optimizer=optax.sgd(1e9))
     error = mean_squared_error(result.network, X, y)
     assert error <= result.loss_history[0] * (1 + 1e-12)
+
+
+@pytest.mark.slow
+def test_the_first_divergence_is_told(example, greedy):
+    X, y = example.X_train, example.y_train
+    larger = replace(greedy, outer_weights=1e100 * greedy.outer_weights)
+    with pytest.warns(ConvergenceWarning, match="2 of 2 trainings diverged") as told:
+        results = train_many([greedy, larger], X, y, epochs=50, optimizer=optax.sgd(1e9))
+    finite = [np.isfinite(result.loss_history) for result in results]
+    late, early = (int(np.argmin(each)) for each in finite)
+    assert 0 < early < late
+    assert f"the first in epoch {early}:" in str(told[0].message)
 
 
 @pytest.mark.parametrize("missing", ["jax", "optax"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         collapsed_ridgelet_transform,
         ridgelet_transform,
     )
-    from greedynet.support.errors import FewerNodesWarning
+    from greedynet.support.errors import FewerNodesWarning, NotCorrectedWarning
     from greedynet.support.tensorfile import ModelFileError
     from greedynet.tables.fit import fit_table
     from greedynet.tables.load import load
@@ -35,6 +35,7 @@ __all__ = [
     "GreedyNetClassifier",
     "GreedyNetRegressor",
     "ModelFileError",
+    "NotCorrectedWarning",
     "RidgeletTransform",
     "SelectionPath",
     "ShallowNetwork",
@@ -53,6 +54,7 @@ _HOMES = {
     "GreedyNetClassifier": "estimators",
     "GreedyNetRegressor": "estimators",
     "ModelFileError": "support.tensorfile",
+    "NotCorrectedWarning": "support.errors",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
     "ShallowNetwork": "model.network",

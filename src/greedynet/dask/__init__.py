@@ -1,4 +1,7 @@
-"""Fits on a dask cluster: the rows stay on the workers, the greedy loop runs on the client."""
+"""Fits on a dask cluster: the rows stay on the workers, the greedy loop runs on the client.
+
+May import everything up to `tables`; export, plots and report do not know it, nor it them.
+"""
 
 from greedynet.support.extras import require
 

@@ -1,11 +1,11 @@
-"""`Shards`: partitions on the workers of a cluster, and what happens when workers come and go.
+"""`Shards`: partitions on the workers of a cluster, which may leave or join during a fit.
 
-    partitions -> computed where dask computes them -> spread evenly -> one `Shard` a worker
+    partitions -> computed where dask computes them -> balanced -> one `Shard` per worker
 
-A shard is an actor: it lives and dies with its worker. When one is lost, its partitions are
-computed again from the graph of the collection, placed on the workers that are there, and asked
-again; the answers of the others stand. A worker that has joined gets a share as soon as a pass
-begins.
+A shard is an actor: it lives and dies with its worker. If one is lost, its partitions are
+recomputed from the graph of the collection, placed on the remaining workers, and the request is
+repeated for them; the answers of the other shards are kept. A worker that has joined gets its share
+of the partitions when the next pass begins.
 """
 
 from collections.abc import Callable
@@ -17,21 +17,22 @@ from uuid import uuid4
 from distributed import Client, Future
 
 from greedynet.dask.collections import Partitions
+from greedynet.dask.placement import assign, largest_load
 from greedynet.dask.shard import Contents, Shard
-from greedynet.dask.spread import largest_load, spread
 from greedynet.dask.waiting import ClusterError, LostError, Placed, Waiting, log
 
-# Losses in one pass after which something other than a worker must be wrong.
+# Number of losses in one pass after which the cause cannot be the workers alone.
 _MOST_LOSSES = 20
 _TOO_MANY_LOSSES = (
     f"Workers were lost {_MOST_LOSSES} times in one pass over the rows: see their logs; they may "
-    "not have the memory for their partitions."
+    "not have enough memory for their partitions."
 )
-# Partitions are moved to a worker that has joined if that takes so much off the longest shard.
+# Partitions are moved to a worker that has joined if this reduces the largest shard by at least
+# this fraction.
 _WORTH_MOVING = 0.2
 
 
-# What a shard is to do: its actor and its partitions -> a future of the answer.
+# A request to a shard: its actor and its partitions -> the future of an answer.
 Ask = Callable[[Any, tuple[int, ...]], Any]
 
 
@@ -42,11 +43,13 @@ class Shards:
     ----------
     client : Client
     partitions : Partitions
-        Of inputs, outputs and weights.
+        Partitions of inputs, outputs and weights.
+    check_every : float
+        Seconds between checks whether a worker that does not answer is still alive.
     """
 
-    def __init__(self, client: Client, partitions: Partitions) -> None:
-        self._client, self._waiting = client, Waiting(client)
+    def __init__(self, client: Client, partitions: Partitions, check_every: float) -> None:
+        self._client, self._waiting = client, Waiting(client, check_every)
         self._partitions = partitions
         self._name = f"greedynet-shard-{uuid4().hex[:12]}"
         self._count = count()
@@ -56,31 +59,31 @@ class Shards:
         self._workers: frozenset[str] = frozenset()
 
     def close(self) -> None:
-        """Let go of all shards; the workers free their memory."""
+        """Release all shards; the workers free their memory."""
         self._cancel([shard.future for shard in self._placed])
         self._placed = []
 
     def _cancel(self, actors: list[Future[Any]]) -> None:
-        # Futures of actors are parts of cycles: to wait for their end is to wait for Python's
-        # collector of garbage.
+        # Futures of actors are part of reference cycles, so that waiting for their end would mean
+        # waiting for Python's garbage collector.
         if actors and self._client.status == "running":
             self._client.cancel(actors)
 
     def ask(self, what: Ask) -> list[Any]:
-        """Return the answers of shards that hold all partitions, in their order.
+        """Return the answers of the shards for all partitions, in order.
 
         Parameters
         ----------
         what : callable
-            Gets the actor of a shard and its partitions, and returns the future of an answer.
+            Takes the actor of a shard and its partitions, and returns the future of an answer.
         """
-        # Actors look for the current client, which need not be ours.
+        # Actors use the current client, which need not be ours.
         with self._client.as_current():
             return self._asked(what)
 
     def _asked(self, what: Ask) -> list[Any]:
         answers: dict[tuple[int, ...], Any] = {}
-        self._look_for_workers()
+        self._update_workers()
         for _ in range(_MOST_LOSSES):
             self._place()
             asked = [(s, self._called(s, what)) for s in self._placed if s.numbers not in answers]
@@ -95,9 +98,9 @@ class Shards:
 
     # Workers
 
-    def _look_for_workers(self) -> None:
-        """Note who has left, and give partitions to who has joined."""
-        # Without waiting for any: a cluster may start workers when there is something to do.
+    def _update_workers(self) -> None:
+        """Note which workers have left, and give partitions to those that have joined."""
+        # Without waiting: an adaptive cluster starts workers only when there is work.
         now = frozenset(self._client.nthreads())
         for shard in [shard for shard in self._placed if shard.worker not in now]:
             self._lose(shard)
@@ -106,7 +109,7 @@ class Shards:
             self._move()
 
     def _called(self, shard: Placed, what: Ask) -> Any:
-        """Return the future of an answer; None where the shard is known to be lost."""
+        """Return the future of an answer; None if the shard is known to be lost."""
         try:
             return what(shard.actor, shard.numbers)
         except RuntimeError:
@@ -116,18 +119,20 @@ class Shards:
 
     def _lose(self, shard: Placed) -> None:
         lost = list(shard.numbers)
-        log.warning("Worker %s is gone: partitions %s are placed again.", shard.worker, lost)
+        log.warning(
+            "Worker %s was lost: partitions %s are placed on other workers.", shard.worker, lost
+        )
         self._placed.remove(shard)
         self._cancel([shard.future])
 
-    # Places
+    # Placement
 
     def _unplaced(self) -> list[int]:
         there = {n for shard in self._placed for n in shard.numbers}
         return [n for n in range(len(self._partitions)) if n not in there]
 
     def _place(self) -> None:
-        """Give every partition a worker."""
+        """Assign every partition to a worker."""
         for _ in range(_MOST_LOSSES):
             numbers = self._unplaced()
             if not numbers:
@@ -136,12 +141,12 @@ class Shards:
         raise ClusterError(_TOO_MANY_LOSSES)
 
     def _move(self) -> None:
-        """Even out the partitions among all workers, if that makes a pass much shorter."""
+        """Rebalance the partitions among all workers, if this makes a pass much shorter."""
         holder = {n: shard.worker for shard in self._placed for n in shard.numbers}
         numbers = sorted(holder)
         sizes = [self._sizes[n] for n in numbers]
         holders = [holder[n] for n in numbers]
-        targets = spread(sizes, holders, sorted(self._workers))
+        targets = assign(sizes, holders, sorted(self._workers))
         if largest_load(sizes, targets) > (1 - _WORTH_MOVING) * largest_load(sizes, holders):
             return
         moving = {n: to for n, to in zip(numbers, targets, strict=True) if to != holder[n]}
@@ -151,12 +156,12 @@ class Shards:
             log.warning("Partitions stay where they are: %s", error)
             return
         moved = {n for shard in made for n in shard.numbers}
-        log.info("Workers have joined: %d partitions are moved to them.", len(moved))
+        log.info("Workers have joined: %d partitions were moved to them.", len(moved))
         self._placed = [left for shard in self._placed if (left := self._without(shard, moved))]
         self._placed += made
 
     def _without(self, shard: Placed, moved: set[int]) -> Placed | None:
-        """Return a shard without partitions that are elsewhere now; None if none are left."""
+        """Return a shard without the partitions that were moved; None if none are left."""
         gone = [n for n in shard.numbers if n in moved]
         left = tuple(n for n in shard.numbers if n not in moved)
         if not gone:
@@ -171,13 +176,14 @@ class Shards:
         return replace(shard, numbers=left)
 
     def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[Placed]:
-        """Compute partitions and put them into shards; without those that are lost on the way."""
+        """Compute partitions and put them into shards; those lost on the way are not included."""
         futures = self._client.compute(self._partitions.raws(numbers))
         try:
             return self._put(numbers, futures, targets)
         finally:
-            # To wait in vain is an error within dask, which keeps what waited until Python collects
-            # garbage. So long the workers would have every partition twice.
+            # A wait that times out is an error within dask, which keeps references to the futures
+            # until Python collects garbage. Until then, the workers would hold every partition
+            # twice.
             for future in futures:
                 future.release()
 
@@ -204,7 +210,7 @@ class Shards:
         return [shard for shard in made if shard is not None]
 
     def _targets(self, numbers: list[int], futures: list[Future[Any]]) -> dict[int, str]:
-        """Choose a worker for each partition: where it is, unless that is uneven."""
+        """Choose a worker for each partition: its holder, unless the load would be uneven."""
         keys = [future.key for future in futures]
         bytes_of = self._client.nbytes(keys, summary=False)
         sizes = [bytes_of[key] for key in keys]
@@ -215,7 +221,7 @@ class Shards:
         for shard in self._placed:
             held = sum(self._sizes[n] for n in shard.numbers)
             loads[shard.worker] = loads.get(shard.worker, 0) + held
-        targets = spread(sizes, holders, sorted(self._waiting.workers()), loads)
+        targets = assign(sizes, holders, sorted(self._waiting.workers()), loads)
         return dict(zip(numbers, targets, strict=True))
 
     def _start(
@@ -233,7 +239,7 @@ class Shards:
         )
 
     def _checked(self, worker: str, numbers: tuple[int, ...], future: Future[Any]) -> Placed | None:
-        """Wait for a shard and compare its partitions with what they were; None if it is lost."""
+        """Wait for a shard and check that its partitions have not changed; None if it is lost."""
         try:
             shard = Placed(worker, numbers, future, self._waiting.actor(worker, future))
             found = self._waiting.answer(
@@ -245,9 +251,9 @@ class Shards:
         for number, contents in found.items():
             if self._known.setdefault(number, contents) != contents:
                 raise ClusterError(
-                    f"Partition {number} of `X` and `y` was computed again and came out "
-                    f"different, {self._known[number].n_rows:,} rows before and "
-                    f"{contents.n_rows:,} now: a collection must give the same rows every time; "
-                    "seed what is random in it."
+                    f"Partition {number} of `X` and `y` was recomputed with a different result, "
+                    f"{self._known[number].n_rows:,} rows before and {contents.n_rows:,} now: a "
+                    "collection must give the same rows every time; seed any random numbers in "
+                    "it."
                 )
         return shard

@@ -1,4 +1,4 @@
-"""dask Arrays and DataFrames -> partitions, checked as far as nothing has to be computed."""
+"""dask Arrays and DataFrames -> partitions, checked as far as possible without computing them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from greedynet.rows.blocks.prepare import Raw
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Inputs, outputs and weights, cut into the same rows.
+    """Inputs, outputs and weights, split into the same rows.
 
     Attributes
     ----------
     pieces : list of tuple of Delayed
-        Inputs, outputs and, if there are some, weights of each partition.
+        Inputs, outputs and, if given, weights of each partition.
     n_features : int
     output_shape : tuple of int
-        Of one row.
+        Shape of the outputs of one row.
     feature_names : tuple of str or None
     """
 
@@ -34,7 +34,7 @@ class Partitions:
 
     @staticmethod
     def of(X: Any, y: Any, sample_weight: Any, owner: str) -> "Partitions":
-        """Take collections apart.
+        """Split collections into partitions.
 
         Parameters
         ----------
@@ -59,8 +59,8 @@ class Partitions:
     def raws(self, numbers: Iterable[int] | None = None) -> list[Delayed]:
         """Return partitions that compute tuples of arrays `(X, y, weights or None)`.
 
-        Under names that were never used: a scheduler may still be busy with forgetting those of a
-        worker that is lost.
+        Their keys are new: the scheduler may still be forgetting the old keys of a worker that was
+        lost.
         """
         name = f"greedynet-partition-{uuid4().hex[:12]}"
         chosen = range(len(self)) if numbers is None else numbers
@@ -69,12 +69,12 @@ class Partitions:
 
 @delayed(pure=False)
 def _arrays(X: Any, y: Any, weights: Any = None) -> Raw:
-    """Return a partition as arrays; this runs where the partition is."""
+    """Return a partition as arrays; this runs on the worker that holds it."""
     return np.asarray(X), np.asarray(y), None if weights is None else np.asarray(weights)
 
 
 def check_collection(values: Any, name: str, owner: str) -> None:
-    """Refuse what is no Array, DataFrame or Series of dask."""
+    """Raise an error unless `values` is a dask Array, DataFrame or Series."""
     if not is_dask_collection(values) or not hasattr(values, "to_delayed"):
         kind = type(values)
         local = owner.removeprefix("Dask")
@@ -92,7 +92,7 @@ def check_collection(values: Any, name: str, owner: str) -> None:
 
 
 def check_inputs(X: Any, owner: str) -> None:
-    """Refuse inputs that are no matrix of numbers, cut by rows."""
+    """Raise an error unless the inputs are a numeric matrix, split by rows."""
     check_collection(X, "X", owner)
     if X.ndim != 2:
         raise ValueError(
@@ -105,8 +105,8 @@ def check_inputs(X: Any, owner: str) -> None:
         ]
         if others:
             raise ValueError(
-                f"`X` must hold numbers, got others in the columns {others}: leave them out or "
-                "encode them."
+                f"`X` must hold numbers, got other types in the columns {others}: drop or encode "
+                "them."
             )
         return
     if X.dtype.kind not in "biufO":
@@ -118,7 +118,7 @@ def check_inputs(X: Any, owner: str) -> None:
         )
     if X.numblocks[1] > 1:
         raise ValueError(
-            f"`X` must be cut by rows only, got {X.numblocks[1]} chunks of columns: write "
+            f"`X` must be split by rows only, got {X.numblocks[1]} chunks of columns: write "
             "`X.rechunk({1: -1})`."
         )
 
@@ -135,7 +135,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def row_chunks(values: Any) -> tuple[int, ...] | None:
-    """Return the rows of the partitions; None where they are not known without computing."""
+    """Return the sizes of the partitions; None if they are not known without computing."""
     if not isinstance(values, da.Array) or np.isnan(values.chunks[0]).any():
         return None
     return values.chunks[0]
@@ -147,7 +147,7 @@ def _pieces(values: Any) -> list[Delayed]:
 
 
 def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) -> list[Delayed]:
-    """Return the partitions of outputs or weights, which must be those of the inputs."""
+    """Return the partitions of outputs or weights, which must match those of the inputs."""
     check_collection(values, name, owner)
     dimensions = (1, 2) if name == "y" else (1,)
     if values.ndim not in dimensions:
@@ -156,7 +156,7 @@ def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) 
         )
     if isinstance(values, da.Array) and values.ndim == 2 and values.numblocks[1] > 1:
         raise ValueError(
-            f"`{name}` must be cut by rows only, got {values.numblocks[1]} chunks of columns: "
+            f"`{name}` must be split by rows only, got {values.numblocks[1]} chunks of columns: "
             f"write `{name}.rechunk({{1: -1}})`."
         )
     mine, theirs = row_chunks(values), row_chunks(X)
@@ -167,18 +167,18 @@ def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) 
         )
     if mine and theirs and mine != theirs:
         raise ValueError(
-            f"`{name}` must be cut into the same partitions as `X`, rows {_told(theirs)}, got "
-            f"{_told(mine)}: write `{name}.rechunk({{0: X.chunks[0]}})`."
+            f"`{name}` must be split into the same partitions as `X`, with {_listed(theirs)} "
+            f"rows, got {_listed(mine)}: write `{name}.rechunk({{0: X.chunks[0]}})`."
         )
     pieces = _pieces(values)
     if len(pieces) != len(inputs):
         raise ValueError(
-            f"`{name}` must have as many partitions as `X`, {len(inputs)}, got {len(pieces)}: cut "
-            "both in the same way, or take them from one DataFrame."
+            f"`{name}` must have as many partitions as `X`, {len(inputs)}, got {len(pieces)}: "
+            "split both in the same way, or take them from one DataFrame."
         )
     return pieces
 
 
-def _told(chunks: tuple[int, ...]) -> str:
+def _listed(chunks: tuple[int, ...]) -> str:
     few = ", ".join(map(str, chunks[:4]))
     return f"({few}, ...)" if len(chunks) > 4 else f"({few})"

@@ -18,24 +18,24 @@ from greedynet.estimators.base import BaseGreedyNet
 
 
 class _OnDask(BaseGreedyNet):
-    """What both estimators share: the client, the way to the local estimator, lazy results."""
+    """Common base: the client, conversion to the local estimator, lazy results."""
 
     _local: ClassVar[type[BaseGreedyNet]]
     # The score of a local estimator over partitions.
     _scored: ClassVar["staticmethod[[Any, list[Delayed], Client], float]"]
-    # No parameter: a clone and a pickle find a client of their own.
+    # Not a parameter: clones and unpickled copies look up their own client.
     _client: Client | None = None
 
     @property
     def client(self) -> Client:
-        """The client of the cluster: the one that was set, else the current one."""
+        """The client of the cluster: the one that was set, or else the current one."""
         if self._client is not None:
             return self._client
         try:
             return get_client()
         except ValueError:
             raise ValueError(
-                f"`{type(self).__name__}` needs a client of a dask cluster, and there is none: "
+                f"`{type(self).__name__}` needs a client of a dask cluster, but there is none: "
                 "write `client = distributed.Client()` first, or set `model.client`."
             ) from None
 
@@ -60,7 +60,7 @@ class _OnDask(BaseGreedyNet):
         return local
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the local estimator to a file, from which `greedynet.load` gives it back.
+        """Write the local estimator to a file, from which `greedynet.load` restores it.
 
         Parameters
         ----------
@@ -84,13 +84,13 @@ class _OnDask(BaseGreedyNet):
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows. Partitions may be of any sizes, empty, or of unknown size.
+            Inputs, split by rows. Partitions may have any size, be empty, or be of unknown size.
         y : dask Array of shape (n_samples,) or (n_samples, n_outputs), Series or DataFrame
-            Outputs or classes, cut into the same partitions.
+            Outputs or classes, split into the same partitions.
         sample_weight : dask Array of shape (n_samples,), Series or None, default=None
-            Weights of the rows, cut into the same partitions.
+            Weights of the rows, split into the same partitions.
         X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
-            Validation data to choose the width by; they are brought to the client.
+            Validation data by which the width is chosen; they are gathered on the client.
 
         Returns
         -------
@@ -99,13 +99,13 @@ class _OnDask(BaseGreedyNet):
         partitions = Partitions.of(X, y, sample_weight, type(self).__name__)
         client = self._synchronous_client()
         validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-        held_out = {name: _brought(values, client) for name, values in validation.items()}
-        with DaskSource(partitions, client) as source:
+        held_out = {name: _gathered(values, client) for name, values in validation.items()}
+        with DaskSource(partitions, client, self._settings.check_every) as source:
             super().fit(source, None, **held_out)
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R^2 of a regression, the share of right classes of a classification.
+        """Return R^2 for regression, and the accuracy for classification.
 
         Parameters
         ----------
@@ -138,39 +138,40 @@ class _OnDask(BaseGreedyNet):
         return lazily(self._without_names(), method, X, width, dtype)
 
     def _check_inputs(self, X: Any) -> None:
-        """Refuse other inputs than those of the fit, without computing any."""
+        """Raise an error unless the inputs match those of the fit, without computing them."""
         check_is_fitted(self)
         check_inputs(X, type(self).__name__)
         columns = X if isinstance(X, da.Array) else X._meta
         validate_data(self, columns, reset=False, skip_check_array=True)
 
     def _without_names(self) -> Any:
-        """Return the local estimator for blocks, which have no names."""
+        """Return the local estimator for blocks, which have no feature names."""
         local = self.to_local()
         vars(local).pop("feature_names_in_", None)
         return local
 
 
-def _brought(values: Any, client: Client) -> Any:
-    """Return validation data in memory."""
+def _gathered(values: Any, client: Client) -> Any:
+    """Return validation data as local arrays or data frames."""
     return client.gather(client.compute(values)) if is_dask_collection(values) else values
 
 
 class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
     """`GreedyNetRegressor` on a dask cluster: dask Arrays and DataFrames in, lazy Arrays out.
 
-    The network is the one that `GreedyNetRegressor` finds on the same rows. Very many rows stay on
+    The network is the one that `GreedyNetRegressor` finds on the same rows. Large data stay on
     their workers: neurons are searched for on a sample, and each pass over all rows sends the
-    network and gathers sums, whose size does not depend on the number of rows. Few rows are brought
-    to the client.
+    network and gathers sums, whose size does not depend on the number of rows. Small data are
+    gathered on the client.
 
-    A worker that is lost during a fit costs time, not rows: its partitions are computed again on
-    the others. A worker that joins gets a share of the rows before the next pass. One that hangs is
-    waited for until the scheduler gives it up (`distributed.scheduler.worker-ttl`), and a cluster
-    without workers for a minute (`greedynet.worker-timeout` in the configuration of dask).
+    A worker that is lost during a fit costs time, but no rows: its partitions are recomputed on the
+    others. A worker that joins gets a share of the rows before the next pass. For a worker that
+    hangs, the fit waits until the scheduler gives it up (`distributed.scheduler.worker-ttl`); for a
+    cluster without workers, it waits a minute (`greedynet.worker-timeout` in the configuration of
+    dask).
 
-    Parameters are those of `GreedyNetRegressor`. The client is no parameter: set `model.client`, or
-    leave it to the current one.
+    The parameters are those of `GreedyNetRegressor`. The client is not a parameter: set
+    `model.client`; the default is the current client.
 
     Examples
     --------
@@ -196,7 +197,7 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows.
+            Inputs, split by rows.
 
         Returns
         -------
@@ -210,7 +211,7 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
 class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
     """`GreedyNetClassifier` on a dask cluster: dask Arrays and DataFrames in, lazy Arrays out.
 
-    See `DaskGreedyNetRegressor`. Parameters are those of `GreedyNetClassifier`.
+    See `DaskGreedyNetRegressor`. The parameters are those of `GreedyNetClassifier`.
     """
 
     _local = GreedyNetClassifier
@@ -222,7 +223,7 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows.
+            Inputs, split by rows.
 
         Returns
         -------
@@ -237,7 +238,7 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows.
+            Inputs, split by rows.
 
         Returns
         -------
@@ -253,7 +254,7 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows.
+            Inputs, split by rows.
 
         Returns
         -------
@@ -269,7 +270,7 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, cut by rows.
+            Inputs, split by rows.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Predictions that are computed when they are asked for, and scores as sums over partitions."""
+"""Lazy predictions, and scores as sums over partitions."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -15,17 +15,17 @@ from greedynet.support.types import Float64
 
 
 def lazily(model: Any, method: str, X: Any, width: int | None, dtype: Any) -> da.Array:
-    """Return what a method of a local estimator gives, block by block.
+    """Return the lazy result of a method of a local estimator, block by block.
 
     Parameters
     ----------
     model : estimator
-        Fitted; it is one node of the graph, which every block depends on.
+        A fitted estimator; it is one task of the graph, on which every block depends.
     method : str
     X : dask Array or DataFrame
-        Inputs, cut by rows.
+        Inputs, split by rows.
     width : int or None
-        Columns of the result; None for one dimension.
+        Number of columns of the result; None for a 1-D result.
     dtype : dtype
     """
     inputs = X if isinstance(X, da.Array) else X.to_dask_array()
@@ -48,51 +48,51 @@ def _on_block(X: Any, model: Any, method: str) -> NDArray[Any]:
     X = np.asarray(X)
     if len(X):
         return np.asarray(getattr(model, method)(X))
-    # scikit-learn refuses no rows at all; one row tells the shape.
+    # scikit-learn rejects arrays without rows; a row of zeros gives the shape.
     return np.asarray(getattr(model, method)(np.zeros((1, X.shape[1])))[:0])
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """Weight, mean and squared deviations of outputs, and the squares that a model leaves."""
+class Moments:
+    """Weight, mean and squared deviations of outputs, and the squared residuals of a model."""
 
     weight: float
     mean: Float64
     deviations: Float64
-    left: Float64
+    residuals: Float64
 
-    def join(self, other: "Spread") -> "Spread":
-        """Return those of both; differences of large sums would lose digits."""
+    def join(self, other: "Moments") -> "Moments":
+        """Combine both; differences of large sums would lose digits."""
         weight = self.weight + other.weight
         if weight == 0:
             return self
         gap = other.mean - self.mean
         share = other.weight / weight
-        return Spread(
+        return Moments(
             weight,
             self.mean + share * gap,
             self.deviations + other.deviations + self.weight * share * gap**2,
-            self.left + other.left,
+            self.residuals + other.residuals,
         )
 
     def r2(self) -> float:
         """Return the coefficient of determination, averaged over the outputs."""
-        of_constants = np.where(self.left == 0, 1.0, 0.0)
+        of_constants = np.where(self.residuals == 0, 1.0, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            r2 = np.where(self.deviations == 0, of_constants, 1 - self.left / self.deviations)
+            r2 = np.where(self.deviations == 0, of_constants, 1 - self.residuals / self.deviations)
         return float(r2.mean())
 
 
 def r2_score(model: Any, raws: list[Delayed], client: Any) -> float:
     """Return the coefficient of determination over partitions."""
-    parts = _gathered(_spread_of, model, raws, client)
-    return reduce(Spread.join, parts).r2()
+    parts = _gathered(_moments_of, model, raws, client)
+    return reduce(Moments.join, parts).r2()
 
 
 def accuracy(model: Any, raws: list[Delayed], client: Any) -> float:
-    """Return the share of right classes over partitions."""
-    right, weight = np.sum(_gathered(_right_of, model, raws, client), axis=0)
-    return float(right / weight)
+    """Return the accuracy over partitions."""
+    correct, weight = np.sum(_gathered(_correct_of, model, raws, client), axis=0)
+    return float(correct / weight)
 
 
 def _gathered(function: Any, model: Any, raws: list[Delayed], client: Any) -> list[Any]:
@@ -107,19 +107,19 @@ def _weights(raw: Raw) -> Float64:
     return np.ones(len(raw[0])) if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
 
 
-def _spread_of(model: Any, raw: Raw) -> Spread:
+def _moments_of(model: Any, raw: Raw) -> Moments:
     X, y, w = raw[0], np.asarray(raw[1], dtype=np.float64), _weights(raw)
     n_outputs = model.network_.n_outputs
     Y = y.reshape(len(y), -1) if len(y) else np.empty((0, n_outputs))
     weight = float(w.sum())
     if weight == 0:
-        return Spread(0.0, *np.zeros((3, n_outputs)))
-    left = Y - model.predict(X).reshape(Y.shape)
+        return Moments(0.0, *np.zeros((3, n_outputs)))
+    residuals = Y - model.predict(X).reshape(Y.shape)
     mean = w @ Y / weight
-    return Spread(weight, mean, w @ (Y - mean) ** 2, w @ left**2)
+    return Moments(weight, mean, w @ (Y - mean) ** 2, w @ residuals**2)
 
 
-def _right_of(model: Any, raw: Raw) -> tuple[float, float]:
+def _correct_of(model: Any, raw: Raw) -> tuple[float, float]:
     w = _weights(raw)
     if len(w) == 0:
         return 0.0, 0.0

@@ -1,4 +1,4 @@
-"""`Shard`: partitions in the memory of one worker; it is told what to sum, and returns the sums."""
+"""`Shard`: partitions in the memory of one worker, which sums over their rows on request."""
 
 import pickle
 import zlib
@@ -15,21 +15,21 @@ from greedynet.rows.blocks.prepare import Raw
 from greedynet.rows.rows import Rows
 from greedynet.support.threads import deterministic_threads
 
-# dask has the workers give every array of more than 128 kB back to the system at once: to get the
-# next one takes longer than to fill it. So blocks are smaller here than elsewhere.
+# On dask workers, arrays of more than 128 kB are returned to the operating system at once, and
+# allocating the next one takes longer than filling it. So blocks are smaller here than elsewhere.
 _BLOCK_NUMBERS, _LEAST_ROWS = 2**14 - 64, 128
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a partition is known by: its rows and a checksum of its bytes."""
+    """Fingerprint of a partition: its number of rows and a checksum of its bytes."""
 
     n_rows: int
     checksum: int
 
     @staticmethod
     def of(raw: Raw) -> "Contents":
-        """Look at a partition."""
+        """Return the fingerprint of a partition."""
         checksum = 0
         for part in raw:
             if part is not None:
@@ -39,7 +39,7 @@ class Contents:
 
 def _bytes(array: NDArray[Any]) -> Any:
     if array.dtype.hasobject:
-        # Not by pickling, which tells equal texts from one text that is met twice.
+        # Not by pickling, which distinguishes equal texts from repeated references to one text.
         return repr(array.tolist()).encode()
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
@@ -51,11 +51,11 @@ class Sum:
     Attributes
     ----------
     counts : dict of int to int
-        Rows of every partition that were summed.
+        Number of rows summed in every partition.
     found : Any
-        The sum; None if there were no rows.
+        The sum; None if there are no rows.
     seconds : float
-        Time of the worker's own work.
+        Computing time of the worker.
     """
 
     counts: dict[int, int]
@@ -69,7 +69,7 @@ class Shard:
     Parameters
     ----------
     numbers : sequence of int
-        Which partitions they are.
+        Numbers of the partitions.
     raws : sequence of (X, y, weights or None)
         Their arrays.
     """
@@ -80,17 +80,17 @@ class Shard:
         self._n_threads = _threads_here()
 
     def contents(self) -> dict[int, Contents]:
-        """Return what the partitions are known by."""
+        """Return the fingerprints of the partitions."""
         return {number: Contents.of(raw) for number, raw in self._raws.items()}
 
     def labels(self) -> list[Labels]:
-        """Return the classes that the outputs name, partition by partition."""
+        """Return the classes that occur in the outputs, partition by partition."""
         raws = self._raws.items()
         return [Labels.of(raw, f"partition {number}") for number, raw in raws if len(raw[0])]
 
     def total(self, preparation: bytes, work: bytes, starts: Sequence[int]) -> Sum:
-        """Sum over all rows, partition by partition; each starts at its position among all rows."""
-        start = perf_counter()
+        """Sum over all rows; `starts` are the positions of the partitions among all rows."""
+        began = perf_counter()
         task: Work[Any] = pickle.loads(work)
         rows = self._rows(preparation)
         found = None
@@ -101,7 +101,7 @@ class Shard:
                     here = summed(task, replace(part, start=start), pool, block_rows)
                     found = here if found is None else task.join(found, here)
         counts = {number: len(part) for number, part in rows.items()}
-        return Sum(counts, found, perf_counter() - start)
+        return Sum(counts, found, perf_counter() - began)
 
     def take(self, preparation: bytes, positions: dict[int, NDArray[np.intp]]) -> dict[int, Rows]:
         """Return rows by their positions in the partitions."""
@@ -109,13 +109,13 @@ class Shard:
         return {number: rows[number].take(chosen) for number, chosen in positions.items()}
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Let go of partitions that are elsewhere now."""
+        """Release partitions that were moved to other workers."""
         for number in numbers:
             del self._raws[number]
         self._prepared = b"", {}
 
     def _rows(self, preparation: bytes) -> dict[int, Rows]:
-        """Return the partitions as rows; they are kept for the next pass."""
+        """Return the partitions as rows, which are cached for the next pass."""
         if self._prepared[0] != preparation:
             how: Preparation = pickle.loads(preparation)
             rows = {i: _prepared(how, i, raw) for i, raw in self._raws.items()}
@@ -126,7 +126,7 @@ class Shard:
 def _prepared(how: Preparation, number: int, raw: Raw) -> Rows:
     if any(len(part) for part in raw if part is not None):
         return how.rows(raw, f"partition {number}")
-    # An empty partition may have any type.
+    # An empty partition may have any dtype.
     return Rows(np.empty((0, how.n_features)), np.empty((0, how.n_outputs)))
 
 

@@ -1,4 +1,4 @@
-"""`DaskSource`: the rows of dask collections, summed where they are."""
+"""`DaskSource`: the rows of dask collections, summed on their workers."""
 
 import pickle
 import threading
@@ -24,23 +24,25 @@ T = TypeVar("T")
 class DaskSource:
     """Rows in the memory of the workers; each pass sends a few numbers and gathers sums.
 
-    To be used in a `with` block, at whose end the workers let go of the rows.
+    To be used in a `with` block, at whose end the workers release the rows.
 
     Parameters
     ----------
     partitions : Partitions
-        Of inputs, outputs and weights.
+        Partitions of inputs, outputs and weights.
     client : Client
+    check_every : float, default=1.0
+        Seconds between checks whether a worker that does not answer is still alive.
     """
 
-    def __init__(self, partitions: Partitions, client: Client) -> None:
+    def __init__(self, partitions: Partitions, client: Client, check_every: float = 1.0) -> None:
         self.n_features = partitions.n_features
         self.output_shape = partitions.output_shape
         self.feature_names = partitions.feature_names
         self._n_partitions = len(partitions)
-        self._shards = Shards(client, partitions)
+        self._shards = Shards(client, partitions, check_every)
         self._counts: dict[int, int] = {}
-        # A fit may ask from several threads; what is known of the workers is one.
+        # A fit may make requests from several threads, which share the state of the workers.
         self._lock = threading.Lock()
 
     def __enter__(self) -> "DaskSource":
@@ -51,7 +53,7 @@ class DaskSource:
 
     def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
         """Return the number of rows and the sum over them, one pass."""
-        # As dask pickles: an activation may be a class of the user's own script.
+        # With dask's pickling: an activation may be a class defined in the user's script.
         sent = pickle.dumps(preparation), dumps(work)
         start = time.perf_counter()
         with self._lock:
@@ -72,7 +74,7 @@ class DaskSource:
         return sum(self._counts.values()), whole_sum
 
     def take(self, preparation: Preparation, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions, which ascend; partitions stand in their order."""
+        """Return the rows at ascending positions among all rows, in the order of the partitions."""
         by_partition = self._by_partition(positions)
         sent = pickle.dumps(preparation)
 
@@ -85,7 +87,7 @@ class DaskSource:
         return joined([parts[n] for n in sorted(parts)])
 
     def labels(self) -> Labels:
-        """Return the classes that the outputs name."""
+        """Return the classes that occur in the outputs."""
         with self._lock:
             answers: list[list[Labels]] = self._shards.ask(lambda actor, _: actor.labels())
         found = [labels for answer in answers for labels in answer]
@@ -94,7 +96,7 @@ class DaskSource:
         return Labels.joined(found)
 
     def _by_partition(self, positions: NDArray[np.intp]) -> dict[int, NDArray[np.intp]]:
-        """Cut positions among all rows into positions within the partitions."""
+        """Split positions among all rows into positions within the partitions."""
         starts = self._starts()
         cuts = np.searchsorted(positions, [*starts.values(), sum(self._counts.values())])
         return {
@@ -104,17 +106,17 @@ class DaskSource:
         }
 
     def _starts(self) -> dict[int, int]:
-        """Return the position of each partition's first row among all rows; none before a count."""
+        """Return the position of each partition's first row; empty before the rows are counted."""
         positions = accumulate(self._counts.values(), initial=0)
         return dict(zip(self._counts, positions, strict=False))
 
     def _check_counts(self, answers: list[Sum]) -> None:
-        """Remember how many rows every partition has, and see that it stays so."""
+        """Store the number of rows of every partition, and check that it does not change."""
         counted = sorted(pair for answer in answers for pair in answer.counts.items())
         known = sorted(self._counts.items())
         if [n for n, _ in counted] != list(range(self._n_partitions)):
             raise RuntimeError(
-                f"Every one of the {self._n_partitions} partitions must be summed once, got "
+                f"Each of the {self._n_partitions} partitions must be summed exactly once, got "
                 f"{[n for n, _ in counted]}."
             )
         changed = [(n, a, b) for (n, a), (_, b) in zip(known, counted, strict=False) if a != b]

@@ -1,8 +1,8 @@
-"""`Waiting`: for workers, partitions, shards and their answers, as long as there is hope.
+"""`Waiting`: for workers, partitions, shards and their answers, as long as they can still arrive.
 
-Never by `result(timeout=...)` of a future of dask: if time is over while a result is fetched, its
-client may be unable to fetch any ever after (dask/distributed#8514). So nothing is fetched here but
-the answers of actors, which come another way.
+Never by `result(timeout=...)` of a dask future: if the timeout expires while a result is being
+fetched, the client may be unable to fetch any result afterwards (dask/distributed#8514). So nothing
+is fetched here except the answers of actors, which take another route.
 """
 
 import logging
@@ -20,16 +20,13 @@ from greedynet.dask.shard import Shard
 
 log = logging.getLogger("greedynet.dask")
 
-# How often to look whether a worker that does not answer is still there.
-_LOOK_EVERY = 1.0
-
 
 class ClusterError(RuntimeError):
-    """The cluster cannot go on with a fit."""
+    """The cluster cannot continue a fit."""
 
 
 class LostError(Exception):
-    """A shard is not there any more."""
+    """A shard no longer exists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +40,23 @@ class Placed:
 
 
 class Waiting:
-    """Waits at a cluster.
+    """Waits for a cluster.
 
     Parameters
     ----------
     client : Client
+    check_every : float
+        Seconds between checks whether a worker that does not answer is still alive.
     """
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, check_every: float) -> None:
+        self._client, self._check_every = client, check_every
 
     def workers(self) -> frozenset[str]:
         """Return the addresses of the workers; wait for one if there is none."""
         limit = parse_timedelta(dask.config.get("greedynet.worker-timeout", "60 s"))
         until = time.monotonic() + limit
-        told = False
+        warned = False
         while not (workers := self._client.nthreads()):
             if time.monotonic() > until:
                 raise ClusterError(
@@ -65,43 +64,43 @@ class Waiting:
                     "workers, or set `greedynet.worker-timeout` in the configuration of dask to "
                     "wait longer."
                 )
-            if not told:
-                log.warning("No workers: waiting up to %g seconds for one.", limit)
-                told = True
+            if not warned:
+                log.warning("The cluster has no workers: waiting up to %g seconds for one.", limit)
+                warned = True
             time.sleep(0.1)
         return frozenset(workers)
 
     def answer(self, shard: Placed, future: Any) -> Any:
-        """Wait for an answer as long as the worker is there."""
+        """Wait for an answer as long as the worker is alive."""
         if future is None:
             raise LostError
         while True:
-            # Looked at before: an answer may come just when the time is over.
+            # Checked first: an answer may arrive just when the timeout expires.
             done = future.done()
             try:
-                return future.result(timeout=None if done else _LOOK_EVERY)
-            except OSError as error:  # among them TimeoutError
+                return future.result(timeout=None if done else self._check_every)
+            except OSError as error:  # includes TimeoutError
                 waiting = isinstance(error, TimeoutError) and not done
-                if not waiting or not self._is_there(shard):
+                if not waiting or not self._is_alive(shard):
                     raise LostError from error
             except Exception as error:
-                # A worker that was started anew at the same address knows nothing of the shard.
+                # A worker that was restarted at the same address does not know the shard.
                 if shard.future.status == "finished" and not isinstance(error, KeyError):
                     raise
                 raise LostError from error
 
-    def _is_there(self, shard: Placed) -> bool:
+    def _is_alive(self, shard: Placed) -> bool:
         return shard.future.status == "finished" and shard.worker in self._client.nthreads()
 
     def _wait(self, future: Future[Any]) -> None:
         with suppress(TimeoutError, CancelledError):
-            wait(future, timeout=_LOOK_EVERY)
+            wait(future, timeout=self._check_every)
 
     def actor(self, worker: str, future: Future[Any]) -> Any:
-        """Wait for an actor as long as its worker is there."""
+        """Wait for an actor as long as its worker is alive."""
         while not future.done():
             self._wait(future)
-            # A task that may run on one worker only waits for ever if that one is gone.
+            # A task that is restricted to one worker waits forever if that worker is lost.
             if not future.done() and worker not in self._client.nthreads():
                 raise LostError
         if future.status == "finished":
@@ -112,7 +111,7 @@ class Waiting:
         raise error
 
     def check_computed(self, number: int, future: Future[Any]) -> None:
-        """Wait for a partition, and say which one it is that fails."""
+        """Wait for a partition; the error of one that fails names it."""
         while not future.done():
             self._wait(future)
             self.workers()
@@ -122,8 +121,9 @@ class Waiting:
         if error is None or isinstance(error, CancelledError):
             raise ClusterError(
                 f"Partition {number} of `X` and `y` was lost with its worker and cannot be "
-                "computed again, as its data were scattered or computed by a client that is gone: "
-                "build the collection from files or functions, or scatter with `broadcast=True`."
+                "recomputed, as its data were scattered or computed by a client that no longer "
+                "exists: build the collection from files or functions, or scatter with "
+                "`broadcast=True`."
             ) from error
         error.add_note(f"This happened while partition {number} of `X` and `y` was computed.")
         raise error

@@ -1,7 +1,7 @@
-"""The scikit-learn estimators: they validate, call the algorithm, and store.
+"""The scikit-learn estimators: they validate, call `fitting.construct`, and store the result.
 
-The algorithm is in `construct.py`, and in `classify.py` for classes; here stands only what
-scikit-learn's users expect around it.
+May import everything up to `train`. Here stands only what users of scikit-learn expect around the
+algorithm: parameters, inputs, checkpoints, saving.
 """
 
 from greedynet.estimators.classifier import GreedyNetClassifier

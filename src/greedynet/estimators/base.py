@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.checkpoint import checkpointed, data_described, described
 from greedynet.estimators.saving import SaveMixin
-from greedynet.estimators.settings import EstimatorSettings, current_settings
+from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
@@ -59,7 +60,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"continuous", "dictionary"}), HasMethods("begin")],
+        "search": [StrOptions(set(SEARCHES)), HasMethods("begin")],
         "correct": ["boolean"],
         "points": ["array-like", None],
         "n_points": [Interval(Integral, 1, None, closed="left"), None],
@@ -83,7 +84,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     @property
     def _settings(self) -> EstimatorSettings:
-        return current_settings()
+        return ESTIMATOR_SETTINGS.current
 
     def set_progress(
         self,

@@ -31,7 +31,6 @@ from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.errors import NotCorrectedWarning
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
-from greedynet.train.refine import refine_by_adam
 
 
 class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
@@ -325,6 +324,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         """Train the network on, if that is asked for; the path stays that of the greedy start."""
         if self.refine is None:
             return
+        from greedynet.train.refine import refine_by_adam  # which loads JAX
+
         self.training_ = refine_by_adam(
             self.network_, rows, validation, epochs=self.refine_epochs, random_state=seed
         )

@@ -1,29 +1,51 @@
-"""Take a network anywhere: PyTorch, ONNX, Keras, JAX, C.
+"""Exporters: take a network to ONNX, PyTorch, Keras, JAX, C and other places.
 
-Every function takes a network, a fitted estimator or a file saved by one, and compares what it made
-with `predict` before it hands it out. The libraries are imported when a function is called.
+May import everything up to `tables`; plots, report and dask do not know it, nor it them.
+
+Every function takes a network, a fitted estimator or a file saved by one, and compares its result
+with `predict` before returning it. The libraries are imported when a function is called.
 
 Of a classifier ONNX gives labels and probabilities, C logits and the index of the class, and the
 others, which are there to be trained on, logits.
+
+Which exporters there are stands in `registry.py`. Names are imported when they are first used, so
+that the command line can ask the table and still answer at once.
 """
 
-from greedynet.export.agreement import DisagreementError
-from greedynet.export.c_header import to_c
-from greedynet.export.fold import fold_affine
-from greedynet.export.jax_function import to_jax
-from greedynet.export.keras_model import to_keras
-from greedynet.export.onnx_model import register_skl2onnx, to_onnx
-from greedynet.export.torch_module import from_torch, init_torch_, to_torch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "DisagreementError",
-    "fold_affine",
-    "from_torch",
-    "init_torch_",
-    "register_skl2onnx",
-    "to_c",
-    "to_jax",
-    "to_keras",
-    "to_onnx",
-    "to_torch",
-]
+from greedynet.export.registry import EXPORTERS
+
+# Type checkers cannot follow the table: a name that is missing here works, and has no type.
+if TYPE_CHECKING:
+    from greedynet.export.agreement import DisagreementError as DisagreementError
+    from greedynet.export.c_header import to_c as to_c
+    from greedynet.export.fold import fold_affine as fold_affine
+    from greedynet.export.jax_function import to_jax as to_jax
+    from greedynet.export.keras_model import to_keras as to_keras
+    from greedynet.export.onnx_model import register_skl2onnx as register_skl2onnx
+    from greedynet.export.onnx_model import to_onnx as to_onnx
+    from greedynet.export.torch_module import from_torch as from_torch
+    from greedynet.export.torch_module import init_torch_ as init_torch_
+    from greedynet.export.torch_module import to_torch as to_torch
+
+_HOMES = {"DisagreementError": "agreement", "fold_affine": "fold"} | {
+    name: exporter.home for exporter in EXPORTERS for name in (exporter.function, *exporter.more)
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(
+            f"module 'greedynet.export' has no attribute {name!r}, only {', '.join(__all__)}."
+        )
+    value = getattr(import_module(f"greedynet.export.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

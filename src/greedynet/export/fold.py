@@ -47,6 +47,11 @@ def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
     )
 
 
+def folds(network: ShallowNetwork) -> bool:
+    """Whether the network is, or can be made, one of plain layers: `fold_affine` would take it."""
+    return network.linear_weights is None or odd_part(network.activation) is not None
+
+
 def with_hidden_layer(network: ShallowNetwork) -> ShallowNetwork:
     """Return the network, with a neuron of zero weights if it has none: no layer may be empty."""
     if network.n_neurons:

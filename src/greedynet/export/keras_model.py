@@ -2,9 +2,11 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from math import factorial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +14,11 @@ from numpy.typing import NDArray
 
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
-from greedynet.export.fold import with_hidden_layer
+from greedynet.export.fold import folds, with_hidden_layer
 from greedynet.export.precision import DType, check_dtype, check_x64, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.support.extras import require
+from greedynet.support.files import write_atomically
 
 if TYPE_CHECKING:
     import keras
@@ -123,6 +126,18 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
         caller="to_keras",
     )
     return result
+
+
+def write_file(model: Model, path: Path, dtype: DType) -> str:
+    """Write the file of `greedynet export`, of plain layers if possible; return how to load it."""
+    network = as_network(model, "greedynet export")
+    if path.suffix != ".keras":
+        raise ValueError(f"`--out` must end in .keras for a Keras model, got {str(path)!r}.")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "model.keras")
+        to_keras(network, dtype=dtype, fold_affine=folds(network)).save(file)
+        write_atomically(path, file.read_bytes())
+    return f'load it with keras.saving.load_model("{path}")'
 
 
 def _build(

@@ -1,15 +1,17 @@
 """From a plan to a search: points, reduction and dictionary, or a pool of directions (GSN 1, 2)."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import degree_of, halves, scales_of
 from greedynet.fitting.plan import Plan
 from greedynet.linalg.factor import DEPENDENT
-from greedynet.losses import exponent
+from greedynet.losses.base import exponent
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
-from greedynet.search import ContinuousSearch, DictionarySearch, Search, WeakSearch
+from greedynet.search import ContinuousSearch, DictionarySearch, Search, SearchFactory, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.directions import directions
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
@@ -17,6 +19,9 @@ from greedynet.search.sphere import POINTS_PER_DIMENSION, sample_sphere
 from greedynet.search.weak import grouped
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
+
+# (rows, plan, turn, learned directions, pool) -> search
+MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Pool | None], Search]
 
 MAX_POINTS = 50_000
 MIN_POINTS = 2_000
@@ -63,7 +68,7 @@ def make_search(
     learned: Float64 | None = None,
     pool: Pool | None = None,
 ) -> Search:
-    """Return the search of a plan.
+    """Return the search of a plan: one of the library's by name, or one of the user's own.
 
     Parameters
     ----------
@@ -77,11 +82,25 @@ def make_search(
     pool : Pool or None
         Threads.
     """
-    if plan.search == "dictionary":
-        return _dictionary_search(rows, plan, pool)
-    if plan.search != "continuous":
+    make = SEARCHES[plan.search] if isinstance(plan.search, str) else begun_by(plan.search)
+    return make(rows, plan, turn, learned, pool)
+
+
+def begun_by(factory: SearchFactory) -> MakeSearch:
+    """Return how a factory makes a search: from inputs, weights and a seed."""
+
+    def make(
+        rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
+    ) -> Search:
         X = np.ascontiguousarray(rows.X, dtype=np.float64)
-        return plan.search.begin(X, rows.row_scale, plan.random_state + turn)
+        return factory.begin(X, rows.row_scale, plan.random_state + turn)
+
+    return make
+
+
+def _continuous_search(
+    rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
+) -> Search:
     found = directions(rows.X, plan.random_state + turn)
     if learned is not None and rows.X.shape[1] > 1:
         found = np.concatenate([found, _unit(learned)])
@@ -102,7 +121,9 @@ def _unit(directions: Float64) -> Float64:
     return np.asarray(directions[alive] / length[alive])
 
 
-def _dictionary_search(rows: Rows, plan: Plan, pool: Pool | None) -> Search:
+def _dictionary_search(
+    rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
+) -> Search:
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)
     if plan.weakness < 1.0:
@@ -161,3 +182,10 @@ def _reduced(points: Float64, rows: Rows, plan: Plan) -> NDArray[np.intp]:
     kept = np.flatnonzero(transform.keep(plan.reduction))
     # A constant, centred, is zero, and so is its transform: nothing to go by.
     return kept if len(kept) else np.arange(len(points))
+
+
+# The searches that have a name.
+SEARCHES: dict[str, MakeSearch] = {
+    "continuous": _continuous_search,
+    "dictionary": _dictionary_search,
+}

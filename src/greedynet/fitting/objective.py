@@ -17,7 +17,7 @@ from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import Samples, Sampling
+from greedynet.rows.sampling import Samples, Sampling, samples_of
 from greedynet.support.context import FitContext
 
 if TYPE_CHECKING:
@@ -50,9 +50,17 @@ class Objective(ABC):
 
     # The stages, in the order of `construct`.
 
-    @abstractmethod
     def samples(self, data: TrainingData, plan: Plan, context: FitContext) -> Samples:
         """Return the rows that the stages see."""
+        return samples_of(
+            data.rows,
+            data.sampling,
+            seed=plan.random_state,
+            hold_out=plan.gcv and data.validation is None,
+            larger=self.corrects_on_all_rows(plan),
+            sizes=plan.settings.blocks,
+            context=context,
+        )
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return the coordinates in which the network is grown."""
@@ -96,6 +104,10 @@ class Objective(ABC):
 
     def averages(self, problem: "Problem") -> bool:
         """Whether two networks of half the width are grown, to be averaged."""
+        return False
+
+    def corrects_on_all_rows(self, plan: Plan) -> bool:
+        """Whether a last correction sees all rows, where growing sees samples."""
         return False
 
     def is_noise(self, problem: "Problem", growth: Growth) -> bool:

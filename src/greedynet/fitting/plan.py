@@ -1,7 +1,6 @@
 """`Plan`: how to construct a network, as plain values; `TrainingData`: from what."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from greedynet.activations import Activation, ReLU
 from greedynet.fitting.limits import Limits
@@ -14,7 +13,8 @@ from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import Rule, SearchFactory
 from greedynet.support.types import Float64
 
-SearchName = Literal["continuous", "dictionary"]
+# Of the searches that have one; see `make_search.SEARCHES`.
+SearchName = str
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from greedynet.fitting.make_search import dependent, make_search
 from greedynet.fitting.objective import Finished, Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
-from greedynet.losses import Loss, information
+from greedynet.losses import Loss
+from greedynet.losses.base import information
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason

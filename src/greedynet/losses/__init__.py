@@ -8,16 +8,7 @@ be corrected for it, `row_weights`; see `base`.
 import math
 from collections.abc import Callable
 
-from greedynet.losses.base import (
-    Fit,
-    Loss,
-    Reweightable,
-    exponent,
-    information,
-    is_reweightable,
-    is_robust,
-    singles_out_rows,
-)
+from greedynet.losses.base import Fit, Loss, Reweightable
 from greedynet.losses.chebyshev import Chebyshev
 from greedynet.losses.huber import Huber
 from greedynet.losses.pinball import Absolute, Quantile
@@ -26,7 +17,6 @@ from greedynet.losses.squared import Squared
 from greedynet.support.checks import is_number
 
 __all__ = [
-    "LOSSES",
     "Absolute",
     "Chebyshev",
     "Fit",
@@ -36,13 +26,7 @@ __all__ = [
     "Quantile",
     "Reweightable",
     "Squared",
-    "can_be_corrected",
-    "exponent",
     "get_loss",
-    "information",
-    "is_robust",
-    "is_squared",
-    "singles_out_rows",
 ]
 
 # The losses that have a name; powers are named by their number.
@@ -93,7 +77,7 @@ def is_squared(loss: Loss) -> bool:
 
 def can_be_corrected(loss: Loss) -> bool:
     """Whether all neurons can be corrected together for the loss."""
-    return is_squared(loss) or is_reweightable(loss)
+    return is_squared(loss) or isinstance(loss, Reweightable)
 
 
 def _power(p: float) -> float:

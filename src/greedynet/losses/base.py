@@ -126,11 +126,6 @@ class Reweightable(Protocol):
         ...
 
 
-def is_reweightable(loss: Loss) -> bool:
-    """Whether the loss says how it weights rows."""
-    return isinstance(loss, Reweightable)
-
-
 def is_robust(loss: Loss) -> bool:
     """Whether the loss is meant for data with outliers."""
     return bool(getattr(loss, "is_robust", False))

@@ -41,6 +41,12 @@ def row_weights(
     if floor is None:
         floor = _FLOOR * weighted_median(size, weights)
     size = np.maximum(size, max(floor, 1e-12 * float(size.max()), 1e-300))
-    v = loss.row_weights(np.where(residuals > 0, size, -size), weights)  # type: ignore[attr-defined]
+    signed = np.where(residuals > 0, size, -size)
+    v = np.asarray(loss.row_weights(signed, weights))  # type: ignore[attr-defined]
+    if v.shape != size.shape:
+        raise ValueError(
+            f"`row_weights` of the loss {loss.name!r} must return one weight for each residual, an "
+            f"array of shape {size.shape}, got {v.shape}: sample weights are multiplied elsewhere."
+        )
     v = v if weights is None else v * weights
     return np.asarray(v / v.mean())

@@ -192,24 +192,21 @@ class ShallowNetwork:
 
     def state(self) -> dict[str, Any]:
         """Return the fields as arrays and plain values, for a file; `from_state` undoes it."""
-        state = {field.name: getattr(self, field.name) for field in fields(self)}
-        factor = state.pop("path_factor")
-        # Files have called it "trail" since version 0.1.
-        return state | {
-            "activation": saved_name(self.activation),
-            "trail": None if factor is None else dict(vars(factor)),
+        factor = None if self.path_factor is None else dict(vars(self.path_factor))
+        special = {"activation": saved_name(self.activation), "path_factor": factor}
+        return {
+            _IN_FILES.get(name, name): special.get(name, getattr(self, name))
+            for name in (field.name for field in fields(self))
         }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
         """Return the network of which `state` was taken."""
-        fields = dict(state)
-        factor = fields.pop("trail")
-        replaced = {
-            "activation": get_activation(state["activation"]),
-            "path_factor": None if factor is None else PathFactor(**factor),
-        }
-        return cls(**{**fields, **replaced})
+        names = {old: name for name, old in _IN_FILES.items()}
+        values = {names.get(key, key): value for key, value in state.items()}
+        factor = values["path_factor"]
+        values["path_factor"] = None if factor is None else PathFactor(**factor)
+        return cls(**values)
 
     def describe(self) -> str:
         """Say in a few lines what the network is and what its largest neurons are."""
@@ -283,6 +280,8 @@ class ShallowNetwork:
             )
 
 
+# What files call a field, since version 0.1.
+_IN_FILES = {"path_factor": "trail"}
 _ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
 

@@ -1,4 +1,7 @@
-"""The five examples of the paper, exactly as its protocol draws them."""
+"""The paper: its five examples, drawn exactly by its protocol, and their reproduction.
+
+May import everything but `cli`; only `cli` imports it.
+"""
 
 from greedynet.paper.examples import Example, Published, load_example
 

@@ -1,7 +1,7 @@
-"""The data of the paper's Section 4 and the figures published beside it.
+"""The data of the paper's Section 4 and its published results.
 
-All draws come from one legacy NumPy stream, seeded with 0, in the order training points, validation
-points, test points, sphere.
+All random numbers come from one legacy NumPy generator, seeded with 0, in the order training
+points, validation points, test points, sphere.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Array = Float64
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper prints for one example; errors are relative l2 on the test set.
+    """Published results of one example; errors are relative l2 errors on the test set.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Published:
     trained : float
         Error after training from the greedy start (on example 5 this is the training error).
     random : float
-        Error of the best of ten trainings from random starts.
+        Error of the best of ten training runs from random starts.
     max_nodes : int
-        Greedy iterations of the protocol.
+        Number of greedy iterations in the protocol.
     """
 
     n_nodes: int
@@ -42,7 +42,7 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """Data of one example: arrays as scikit-learn takes them, the sphere, the published figures.
+    """Data of one example: arrays in scikit-learn's format, the sphere, the published results.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Example:
     sphere : ndarray of shape (n_points, d + 1)
         The sampled inner weights, bias last.
     published : Published
-        The paper's own figures.
+        The published results.
     """
 
     number: int
@@ -126,7 +126,7 @@ def load_example(number: int) -> Example:
     Returns
     -------
     example : Example
-        Training, validation and test data, the sphere and the published figures.
+        Training, validation and test data, the sphere and the published results.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def load_example(number: int) -> Example:
 
 
 def _regular_or_random(n: int, d: int, stream: np.random.RandomState) -> Array:
-    """Regular points for one and two variables, uniform random points beyond."""
+    """Return regular points for one or two variables, uniform random points for more."""
     if d == 1:
         return np.linspace(-1.0, 1.0, n)[:, None]
     if d == 2:
@@ -170,6 +170,6 @@ def _regular_or_random(n: int, d: int, stream: np.random.RandomState) -> Array:
 
 
 def _uniform(n: int, d: int, stream: np.random.RandomState) -> Array:
-    """Uniform points on the cube, drawn coordinate by coordinate, sorted by the first."""
+    """Return uniform points on the cube, drawn coordinate by coordinate, sorted by the first."""
     X = np.column_stack([stream.uniform(-1.0, 1.0, n) for _ in range(d)])
     return X[np.argsort(X[:, 0], kind="stable")]

@@ -39,7 +39,7 @@ def draw(number: int, parts: dict[str, Part]) -> list[Picture]:
 
 
 def _networks(parts: dict[str, Part]) -> list[tuple[str, Any, float]]:
-    """The three networks at the published width, with their names and test errors."""
+    """Return the three networks at the published width, with their names and test errors."""
     held = (parts["greedy"]["published"], parts["trained-published"], parts["random-published"])
     return [
         (name, network_of(part["network"]), part["test_error"])
@@ -58,10 +58,10 @@ def _curves(example: Example, parts: dict[str, Part]) -> Picture:
         ApproximationDisplay.from_network(
             network, example.X_train, example.y_train, target=example.target, ax=ax
         )
-        # Above the legend, which stands where a title would.
+        # Above the legend, which takes the place of the title.
         ax.set_title(f"{name}: {error:.2e}", pad=24)
     caption = (
-        f"Target and approximations with {example.published.n_nodes} nodes; test errors above."
+        f"Target and approximations with {example.published.n_nodes} nodes, with their test errors."
     )
     return _picture(figure, example, "approximation", f"{caption} {_published(example)}")
 
@@ -82,8 +82,8 @@ def _surfaces(example: Example, parts: dict[str, Part]) -> Picture:
             NeuronsDisplay.from_network(network, ax=axes[1, 0])
             axes[1, 0].set_title("kinks of the greedy start", pad=24)
     caption = (
-        f"Target, approximations with {example.published.n_nodes} nodes and their errors; test "
-        f"errors above. {_published(example)}"
+        f"Target, approximations with {example.published.n_nodes} nodes and their errors, with "
+        f"the test errors. {_published(example)}"
     )
     return _picture(figure, example, "approximation", caption)
 
@@ -97,8 +97,9 @@ def _collapsed(example: Example, parts: dict[str, Part]) -> Picture:
     display = CollapsedDisplay.from_data(example.X_train, example.y_train, example.sphere)
     share = {1: "about 50 %", 2: "about 70 %"}[example.X_train.shape[1]]
     caption = (
-        f"Collapsed ridgelet transform CR f. Points below 0.1 % of its maximum, in grey, may go: "
-        f"{parts['greedy']['removed']:.0%} of them. Published: {share}; docs/method.md says why."
+        "Collapsed ridgelet transform CR f. Points below 0.1 % of its maximum, in grey, can be "
+        f"removed: {parts['greedy']['removed']:.0%} of all points. Published: {share}; for the "
+        "difference see docs/method.md."
     )
     return _picture(display.figure_, example, "collapsed", caption)
 

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: the table and the figures, each beside the published value."""
+"""One self-contained HTML page: the table and the figures, each with the published value."""
 
 import base64
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ class Picture:
     Attributes
     ----------
     name : str
-        File name without ending.
+        File name without extension.
     caption : str
-        What it shows, and the published value beside it; also the text for those who cannot see it.
+        What it shows, and the published value; also the alternative text of the image.
     png : bytes
         The picture.
     """
@@ -56,7 +56,7 @@ class Picture:
 def report(
     results: dict[int, dict[str, Part]], pictures: dict[int, list[Picture]], note: str
 ) -> str:
-    """Return the page as one HTML text that needs nothing else."""
+    """Return the page as one self-contained HTML text."""
     sections = "\n".join(
         f'<h2>Example {number}</h2>\n<div class="figures">\n'
         + "\n".join(map(_figure, pictures.get(number, [])))
@@ -73,8 +73,8 @@ def report(
 </head>
 <body>
 <h1>Greedy Shallow Networks, reproduced</h1>
-<p>The five examples of the paper, run again by greedynet. Errors are relative l2 errors on the test
-data. {escape(note)}</p>
+<p>The five examples of the paper, reproduced by greedynet. Errors are relative l2 errors on the
+test data. {escape(note)}</p>
 <div class="table" tabindex="0" role="region" aria-label="Published and measured errors">
 {_table(results)}
 </div>

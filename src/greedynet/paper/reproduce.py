@@ -1,7 +1,7 @@
-"""Section 4 of the paper, run again: greedy start, training from it, training from random starts.
+"""Section 4 of the paper, reproduced: greedy start, training from it, and from random starts.
 
-Each example has the parts "greedy" and, for the published width and the honestly validated one,
-"trained" and "random". Every part is a dictionary of plain numbers, kept by the `Store`.
+Each example has a part "greedy" and, for the published width and the one chosen by validation, the
+parts "trained" and "random". Every part is a dictionary of plain numbers, saved by the `Store`.
 """
 
 import time
@@ -29,16 +29,16 @@ HISTORY_POINTS = 200
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on.
+    """Settings on which the results depend.
 
     Attributes
     ----------
     epochs : int
-        Epochs of each training.
+        Number of epochs of each training.
     restarts : int
         Number of random starts.
     batches : int
-        Mini-batches of an epoch when training from random starts.
+        Number of mini-batches per epoch when training from random starts.
     """
 
     epochs: int = 10_000
@@ -47,7 +47,7 @@ class Settings:
 
     @staticmethod
     def quick() -> "Settings":
-        """Return settings for a first look, in under a minute."""
+        """Return settings for a quick run, of less than a minute."""
         return Settings(epochs=100, restarts=3, batches=10)
 
 
@@ -59,25 +59,25 @@ def reproduce(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> dict[int, dict[str, Part]]:
-    """Run the examples, or take from the folder what is finished.
+    """Run the examples, reusing the finished parts in the folder.
 
     Parameters
     ----------
     numbers : iterable of int
         Examples to run, 1 to 5.
     folder : Path
-        Where results are kept.
+        Folder in which results are saved.
     settings : Settings
-        How long to train.
+        Length of the training.
     fresh : bool, default=False
-        Forget finished parts.
+        Discard finished parts.
     progress : callable or None, default=None
-        Called with the name of a part and the share of it that is done.
+        Called with the name of a part and the fraction of it that is done.
 
     Returns
     -------
     results : dict
-        For each example its parts.
+        The parts of each example.
     """
     examples = {number: load_example(number) for number in numbers}
     store = Store(folder, asdict(settings), fresh=fresh)
@@ -85,7 +85,7 @@ def reproduce(
 
 
 def part_names(number: int) -> list[str]:
-    """Names of the parts of an example, in the order in which they are run."""
+    """Return the names of the parts of an example, in the order in which they are run."""
     widths = ("published", "validated")
     return [f"example{number}-greedy"] + [
         f"example{number}-{what}-{width}" for width in widths for what in ("trained", "random")
@@ -95,7 +95,7 @@ def part_names(number: int) -> list[str]:
 def run_example(
     example: Example, store: Store, settings: Settings, progress: Progress | None = None
 ) -> dict[str, Part]:
-    """Run the parts of one example that the store does not hold."""
+    """Run the parts of one example that are not in the store."""
     parts: dict[str, Part] = {}
 
     def part(name: str, compute: Callable[[Callable[[float], None]], Part]) -> Part:
@@ -119,7 +119,7 @@ def run_example(
 
 
 def greedy_part(example: Example) -> Part:
-    """Greedy start at both widths, the path, and the share the reduction would remove."""
+    """Return the greedy start at both widths, the path, and the fraction of points removed."""
     start = time.perf_counter()
     model = GreedyNetRegressor(
         max_nodes=example.published.max_nodes,
@@ -146,7 +146,7 @@ def greedy_part(example: Example) -> Part:
 
 
 def reduction(example: Example) -> Part:
-    """Share of the points that the collapsed ridgelet transform removes at 0.1 %."""
+    """Return the fraction of points that the collapsed ridgelet transform removes at 0.1 %."""
     if example.X_train.shape[1] > 2:
         return {"removed": None, "reduction_seconds": None}
     start = time.perf_counter()
@@ -158,7 +158,7 @@ def reduction(example: Example) -> Part:
 def trained_part(
     example: Example, start: ShallowNetwork, settings: Settings, report: Callable[[float], None]
 ) -> Part:
-    """Train from the greedy start: the whole training set as one batch, last weights."""
+    """Train from the greedy start: full batches, last weights."""
     results = _train(example, [start], len(example.X_train), settings, report)
     return {
         **errors(example, results[0].network),
@@ -170,7 +170,7 @@ def trained_part(
 def random_part(
     example: Example, start: ShallowNetwork, settings: Settings, report: Callable[[float], None]
 ) -> Part:
-    """Train from random starts of the same width, with small batches, all at once."""
+    """Train from random starts of the same width together, with mini-batches."""
     networks = random_networks(
         settings.restarts, start.n_features, start.n_nodes, init="truncated_normal", random_state=0
     )
@@ -206,15 +206,15 @@ def _train(
         progress=lambda done, total: report(done / total),
     )
     if any(result.interrupted for result in results):
-        # A part is kept whole or not at all.
+        # Incomplete parts are not saved.
         raise KeyboardInterrupt
     return results
 
 
 def _training(results: list[TrainingResult]) -> Part:
-    """Epochs, loss curves (thinned: they are for looking at) and seconds."""
+    """Return epochs, loss curves (thinned, for plotting) and seconds."""
     n = len(results[0].loss_history)
-    # Dense at first, where the losses move fast and the logarithmic axis is wide.
+    # Dense at first, where the losses change fast and the logarithmic axis is wide.
     early = np.geomspace(1, n, min(n, HISTORY_POINTS)) - 1
     late = np.linspace(0, n - 1, min(n, HISTORY_POINTS))
     shown = np.unique(np.concatenate([early, late]).round().astype(int))
@@ -226,7 +226,7 @@ def _training(results: list[TrainingResult]) -> Part:
 
 
 def errors(example: Example, network: ShallowNetwork) -> Part:
-    """Relative l2 errors of a network on the training and test data."""
+    """Return the relative l2 errors of a network on the training and test data."""
     return {
         "n_nodes": network.n_nodes,
         "test_error": relative_error(network.predict(example.X_test), example.y_test),
@@ -243,13 +243,13 @@ _FIELDS = ("inner_weights", "biases", "outer_weights", "intercept")
 
 
 def plain(network: ShallowNetwork) -> dict[str, Any]:
-    """Weights as lists, for a JSON file; the digits of JSON numbers are exact."""
+    """Return the weights as lists, for a JSON file; JSON numbers keep all digits."""
     arrays = {name: getattr(network, name) for name in _FIELDS}
     return {name: None if array is None else array.tolist() for name, array in arrays.items()}
 
 
 def network_of(weights: dict[str, Any]) -> ShallowNetwork:
-    """Return the network of `plain` weights; all examples live on the cube [-1, 1]^d."""
+    """Return the network of `plain` weights; the domain of all examples is [-1, 1]^d."""
     intercept = weights["intercept"]
     inner_weights = np.array(weights["inner_weights"])
     return ShallowNetwork(

@@ -1,4 +1,4 @@
-"""Results on disk, part by part: what is finished is not run again."""
+"""Results on disk, part by part: finished parts are not run again."""
 
 import json
 import os
@@ -13,7 +13,7 @@ Part = dict[str, Any]
 
 
 class StoreError(ValueError):
-    """The folder of results cannot be used as it is; the text says why and what to do."""
+    """The folder of results cannot be used; the message gives the reason and the remedy."""
 
 
 class Store:
@@ -22,11 +22,11 @@ class Store:
     Parameters
     ----------
     folder : path
-        Where to keep the parts; made if it is not there.
+        Folder of the parts; created if it does not exist.
     settings : dict
-        What the parts depend on. Parts of other settings are refused, not mixed in.
+        Settings on which the parts depend. Parts with other settings are rejected.
     fresh : bool, default=False
-        Forget the parts of an earlier run.
+        Delete the parts of an earlier run.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any], *, fresh: bool = False) -> None:
@@ -52,7 +52,7 @@ class Store:
         return self._path(name).exists()
 
     def part(self, name: str, compute: Callable[[], Part]) -> Part:
-        """Return a part, computing and keeping it if it is not there."""
+        """Return a part; compute and save it if it does not exist."""
         if not self.has(name):
             content = {"settings": self._settings, "part": compute()}
             write_atomically(self._path(name), json.dumps(content).encode())
@@ -72,7 +72,7 @@ class Store:
             ) from None
         if settings != self._settings:
             raise StoreError(
-                f"{str(self.folder)!r} holds results of other settings "
+                f"{str(self.folder)!r} contains results of other settings "
                 f"({_differences(settings, self._settings)}): name another folder with --out, or "
                 "add --fresh to replace them."
             )

@@ -1,4 +1,4 @@
-"""One table of published against measured, as Markdown and as rows for the report."""
+"""The table of published and measured results, as Markdown and as rows for the report."""
 
 from greedynet.paper.examples import load_example
 from greedynet.paper.store import Part
@@ -17,7 +17,7 @@ HEADER = (
 
 
 def rows(results: dict[int, dict[str, Part]]) -> list[tuple[str, ...]]:
-    """Three rows for each example: as published, measured at that width, at the validated one."""
+    """Return three rows per example: published, measured at that width and at the validated one."""
     table: list[tuple[str, ...]] = []
     for number, parts in results.items():
         published = load_example(number).published
@@ -63,7 +63,7 @@ def number_text(value: float) -> str:
 
 
 def markdown(results: dict[int, dict[str, Part]], note: str) -> str:
-    """Return the table as Markdown, the note below it."""
+    """Return the table as Markdown, with the note below it."""
     lines = [HEADER, tuple("---" for _ in HEADER), *rows(results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"{table}\n\n{note}\n"

@@ -1,8 +1,10 @@
-"""Pictures of data, networks and transforms, as scikit-learn's displays.
+"""Displays: pictures of networks, paths and data, in the manner of scikit-learn.
 
-A display holds what it draws. `from_...` computes and draws it, `plot(ax=...)` draws it again; the
-artists are attributes that end in an underscore. Matplotlib is imported when something is drawn: it
-comes with the extra `plots`, pip install "greedynet[plots]".
+May import everything up to `tables`; export, report and dask do not know it, nor it them.
+
+A display holds the values it draws: `from_...` computes and draws them, `plot(ax=...)` draws them
+again, and the artists are attributes that end in an underscore. Matplotlib is imported when
+something is drawn; it comes with the extra `plots`: pip install "greedynet[plots]".
 """
 
 from greedynet.plots.approximation import ApproximationDisplay

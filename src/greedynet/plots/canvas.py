@@ -1,4 +1,4 @@
-"""What is given as `ax` -> axes to draw on, made where there are none."""
+"""The argument `ax` -> axes to draw on, which are created if none are given."""
 
 import threading
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def new_figure(caller: str, size: tuple[float, float]) -> "Figure":
     """Return an empty figure of `size` inches.
 
-    In the main thread it is one of pyplot's, so that `plt.show()` finds it. pyplot keeps one list
-    of figures and is not thread-safe; in other threads the figure stands alone.
+    In the main thread it is registered with pyplot, so that `plt.show()` finds it. pyplot keeps a
+    global list of figures and is not thread-safe: in other threads the figure is not registered.
     """
     if threading.current_thread() is not threading.main_thread():
         module = require("matplotlib.figure", "plots", caller)
@@ -28,14 +28,14 @@ def new_figure(caller: str, size: tuple[float, float]) -> "Figure":
 
 
 def one_axes(ax: Any, caller: str, size: tuple[float, float] = (4.5, 3.2)) -> "Axes":
-    """Return the axes that were given, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     return many_axes(ax, caller, 1, size)[0]
 
 
 def many_axes(
     ax: Any, caller: str, n: int, size: tuple[float, float], projection: str = "rectilinear"
 ) -> list["Axes"]:
-    """Return the `n` axes that were given, or those of a new figure, side by side."""
+    """Return the `n` given axes, or those of a new figure, side by side."""
     if ax is None:
         made = new_figure(caller, size).subplots(
             1, n, squeeze=False, subplot_kw={"projection": projection}

@@ -1,4 +1,4 @@
-"""`EffectDisplay`: what a network makes of a feature, with the data's deciles below."""
+"""`EffectDisplay`: how the prediction depends on single features, with the deciles of the data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.plots.canvas import many_axes
 from greedynet.plots.inputs import fitted, input_names, pick_output, unwrapped
-from greedynet.plots.style import GREY, INK, RED, dress, merged
+from greedynet.plots.style import GREY, INK, RED, merged, style_axes
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.model import TableModel
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 _CALLER = "EffectDisplay.from_estimator"
-# More rows hardly change a mean, and every value of every feature evaluates all of them.
+# More rows hardly change the mean, and each value of each feature is evaluated on all of them.
 MAX_ROWS = 1000
-# Panels side by side that are still read.
+# The most panels that are legible side by side.
 MOST_FEATURES = 4
 _DECILES = np.linspace(0.1, 0.9, 9)
 
@@ -39,11 +39,11 @@ class Effect:
     name : str
         The feature.
     values : ndarray of shape (n_values,)
-        What it is set to: numbers, or the levels of a category.
+        Values the feature is set to: numbers, or the levels of a category.
     means : ndarray of shape (n_values,)
-        The mean prediction there.
+        The mean prediction at each value.
     deciles : ndarray or None
-        Of the data; None for a category.
+        Deciles of the data; None for a category.
     """
 
     name: str
@@ -53,15 +53,16 @@ class Effect:
 
 
 class EffectDisplay:
-    """Effects of features: the mean prediction with a feature set to one value after the other.
+    """Effects of features: the mean prediction with a feature set to each of its values.
 
     For rows `x_i`, a network `g` and a feature `j`, the curve is (partial dependence)
 
         e(v) = mean_i g(x_i with x_ij = v).
 
     It is drawn in the units of the prediction, all panels on one scale, with the mean prediction as
-    a dotted line. Ticks at the bottom are the deciles of the data: far from them the network was
-    told little. Where features go together, some of the rows that are averaged cannot occur.
+    a dotted line. Ticks at the bottom are the deciles of the data: far from them, the network was
+    fitted to few rows. If features are correlated, the average includes combinations that cannot
+    occur.
 
     Parameters
     ----------
@@ -75,15 +76,15 @@ class EffectDisplay:
     Attributes
     ----------
     ax_ : Axes or ndarray of Axes
-        Where the picture is, an array where there are several panels.
+        Axes of the picture; an array if there are several panels.
     figure_ : Figure
-        The figure of it.
+        Figure of the picture.
     lines_ : list of Line2D
-        The effects; of a category one point for each level.
+        The effects; for a category, one point per level.
     rugs_ : list of Line2D or None
         The deciles; None for a category.
     mean_lines_ : list of Line2D
-        The mean prediction in each panel, where it is known.
+        The mean prediction in each panel, if it is known.
 
     Examples
     --------
@@ -126,18 +127,18 @@ class EffectDisplay:
         Parameters
         ----------
         estimator : GreedyNetRegressor, GreedyNetClassifier or TableModel
-            A fitted one.
+            A fitted model.
         X : array-like of shape (n_rows, n_features)
-            Rows to take the mean over, such as the training data; of more than 1,000 as many at
-            even distances. For a `TableModel` a file, data frame or mapping.
+            Rows to average over, such as the training data; of more than 1,000 rows, 1,000 evenly
+            spaced ones. For a `TableModel`, a file, data frame or mapping.
         features : int, str, sequence of them, or None, default=None
-            Positions or names; of a `TableModel` its columns, categories included. None for the
-            four at most with the largest effects, the largest first.
+            Positions or names of features; for a `TableModel`, of its columns, categories included.
+            None for the four features with the largest effects, in decreasing order.
         target : object, default=None
-            The class whose probability is drawn, by default the second of two; or the position of
-            one of several outputs.
+            The class whose probability is drawn (of two classes, the second by default), or the
+            position of one of several outputs.
         n_nodes : int or None, default=None
-            A width of the path; None for the network that was kept.
+            A width along the path; None for the selected network.
         ax : Axes, array of Axes or None, default=None
             Where to draw, one for each feature; None for a new figure.
         **kwargs : dict
@@ -202,18 +203,18 @@ class EffectDisplay:
             self.lines_.append(_draw(one, effect, kwargs))
             self.rugs_.append(_rug(one, effect))
             one.set_xlabel(effect.name)
-            dress(one)
+            style_axes(one)
         axes[0].set_ylabel(self.label)
         _one_scale(axes)
         return self
 
 
-# What is asked for
+# Arguments
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A column of the data: a name, its features, and its levels if it is a category."""
+    """A column of the data: its name, its features, and its levels if it is a category."""
 
     name: str
     at: tuple[int, ...]
@@ -242,7 +243,7 @@ def _columns(model: TableModel) -> list[_Source]:
 
 
 def _positions(features: Any, names: list[str]) -> list[int]:
-    """Return which of the names are meant."""
+    """Return the positions of the requested features."""
     if features is None:
         return list(range(len(names)))
     wanted = [features] if isinstance(features, int | np.integer | str) else list(features)
@@ -269,7 +270,7 @@ def _class(classes: list[Any], target: Any) -> int:
 
 
 def _spread(n_rows: int) -> NDArray[np.intp]:
-    """Return positions of rows, all or `MAX_ROWS` at even distances."""
+    """Return the positions of all rows, or of `MAX_ROWS` evenly spaced ones."""
     return np.linspace(0, n_rows - 1, min(n_rows, MAX_ROWS)).astype(np.intp)
 
 
@@ -292,7 +293,7 @@ def _draw(ax: "Axes", effect: Effect, given: dict[str, Any]) -> Any:
 
 
 def _rug(ax: "Axes", effect: Effect) -> Any:
-    """Draw the deciles that are in the picture."""
+    """Draw the deciles that lie within the plotted range."""
     if effect.deciles is None:
         return None
     low, high = effect.values.min(), effect.values.max()
@@ -310,7 +311,7 @@ def _rug(ax: "Axes", effect: Effect) -> Any:
 
 
 def _one_scale(axes: list["Axes"]) -> None:
-    """Give all panels the same height, and only the first its numbers."""
+    """Give all panels the same vertical scale, and tick labels to the first only."""
     low = min(one.get_ylim()[0] for one in axes)
     high = max(one.get_ylim()[1] for one in axes)
     margin = 0.08 * (high - low)

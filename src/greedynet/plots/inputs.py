@@ -1,4 +1,4 @@
-"""What a display is given -> what it draws; mistakes are named after the user's argument."""
+"""Arguments of displays, checked; every error names the argument it is about."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from greedynet.tables.model import TableModel
 
 
 def unwrapped(estimator: Any) -> Any:
-    """Return the estimator of a `TableModel`, and any other as it is."""
+    """Return the estimator of a `TableModel`, and any other estimator unchanged."""
     return estimator.estimator if isinstance(estimator, TableModel) else estimator
 
 
 def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
-    """Return `estimator.attribute`, or say which estimators have it."""
+    """Return `estimator.attribute`; raise an error if it is not of the expected type."""
     estimator = unwrapped(estimator)
     check_is_fitted(estimator)
     value = getattr(estimator, attribute, None)
@@ -31,16 +31,16 @@ def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
 
 
 def check_kind(value: object, kind: type, name: str, caller: str) -> None:
-    """Demand an object of the class, and say how to draw an estimator instead."""
+    """Raise an error unless `value` is of the class, and point to `from_estimator`."""
     if not isinstance(value, kind):
         raise TypeError(
             f"`{name}` of `{caller}` must be a {kind.__name__}, got {type(value).__name__}: for a "
-            "fitted estimator write `from_estimator`."
+            "fitted estimator use `from_estimator`."
         )
 
 
 def check_features(n: int, allowed: Sequence[int], name: str, advice: str) -> None:
-    """Demand a number of inputs that can be drawn."""
+    """Raise an error unless this number of inputs can be drawn."""
     if n not in allowed:
         wanted = " or ".join(map(str, allowed))
         plural = "input" if wanted == "1" else "inputs"
@@ -53,7 +53,7 @@ def pick_output(values: Float64, output: int | None) -> Float64:
     n = columns.shape[1]
     if output is None and n > 1:
         raise ValueError(
-            f"`output` must say which of the {n} outputs to draw, got None: write `output=0` for "
+            f"`output` must select one of the {n} outputs to draw, got None: write `output=0` for "
             "the first."
         )
     if output is not None and not 0 <= output < n:
@@ -62,7 +62,7 @@ def pick_output(values: Float64, output: int | None) -> Float64:
 
 
 def input_names(network: ShallowNetwork | None, n_features: int) -> list[str]:
-    """Names for the axes: the features', or x."""
+    """Return labels for the axes: the names of the features, or x."""
     if network is not None and network.feature_names is not None:
         return list(network.feature_names)
     return ["$x$"] if n_features == 1 else [f"$x_{i + 1}$" for i in range(n_features)]

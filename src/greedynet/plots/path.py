@@ -1,4 +1,4 @@
-"""`PathDisplay`: errors against the number of nodes, and the width that was kept."""
+"""`PathDisplay`: errors against the number of nodes, and the selected width."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_kind, fitted, unwrapped
-from greedynet.plots.style import BLUE, GREY, INK, RED, dress, end_labels, merged, positive
+from greedynet.plots.style import BLUE, GREY, INK, RED, end_labels, merged, positive, style_axes
 from greedynet.support.checks import check_same_length
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _CHOSEN = (StopReason.VALIDATED, StopReason.MAX_NODES)
 
 
 class PathDisplay:
-    """Errors along a selection path, on a logarithmic axis, with the width that was kept.
+    """Errors along a selection path, on a logarithmic axis, with the selected width.
 
     Parameters
     ----------
@@ -30,27 +30,27 @@ class PathDisplay:
     training_errors : array-like of shape (n_widths,)
         Relative errors, or log-losses, on the training data.
     scores : array-like of shape (n_widths,) or None, default=None
-        What the width was chosen by, on the scale of the errors.
+        Scores by which the width was selected, on the scale of the errors.
     best_n_nodes : int or None, default=None
-        The width that was kept; None to mark none.
+        The selected width; None to mark no width.
     best_score : float or None, default=None
-        The score of the network that was kept, where it is none of the path's (it was corrected,
-        pruned or averaged after the growth); None for the path's own at `best_n_nodes`.
+        The score of the selected network if it is not on the path, because it was corrected, pruned
+        or averaged after the growth; None for the score on the path at `best_n_nodes`.
     score_name : str, default="validation"
-        What the scores are.
+        Name of the scores.
     error_name : str, default="relative error"
-        What the errors are, "log-loss" for a classifier.
+        Name of the errors; "log-loss" for a classifier.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where the picture is.
+        Axes and figure of the picture.
     training_line_, score_line_ : Line2D
         The two curves; `score_line_` is None without scores.
     best_line_, best_marker_, best_label_ : Line2D, Line2D, Text
-        The kept width; None where there is none.
+        Marks of the selected width; None if no width is marked.
     labels_ : list of Annotation
-        The names of the curves, at their ends.
+        The labels of the curves, at their ends.
 
     Examples
     --------
@@ -110,15 +110,15 @@ class PathDisplay:
     ) -> "PathDisplay":
         """Draw a selection path.
 
-        GCV is a squared error: its root is drawn, beside the training error it inflates. Akaike's
-        criterion of a classifier is on the scale of the log-loss, to which it adds.
+        GCV is a squared error, so its square root is drawn next to the training error. Akaike's
+        criterion of a classifier is the log-loss plus a penalty, and on the same scale.
 
         Parameters
         ----------
         path : SelectionPath
-            Such as `model.path_`.
+            The path, such as `model.path_`.
         error_name : {"relative error", "log-loss"}, default="relative error"
-            What its errors are: "log-loss" for the path of a classifier.
+            Name of its errors: "log-loss" for the path of a classifier.
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         **kwargs : dict
@@ -132,7 +132,8 @@ class PathDisplay:
         scores, best_score, name = path.validation_errors, path.finished_score, "validation"
         chosen = path.scores is not None
         if path.finished is not None and best_score is None:
-            # Folds score networks as grown; of the finished one the training error is known.
+            # Folds score the networks as grown; for the finished one only the training error is
+            # known.
             best_score = path.finished_error
         if scores is None and path.scores is not None and error_name == "log-loss":
             scores, name = path.scores, "Akaike"
@@ -142,7 +143,8 @@ class PathDisplay:
             best_score = None if best_score is None else float(np.sqrt(best_score / n_outputs))
         elif scores is None:
             best_score = path.finished_error
-            # A classifier chooses its width by folds after the growth, which leaves no scores.
+            # A classifier selects its width by cross-validation after the growth, which leaves no
+            # scores.
             chosen = error_name == "log-loss" and path.stop_reason in _CHOSEN
         display = cls(
             path.n_nodes,
@@ -183,7 +185,7 @@ class PathDisplay:
         self.training_line_, self.score_line_ = (*lines, None)[:2]
         ax.set(yscale="log", xlabel="nodes", ylabel=self.error_name)
         ax.margins(x=0.02)
-        dress(ax)
+        style_axes(ax)
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
         self._mark(ax)
         self.labels_ = end_labels(ax, lines, [name for name, _, _ in curves])
@@ -203,7 +205,7 @@ class PathDisplay:
             best, positive(np.array(score)), "o", color=colour, markersize=5, zorder=4
         )
         self.best_line_ = ax.axvline(best, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
-        # Errors fall from the upper left: above them there is room.
+        # The errors decrease from the upper left, so there is room above them.
         right_end = max(best, int(self.n_nodes[-1]))
         left = (best - self.n_nodes[0]) > 0.5 * (right_end - self.n_nodes[0])
         self.best_label_ = ax.annotate(

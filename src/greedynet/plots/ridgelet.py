@@ -7,21 +7,21 @@ from numpy.typing import ArrayLike
 
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features
-from greedynet.plots.style import DIVERGING, colour_scale, dress, largest, merged
+from greedynet.plots.style import DIVERGING, colour_scale, largest, merged, style_axes
 from greedynet.search.ridgelet import quadrature_weights, ridgelet_transform, spacing
 from greedynet.search.sphere import circle
 from greedynet.support.checks import check_columns, check_matrix
 from greedynet.support.types import Float64
 
 N_ANGLES, N_RADII = 720, 240
-# The picture ends where the transform stays below this share of its maximum...
+# The picture ends where the transform stays below this fraction of its maximum...
 _TAIL = 0.1
 # ... and at the latest where the profile is as narrow as the spacing of the data.
 _REACH_PER_SPACING = 1.5
 
 
 class RidgeletDisplay:
-    """The ridgelet transform `R f(a, b)` of a function of one variable, as colours of the plane.
+    """The ridgelet transform `R f(a, b)` of a function of one variable, as a colour plot.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class RidgeletDisplay:
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where the picture is.
+        Axes and figure of the picture.
     mesh_ : QuadMesh
         The coloured plane; its colour limits are symmetric.
     colorbar_ : Colorbar or None
-        The scale of the colours.
+        The colour bar.
 
     Examples
     --------
@@ -77,12 +77,12 @@ class RidgeletDisplay:
         Parameters
         ----------
         X : array-like of shape (n_rows, 1)
-            Where the function is known.
+            Points at which the function is known.
         y : array-like of shape (n_rows,)
             Its values.
         radius : float or None, default=None
-            The picture shows `|a|` and `|b|` up to here. None for where the transform has faded to
-            a tenth, or the data are too coarse for more.
+            The picture shows `|a|` and `|b|` up to this value. None to stop where the transform has
+            decayed to a tenth of its maximum, or where the data are too coarse.
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         **kwargs : dict
@@ -93,14 +93,14 @@ class RidgeletDisplay:
         display : RidgeletDisplay
         """
         rows = check_matrix(X, "X")
-        advice = "for 2 draw the collapsed transform with `CollapsedDisplay`"
+        advice = "for 2 inputs draw the collapsed transform with `CollapsedDisplay`"
         check_features(rows.shape[1], [1], "X", advice)
         if radius is None:
             radius = _visible_radius(rows, y)
         elif not radius > 0:
             raise ValueError(f"`radius` must be positive or None, got {radius}.")
         points = circle(N_ANGLES)
-        # The square of the picture has its corners at radius sqrt(2); radii are positive.
+        # The corners of the square picture are at radius sqrt(2); radii must be positive.
         radii = np.sqrt(2) * radius * np.linspace(1e-6, 1, N_RADII)
         transform = ridgelet_transform(points, radii, rows, y)
         return cls(transform.points, transform.radii, transform.values).plot(ax, **kwargs)
@@ -113,7 +113,7 @@ class RidgeletDisplay:
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours.
+            Whether to draw a colour bar.
         **kwargs : dict
             Passed to `Axes.pcolormesh`.
 
@@ -131,7 +131,7 @@ class RidgeletDisplay:
         self.mesh_.set_rasterized(True)
         edge = self.radii[-1] / np.sqrt(2)
         ax.set(xlim=(-edge, edge), ylim=(-edge, edge), xlabel="$a$", ylabel="$b$", aspect="equal")
-        dress(ax)
+        style_axes(ax)
         label = r"$\mathcal{R}f(a, b)$"
         self.colorbar_ = colour_scale(ax, self.mesh_, label) if colorbar else None
         return self
@@ -141,5 +141,5 @@ def _visible_radius(X: Float64, y: ArrayLike) -> float:
     reach = _REACH_PER_SPACING / spacing(X, quadrature_weights(X))
     radii = np.linspace(reach / 100, reach, 100)
     sizes = np.abs(ridgelet_transform(circle(N_ANGLES), radii, X, y).values).max(axis=0)
-    loud = np.flatnonzero(sizes > _TAIL * sizes.max())
-    return float(radii[loud[-1]] if len(loud) else reach)
+    visible = np.flatnonzero(sizes > _TAIL * sizes.max())
+    return float(radii[visible[-1]] if len(visible) else reach)

@@ -7,27 +7,27 @@ from numpy.typing import ArrayLike
 
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features
-from greedynet.plots.style import BLUE, merged, name_axis, ring, undress
+from greedynet.plots.style import BLUE, hide_axes, merged, name_axis, ring
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 
 
 class SphereDisplay:
-    """Points `(a, b)` on the circle, or on the sphere as seen from far away.
+    """Points `(a, b)` on the circle, or on the sphere in orthographic projection.
 
     Parameters
     ----------
     points : array-like of shape (n_points, 2) or (n_points, 3)
-        Points, bias last; they are drawn in their directions, whatever their lengths.
+        Points, bias last; they are scaled to norm 1.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where the picture is.
+        Axes and figure of the picture.
     points_ : PathCollection
-        The points; of a sphere only those on the near side.
+        The points; for a sphere, those on the near side only.
     outline_ : Circle
-        The circle, or the sphere's edge.
+        The circle, or the outline of the sphere.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class SphereDisplay:
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         elevation, azimuth : float, default=20.0 and 40.0
-            From where a sphere is seen, in degrees above the plane `b = 0` and around the axis.
+            Viewing direction of a sphere, in degrees above the plane `b = 0` and around its axis.
         **kwargs : dict
             Passed to `Axes.scatter`.
 
@@ -96,7 +96,7 @@ class SphereDisplay:
         seen = self.points @ view
         if sphere:
             seen = seen[seen[:, 2] >= 0]
-        # As many points, as much smaller: the share of paper they cover stays the same.
+        # The more points, the smaller: the share of the area that they cover stays the same.
         room = np.sqrt(4.0 / len(self.points)) if sphere else 6.0 / len(self.points)
         size = np.clip(30.0 * room, 1.2, 5.0) ** 2
         options = {"s": size, "color": BLUE, "linewidths": 0, "zorder": 2}
@@ -104,14 +104,14 @@ class SphereDisplay:
         self.points_ = ax.scatter(seen[:, 0], seen[:, 1], **merged(options, kwargs))
         names = ["$a_1$", "$a_2$", "$b$"] if sphere else ["$a$", "$b$"]
         for name, (x, y, *_) in zip(names, view, strict=True):
-            if np.hypot(x, y) > 0.1:  # an axis towards the eye has no place outside
+            if np.hypot(x, y) > 0.1:  # an axis towards the viewer does not leave the circle
                 name_axis(ax, name, x, y)
-        undress(ax, 1.3, 1.3)
+        hide_axes(ax, 1.3, 1.3)
         return self
 
 
 def _view(elevation: float, azimuth: float) -> Float64:
-    """Columns: the directions that point right, up, and to the eye."""
+    """Return the directions to the right, up, and towards the viewer, as columns."""
     up, around = np.radians([elevation, azimuth])
     eye = [np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)]
     right = [-np.sin(around), np.cos(around), 0.0]

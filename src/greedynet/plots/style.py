@@ -1,7 +1,7 @@
-"""How the pictures look: colours, frames, labels.
+"""The style of the pictures: colours, frames, labels.
 
-Nothing here touches `rcParams`, not even for a moment: what `rc_context` sets shows in all threads.
-Sizes of text are relative, so a user's own settings hold.
+Nothing here changes `rcParams`, not even temporarily: `rc_context` takes effect in all threads.
+Font sizes are relative, so that the user's settings are respected.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-# Red and blue of unequal lightness: apart for every kind of colour vision, and in grey print.
+# Red and blue of unequal lightness: distinguishable with any colour vision, and in greyscale.
 INK, GREY, SOFT, FAINT = "#1f2430", "#8b93a3", "#b4bbc8", "#dfe3ea"
 RED, BLUE, SKY = "#d1495b", "#1f4e79", "#9cc9ec"
-# For more than two, each with its own name beside it.
+# For more than two curves, each of which is labelled.
 CYCLE = (RED, BLUE, "#c98b00", "#3b8c6e", "#7b4f9e")
 DIVERGING, ERRORS, SEQUENTIAL = "RdBu_r", "PuOr_r", "YlGnBu"
 
-# Names that mean the same to Matplotlib, or exclude each other.
+# Options that are aliases in Matplotlib, or exclude each other.
 _ALIASES = (
     {"c", "color", "colors"},
     {"lw", "linewidth", "linewidths"},
@@ -38,21 +38,21 @@ _LABEL_GAP = 11.0  # points between the base lines of labels that would overlap
 
 
 def merged(ours: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return our options with the user's in their place, under whatever name."""
+    """Return our options, overridden by the user's under any of their aliases."""
     taken = set(given).union(*(names for names in _ALIASES if names & set(given)))
     return {name: value for name, value in ours.items() if name not in taken} | given
 
 
-def dress(ax: "Axes") -> None:
-    """Leave of the frame what is read."""
+def style_axes(ax: "Axes") -> None:
+    """Show only the left and bottom spines, in grey, with small tick labels."""
     ax.spines[["top", "right"]].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_color(GREY)
     ax.tick_params(which="both", color=GREY, labelsize="small")
 
 
-def undress(ax: "Axes", across: float, up: float) -> None:
-    """Make room for a picture without axes, centred at zero."""
+def hide_axes(ax: "Axes", across: float, up: float) -> None:
+    """Set the limits of a picture centred at zero, and hide its axes."""
     ax.set(xlim=(-across, across), ylim=(-up, up), aspect="equal")
     ax.set_axis_off()
 
@@ -81,7 +81,7 @@ def colour_scale(
     label: str = "",
     box: tuple[float, float, float, float] = (1.04, 0.0, 0.05, 1.0),
 ) -> Any:
-    """Draw the scale of the colours beside the picture, as part of `ax`."""
+    """Draw a colour bar beside the picture, as part of `ax`."""
     from matplotlib.ticker import MaxNLocator
 
     beside = ax.inset_axes(box)
@@ -94,13 +94,13 @@ def colour_scale(
 
 
 def largest(values: ArrayLike) -> float:
-    """Largest size of the finite values, 1 where all are zero: limits of symmetric colours."""
+    """Largest absolute finite value, or 1 if all are zero: the limit of a symmetric colour map."""
     sizes = np.abs(np.asarray(values, dtype=np.float64))
     return float(np.max(sizes[np.isfinite(sizes)], initial=0.0)) or 1.0
 
 
 def colours(*values: Float64) -> dict[str, Any]:
-    """Return colour map and limits shared by all values: symmetric where they change sign."""
+    """Return the colour map and limits shared by all values; symmetric if the sign changes."""
     joined = np.concatenate([np.ravel(array) for array in values])
     low, high = float(joined.min()), float(joined.max())
     if low < 0 < high:
@@ -110,13 +110,13 @@ def colours(*values: Float64) -> dict[str, Any]:
 
 
 def positive(values: ArrayLike) -> Float64:
-    """Return the values that a logarithmic axis can show, NaN in place of the others."""
+    """Return the values with those that a logarithmic axis cannot show replaced by NaN."""
     array = np.asarray(values, dtype=np.float64)
     return np.where(np.isfinite(array) & (array > 0), array, np.nan)
 
 
 def end_labels(ax: "Axes", lines: Sequence["Line2D"], texts: Sequence[str]) -> list[Any]:
-    """Name lines to the right of their ends, one above the other; those without a text not."""
+    """Label lines to the right of their ends, without overlap; an empty text gives no label."""
     labels = []
     for line, text in zip(lines, texts, strict=True):
         x, y = (np.asarray(values, dtype=np.float64) for values in line.get_data())
@@ -125,14 +125,14 @@ def end_labels(ax: "Axes", lines: Sequence["Line2D"], texts: Sequence[str]) -> l
             labels.append((x[last], y[last], text, line.get_color()))
     if not labels:
         return []
-    ax.get_ylim()  # settles the limits, by which the distances are measured
+    ax.get_ylim()  # updates the limits, on which the distances depend
     per_pixel = 72.0 / ax.figure.dpi
     heights = [ax.transData.transform((x, y))[1] * per_pixel for x, y, _, _ in labels]
     order = np.argsort(heights, kind="stable")
     placed = np.array(heights)
     for below, above in pairwise(order):
         placed[above] = max(placed[above], placed[below] + _LABEL_GAP)
-    # Those that were pushed apart share the shift, so that no line loses its label.
+    # Centre the shifts, so that every label stays close to its line.
     placed -= np.mean(placed - heights)
     return [
         ax.annotate(

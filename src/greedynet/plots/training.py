@@ -1,4 +1,4 @@
-"""`TrainingDisplay`: losses per epoch of one training or of several."""
+"""`TrainingDisplay`: losses per epoch of one or several training runs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.plots.canvas import one_axes
-from greedynet.plots.style import CYCLE, dress, end_labels, merged, positive
+from greedynet.plots.style import CYCLE, end_labels, merged, positive, style_axes
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
@@ -15,29 +15,30 @@ if TYPE_CHECKING:
 
 
 class TrainingDisplay:
-    """Losses per epoch on logarithmic axes; runs with the same label are restarts of one another.
+    """Losses per epoch on logarithmic axes; runs with the same label are restarts.
 
-    Of each label the run that reached the smallest loss is strong, the others are thin.
+    For each label, the run with the smallest loss is drawn as a thick line, the others as thin
+    ones.
 
     Parameters
     ----------
     losses : sequence of array-like of shape (n_epochs + 1,)
         Training losses of each run, the first before any epoch.
     labels : sequence of str or None, default=None
-        What each run is; None for restarts of one training.
+        Label of each run; None if all are restarts of the same training.
     validation_losses : sequence of array-like or None, default=None
-        Validation losses of each run, by which the best is then chosen; drawn pale.
+        Validation losses of each run, drawn in a pale colour; the best run is then chosen by them.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where the picture is.
+        Axes and figure of the picture.
     lines_, validation_lines_ : list of Line2D
-        The curves, one for each run; of the validation losses only those of the best runs.
+        The curves, one for each run; validation losses are drawn for the best runs only.
     best_ : dict of str to int
         Position of the best run of each label.
     labels_ : list of Annotation
-        The names of the curves, at their ends.
+        The labels of the curves, at their ends.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class TrainingDisplay:
         losses : sequence of array-like of shape (n_epochs + 1,)
             Training losses of each run, the first before any epoch.
         labels : sequence of str or None, default=None
-            What each run is; runs with the same label are restarts of one another.
+            Label of each run; runs with the same label are restarts.
         validation_losses : sequence of array-like or None, default=None
             Validation losses of each run.
         ax : Axes or None, default=None
@@ -135,12 +136,12 @@ class TrainingDisplay:
                 style = merged({"color": colour[label], "linewidth": 0.9, "alpha": 0.5}, kwargs)
                 self.validation_lines_ += ax.plot(positive(self.validation_losses[run]), **style)
                 names.append(f"{label}, validation".lstrip(", "))
-        # Epoch 0 is the start: a logarithmic axis that has a zero.
+        # Epoch 0 is the start, so the logarithmic axis must include zero.
         ax.set_xscale("symlog", linthresh=1, linscale=0.3)
         ax.set(yscale="log", xlabel="epoch")
         ax.set_ylabel("training loss" if self.validation_losses is None else "loss")
         ax.set_xlim(0, 1.05 * max(map(len, self.losses)))
-        dress(ax)
+        style_axes(ax)
         self.labels_ = end_labels(ax, self.lines_ + self.validation_lines_, names)
         return self
 

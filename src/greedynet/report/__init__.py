@@ -1,10 +1,12 @@
 """The report: one HTML file that shows what was fitted, how good it is, and how it grew.
 
+May import everything up to `tables`; export, plots and dask do not know it, nor it them.
+
     model, rows -> Subject (subject.py) -> plain values, section by section -> page (page.py)
 
-Python computes every number that is shown, so that any activation will do; the page's script only
-draws (`web/`, a script for each section) and lists what it draws in tables for readers who do not
-see it. Nothing is fetched when the page is opened.
+Python computes every number that is shown, so that any activation is supported; the page's script
+only draws (`web/`, one script per section), and lists what it draws in tables for readers who
+cannot see it. Nothing is fetched when the page is opened.
 """
 
 from greedynet.report.write import write_report

@@ -1,4 +1,4 @@
-"""The classes a page has room for: the most frequent ones, and all others as one."""
+"""The classes shown on a page: the most frequent ones, and all others merged into one."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ class ShownClasses:
     Attributes
     ----------
     names : list of str
-        What they are called on the page.
+        Their names on the page.
     place : ndarray of shape (n_classes,)
-        Where each class is shown.
+        Position at which each class is shown.
     """
 
     names: list[str]
@@ -41,7 +41,7 @@ class ShownClasses:
         return ShownClasses([names[i] for i in chosen] + ["all others"], place)
 
     def merged(self, p: Float64) -> Float64:
-        """Return probabilities, classes last, with those of the others added up."""
+        """Return probabilities, classes last, with those of the merged classes summed."""
         shown = np.zeros((*p.shape[:-1], len(self.names)))
         for i, at in enumerate(self.place):
             shown[..., at] += p[..., i]

@@ -1,4 +1,4 @@
-"""The code that takes the model elsewhere, for readers of the page to copy."""
+"""Code that uses the model elsewhere, for readers of the page to copy."""
 
 import shlex
 
@@ -8,7 +8,7 @@ from greedynet.tables.columns import Input
 
 
 def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
-    """Return code by the name of what it is for.
+    """Return code examples by the name of their language or tool.
 
     Parameters
     ----------
@@ -30,9 +30,8 @@ def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
         "Python": python,
         "Command line": f"greedynet predict {shell} new.csv --out predictions.csv\n"
         f"greedynet info {shell}",
-        "ONNX, PyTorch, Keras, C": "\n".join(
-            f"greedynet export {shell} --to {kind}" for kind in ("onnx", "torch", "keras", "c")
-        ),
+        "Other libraries": f"greedynet export {shell} --to onnx\n"
+        "greedynet export --help  # lists the other formats",
     }
 
 

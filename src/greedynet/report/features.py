@@ -1,4 +1,4 @@
-"""What the features do: how much the network needs each column, and its effect at every stop."""
+"""Importance of every column, and its effect at every stop of the slider."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ from greedynet.tables.score import rmse
 REPEATS = 5
 MOST_EFFECTS, MOST_BARS = 12, 30
 GRID = 25
-# Probabilities are averaged last: rows times values times neurons are kept.
+# Probabilities are averaged last, which takes arrays of rows times values times neurons.
 CLASS_ROWS = 200
 
 
 def importances(subject: Subject) -> Float64:
-    """Return how much worse the network gets on shuffled columns, `(n_columns, REPEATS)`.
+    """Return the permutation importance of every column, `(n_columns, REPEATS)`.
 
-    Worse by RMSE, or by log-loss where there are classes.
+    It is the increase of the RMSE, or for classes of the log-loss, when the column is shuffled.
     """
     rows = subject.shown
     assert rows is not None
@@ -44,7 +44,7 @@ def importances(subject: Subject) -> Float64:
 
 
 def importance_section(subject: Subject, worse: Float64) -> dict[str, Any]:
-    """Return the columns by importance."""
+    """Return the columns in decreasing order of importance."""
     mean = worse.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
     names = subject.columns.names
@@ -80,7 +80,7 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
         else:
             values, at = np.eye(len(features)), {"levels": list(column.levels)}
         effect = stops.effects(X, features, values, classes=classes)
-        tables.append(_looked_at(subject, effect))
+        tables.append(_displayed(subject, effect))
         found.append({"name": column.name, **at})
     last = [table[-1] for table in tables]
     pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*last, margin=m) for m in (0.5, 0.1))
@@ -90,7 +90,8 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
     return found
 
 
-def _looked_at(subject: Subject, effect: Float64) -> Float64:
+def _displayed(subject: Subject, effect: Float64) -> Float64:
+    """Return the part of an effect that the page shows: the classes, or one output."""
     if subject.classes is not None:
         return ShownClasses.of(subject).merged(effect)
     return effect[:, :, subject.output : subject.output + 1]

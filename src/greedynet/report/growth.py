@@ -1,7 +1,7 @@
 """The growth of the network: its errors, the stops of the slider, and the network's values there.
 
-The stops are widths of the path, and last the network that predicts. Along the path the neurons are
-shared: their values on rows are computed once.
+The stops are widths along the path, followed by the finished network. The networks along the path
+share their neurons, whose values on the rows are computed once.
 """
 
 from dataclasses import dataclass
@@ -16,28 +16,30 @@ from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
 from greedynet.support.types import Float64
 
-# Stops of the slider; of longer paths the first half of them width by width, then some.
+# Number of stops of the slider. On longer paths, the first half of the stops covers every width,
+# and the second half is evenly spaced.
 MOST_STOPS = 100
 
 _GCV = "GCV (root)"
 _SCORE_TEXTS = {
-    "validation": "Validation: the same on the validation rows, by which the width was chosen.",
-    "folds": "Folds: the same on rows that were left out of a fit, in turn.",
-    "Akaike": "Akaike: loss plus what was spent on it, by which the width was chosen.",
-    _GCV: "GCV: generalised cross-validation, which guesses the error on new rows from the "
-    "training rows and the weights spent; corrected neurons are charged for their inner weights.",
+    "validation": "Validation: the same error on the validation rows, which chose the width.",
+    "folds": "Folds: the same error in cross-validation, on rows that were left out of the fit.",
+    "Akaike": "Akaike: the loss plus a penalty for the parameters used, which chose the width.",
+    _GCV: "GCV: generalised cross-validation, which estimates the error on new rows from the "
+    "training error and the number of parameters used; for corrected neurons, these include "
+    "the inner weights.",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Networks of a path, and the network that was kept.
+    """Networks along a path, and the finished network.
 
     Attributes
     ----------
     grown : list of ShallowNetwork
-        Networks along the path, the neurons of each the first ones of the last; none where nothing
-        is known of the growth.
+        Networks along the path; the neurons of each are the first ones of the last network. Empty
+        if the growth is not known.
     finished : ShallowNetwork
         The last stop.
     """
@@ -89,7 +91,7 @@ def some_widths(n_nodes: NDArray[np.intp]) -> list[int]:
 
 
 def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
-    """Return the errors along the path, and what is known of each stop."""
+    """Return the errors along the path, and those at each stop."""
     path = subject.path
     if path is None or not stops.grown:
         return None
@@ -99,7 +101,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
     final_score, final_name = _finished_score(subject)
     texts = dict.fromkeys([name] if scores is not None else [])
     texts |= dict.fromkeys([final_name] if final_score is not None else [])
-    # Training on, after the fit, leaves the path as it was.
+    # Further training after the fit does not change the path.
     refined = getattr(subject.table.estimator, "training_", None) is not None
     return {
         "nodes": path.n_nodes.tolist(),
@@ -120,7 +122,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
 
 
 def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
-    """Return what the width was chosen by, on the scale of the errors, and its name."""
+    """Return the scores that chose the width, on the scale of the errors, and their name."""
     path = subject.path
     assert path is not None
     if path.validation_errors is not None:

@@ -1,4 +1,4 @@
-"""Numbers for the page: rounded where they are read, packed where they are drawn."""
+"""Numbers for the page: rounded if they are read, packed if they are drawn."""
 
 import base64
 import math
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def rounded(value: Any, digits: int = 5) -> Any:
-    """Return numbers, also within lists, with so many significant digits; None for no number."""
+    """Return numbers or lists of them, rounded to significant digits; None if not finite."""
     if isinstance(value, np.ndarray):
         return rounded(value.tolist(), digits)
     if isinstance(value, list | tuple):
@@ -22,14 +22,14 @@ def rounded(value: Any, digits: int = 5) -> Any:
 
 
 def packed(values: ArrayLike, low: float, high: float, *, bits: int = 16) -> dict[str, Any]:
-    """Return an array as whole numbers of 8 or 16 bits between two values, in base 64.
+    """Return an array quantised to integers of 8 or 16 bits between two values, in base 64.
 
     Parameters
     ----------
     values : array-like
-        What to pack; clipped to the limits.
+        The values, which are clipped to the limits.
     low, high : float
-        What 0 and the largest whole number stand for.
+        Values that 0 and the largest integer stand for.
     bits : {8, 16}
         Bits for each number.
     """
@@ -41,13 +41,13 @@ def packed(values: ArrayLike, low: float, high: float, *, bits: int = 16) -> dic
 
 
 def packed_bytes(data: NDArray[Any]) -> dict[str, Any]:
-    """Return whole numbers of 8 or 16 bits in base 64."""
+    """Return integers of 8 or 16 bits in base 64."""
     text = base64.b64encode(np.ascontiguousarray(data).tobytes()).decode("ascii")
     return {"bits": 8 * data.dtype.itemsize, "shape": list(data.shape), "data": text}
 
 
 def limits(*arrays: ArrayLike, margin: float = 0.0) -> tuple[float, float]:
-    """Return the smallest and the largest of all values, and some margin around them."""
+    """Return the smallest and the largest of all values, extended by a relative margin."""
     low = min(float(np.min(array)) for array in arrays)
     high = max(float(np.max(array)) for array in arrays)
     if low == high:

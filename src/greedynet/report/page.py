@@ -1,8 +1,8 @@
-"""The page: a frame of HTML, style, script and data, put together into one file.
+"""The page: an HTML template, style, script and data, assembled into one file.
 
-Names of columns, classes and files come from outside. In the frame they are escaped; in the data
-they cannot end the element they stand in; the script writes them as text only, and the page forbids
-any script but its own, by its hash.
+Names of columns, classes and files are untrusted. In the template they are escaped; in the data
+they cannot close the element that contains them; the script writes them as text only, and the page
+forbids any script but its own, by its hash.
 """
 
 import base64
@@ -12,12 +12,13 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-# What draws, what says and lists, the sections in their order, and last what starts them.
+# Drawing, then texts and tables, then the sections in their order, and last the script that starts
+# them.
 _SCRIPTS = (
     *("elements", "numbers", "chart", "colours", "legend"),
     *("data", "stops", "thinning", "table"),
     *("path", "curve", "map", "scatter", "confusion", "effects", "player", "growth"),
-    *("neurons", "importance", "misses", "ridgelets", "code"),
+    *("neurons", "importance", "errors", "ridgelets", "code"),
     "page",
 )
 
@@ -30,7 +31,7 @@ def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
     title : str
         Its title, as text.
     parts : dict of str
-        HTML for the places of the frame.
+        HTML for the placeholders of the template.
     data : dict
         What the script draws.
     """
@@ -45,7 +46,7 @@ def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
         **parts,
     }
     text = _asset("page.html")
-    # One pass: what is put in is not looked through again.
+    # A single pass, so that placeholders in inserted text are not expanded.
     pieces = text.split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:
@@ -55,13 +56,13 @@ def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
 
 
 def embedded(data: dict[str, Any]) -> str:
-    """Return data as JSON that can stand in a script element."""
+    """Return data as JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def policy(script: str, style: str) -> str:
-    """Return what the page may do: run this script, use this style, fetch nothing."""
+    """Return the content security policy: run this script, use this style, fetch nothing."""
     return (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -78,12 +79,12 @@ def _asset(name: str) -> str:
 
 
 def _script(name: str) -> str:
-    """Return a script without indents and lines of comment, which no page has to carry."""
+    """Return a script without indentation and comment lines, to keep the page small."""
     lines = map(str.strip, _asset(f"{name}.js").splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-# Parts of the frame
+# Parts of the template
 
 
 def paragraphs_html(texts: list[str]) -> str:
@@ -92,15 +93,15 @@ def paragraphs_html(texts: list[str]) -> str:
 
 
 def list_html(texts: list[str]) -> str:
-    """Return a list, or nothing."""
+    """Return a list of suggestions, or an empty text."""
     if not texts:
         return ""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)
-    return f"<h3>What to try</h3>\n<ul>{items}</ul>"
+    return f"<h3>Suggestions</h3>\n<ul>{items}</ul>"
 
 
 def table_html(rows: list[list[str]], caption: str) -> str:
-    """Return a table whose first row and first column are headers, or nothing."""
+    """Return a table whose first row and first column are headers, or an empty text."""
     if not rows:
         return ""
     head = "".join(
@@ -120,7 +121,7 @@ def table_html(rows: list[list[str]], caption: str) -> str:
 
 
 def code_html(blocks: dict[str, str]) -> str:
-    """Return blocks of code, each with its name and a place for a button."""
+    """Return blocks of code, each with its name and room for a button."""
     return "\n".join(
         f'<h3>{escape(name)}</h3>\n<div class="code"><pre tabindex="0"><code>{escape(text)}</code>'
         "</pre></div>"

@@ -1,7 +1,7 @@
-"""The picture above the slider: what the network does, at every stop.
+"""The main picture of the growth section: the predictions of the network at every stop.
 
-One input: the curve. Two: a map. More: predicted against actual, or the table of confusions.
-Pictures of one and two inputs need no rows, which are drawn where there are some.
+One input: the curve. Two: a map. More: predicted against actual, or the confusion matrix. Pictures
+of one and two inputs need no rows; rows are drawn if there are any.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ _CONFIDENCES = 16
 
 
 def picture_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
-    """Return the picture, or None where it takes rows and there are none."""
+    """Return the picture, or None if it needs rows and there are none."""
     columns = subject.columns.inputs
     numbers = all(column.levels is None for column in columns)
     spans = _spans(subject)
@@ -41,7 +41,7 @@ def picture_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
 
 
 def row_scores(subject: Subject, stops: Stops) -> dict[str, Any] | None:
-    """Return the error on the rows shown at every stop: accuracy of classes, or RMSE."""
+    """Return the score on the rows shown at every stop: accuracy for classes, else RMSE."""
     rows = subject.shown
     if rows is None:
         return None
@@ -50,12 +50,12 @@ def row_scores(subject: Subject, stops: Stops) -> dict[str, Any] | None:
         wanted = subject.class_index(rows.y)
         right = [np.mean(subject.values(f).argmax(axis=1) == wanted) for f in outputs]
         return {"name": "accuracy", "values": rounded([float(share) for share in right])}
-    misses = outputs[:, :, subject.output] - rows.y
-    return {"name": "RMSE", "values": rounded([rmse(part) for part in misses])}
+    errors = outputs[:, :, subject.output] - rows.y
+    return {"name": "RMSE", "values": rounded([rmse(part) for part in errors])}
 
 
 def _spans(subject: Subject) -> Float64 | None:
-    """Return from where to where each input goes: in the rows, else in the training data."""
+    """Return the range of each input: in the rows, else in the training data."""
     if subject.rows is not None:
         X = subject.rows.X
         return np.array([limits(column, margin=0.02) for column in X.T])
@@ -72,7 +72,7 @@ def _curve(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
     if subject.classes is not None:
         shown = ShownClasses.of(subject)
         p = np.array([shown.merged(subject.values(f)) for f in outputs])
-        picture |= {"kind": "chances", "values": packed(p, 0.0, 1.0, bits=8)}
+        picture |= {"kind": "probabilities", "values": packed(p, 0.0, 1.0, bits=8)}
         if rows is not None:
             at = shown.place[subject.class_index(rows.y)]
             picture["rows"] = {"x": rounded(rows.X[:, 0]), "at": at.tolist()}
@@ -117,7 +117,7 @@ def _middles(n: int) -> Float64:
 
 
 def _class_bytes(p: Float64) -> NDArray[np.uint8]:
-    """Return the likeliest class and how sure it is in one byte: `16 class + level`."""
+    """Return the most probable class and its confidence in one byte: `16 class + level`."""
     n_classes = p.shape[-1]
     sure = (p.max(axis=-1) - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
     level = np.clip(np.floor(sure * _CONFIDENCES), 0, _CONFIDENCES - 1)
@@ -125,7 +125,7 @@ def _class_bytes(p: Float64) -> NDArray[np.uint8]:
 
 
 def _axes(subject: Subject, stops: Stops) -> dict[str, Any]:
-    """Return names, and the lines `a . x + b = 0` where an activation has a kink there."""
+    """Return the names, and the lines `a . x + b = 0` if the activation has a kink there."""
     kinks = None
     if degree_of(subject.network.activation) is not None:
         kinks = {

@@ -1,8 +1,8 @@
 """The collapsed ridgelet transform of the rows, for one and two inputs, and where the neurons lie.
 
-The inputs are scaled to [-1, 1], so that circle and sphere mean the same for all data; an affine
-function, which takes no neurons, is taken off the target. The transform of `(a, b)` is also that of
-`(-a, -b)`: half of the circle, `a >= 0`, and half of the sphere, `b >= 0`, say all.
+The inputs are scaled to [-1, 1], so that circle and sphere have the same meaning for all data; an
+affine function, which needs no neurons, is subtracted from the target. The transform is the same at
+`(a, b)` and `(-a, -b)`, so half of the circle, `a >= 0`, or of the sphere, `b >= 0`, suffices.
 """
 
 from typing import Any
@@ -21,17 +21,17 @@ from greedynet.search.sphere import circle
 from greedynet.support.types import Float64
 
 ANGLES, PIXELS = 360, 72
-# Shares of the usual reach, for one and two inputs: the profile then averages over neighbours, and
-# what stands out are bends of the target rather than the noise of single rows.
+# Fractions of the usual reach, for one and two inputs: the profile then averages over neighbours,
+# so that bends of the target stand out, and not the noise of single rows.
 _SOFTER = {1: 0.1, 2: 0.5}
-# Share of the rows that count as near the edges.
+# Fraction of the rows that count as near the edges.
 _EDGE = 0.1
-# A target that is affine up to this does not bend.
+# Relative deviation up to which a target counts as affine.
 _ROUNDING = 1e-9
 
 
 def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
-    """Return the transform on half of the circle or the sphere; None where there is none."""
+    """Return the transform on half of the circle or the sphere; None if it is not defined."""
     rows = subject.shown
     numbers = all(column.levels is None for column in subject.columns.inputs)
     if rows is None or not numbers or rows.X.shape[1] > 2:
@@ -74,8 +74,8 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
 def half_sphere() -> Float64:
     """Return the points of a square image that holds the half sphere as a disc.
 
-    Lambert's projection, which keeps areas: height `b` lies at the radius `sqrt(1 - b)`, in the
-    direction of `a`. Outside of the disc the nearest point of its edge is taken.
+    Lambert's equal-area projection: height `b` lies at the radius `sqrt(1 - b)`, in the direction
+    of `a`. Outside of the disc, the nearest point on its edge is used.
     """
     middles = (np.arange(PIXELS) + 0.5) / PIXELS * 2 - 1
     x, y = (part.ravel() for part in np.meshgrid(middles, middles))
@@ -86,7 +86,7 @@ def half_sphere() -> Float64:
 
 
 def _on_disc(points: Float64) -> Float64:
-    """Return where points of the sphere, or the points opposite to them, lie on the disc."""
+    """Return the positions on the disc of points of the sphere, or of their antipodes."""
     upper = points * np.where(points[:, 2:] < 0, -1.0, 1.0)
     length = np.linalg.norm(upper[:, :2], axis=1)
     radius = np.sqrt(1 - upper[:, 2])
@@ -103,9 +103,9 @@ def _targets(subject: Subject) -> Float64:
 
 
 def _without_affine(X: Float64, Y: Float64) -> Float64:
-    """Take off the affine function that fits best near the edges.
+    """Subtract the affine function that fits best near the edges.
 
-    Beyond the edges the transform takes the target as zero: a jump there would outshine all else.
+    Beyond the edges, the transform takes the target as zero: a jump there would dominate the rest.
     """
     A = np.column_stack([X, np.ones(len(X))])
     near = np.abs(X).max(axis=1) >= np.quantile(np.abs(X).max(axis=1), 1 - _EDGE)

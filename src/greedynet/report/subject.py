@@ -1,4 +1,4 @@
-"""What a report is about: a model of any kind, and rows to look at it with."""
+"""The subject of a report: any fitted model, and rows on which to inspect it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,9 +31,9 @@ class Rows:
     X : ndarray of shape (n_rows, n_features)
         Inputs of the network.
     y : ndarray of shape (n_rows,)
-        Numbers, or classes as they are called.
+        Numbers, or labels of classes.
     label : str
-        What they are, such as "data.csv".
+        Name of the rows, such as "data.csv".
     """
 
     X: Float64
@@ -44,7 +44,7 @@ class Rows:
         return len(self.y)
 
     def sample(self, n: int = MOST_ROWS) -> "Rows":
-        """Return at most `n` of the rows, always the same, in their order."""
+        """Return at most `n` of the rows, always the same ones, in their order."""
         if len(self) <= n:
             return self
         chosen = np.sort(np.random.default_rng(0).choice(len(self), n, replace=False))
@@ -53,20 +53,20 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model, and rows to look at it with.
+    """A model, and rows on which to inspect it.
 
     Attributes
     ----------
     table : TableModel
         The model with its columns.
     target : str
-        What is predicted.
+        Name of what is predicted.
     rows : Rows or None
         All rows that were given.
     held_out : Rows or None
-        Rows that the fit has not seen.
+        Rows that were not used in the fit.
     output : int
-        Which output of the network is looked at; 0 for classes.
+        Output of the network that is shown; 0 for classes.
     """
 
     table: TableModel
@@ -86,12 +86,12 @@ class Subject:
 
     @property
     def path(self) -> SelectionPath | None:
-        """The growth, where it is known."""
+        """The growth, if it is known."""
         return getattr(self.table.estimator, "path_", None)
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes, or None where numbers are predicted."""
+        """The classes, or None if numbers are predicted."""
         return self.table.classes
 
     @property
@@ -101,11 +101,11 @@ class Subject:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Where the model comes from."""
+        """Facts about the origin of the model."""
         return self.table.about
 
     def places(self) -> list[list[int]]:
-        """Return for each column the positions of its features."""
+        """Return the positions of the features of each column."""
         found, start = [], 0
         for column in self.columns.inputs:
             stop = start + len(column.features)
@@ -114,7 +114,7 @@ class Subject:
         return found
 
     def values(self, outputs: Float64) -> Float64:
-        """Return what is looked at: the output, `(n, 1)`, or probabilities, `(n, n_classes)`."""
+        """Return the values shown: the output, `(n, 1)`, or probabilities, `(n, n_classes)`."""
         if self.classes is None:
             return outputs[:, self.output : self.output + 1]
         return probabilities(outputs)
@@ -144,7 +144,7 @@ def table_rows(
     blocks = labelled_blocks(model, table, target, missing=missing, unknown=unknown)
     parts = [(X, y) for X, y, _ in blocks if len(y)]
     if not parts:
-        raise TableError(f"{table.label} has no rows to look at.")
+        raise TableError(f"{table.label} has no rows to show.")
     X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return Rows(X, y, table.label)
 
@@ -157,14 +157,15 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
     n_features = model.network.n_features
     if rows.shape[1] != n_features:
         raise ValueError(
-            f"`X` must have {n_features} columns, as the model has inputs, got {rows.shape[1]}."
+            f"`X` must have {n_features} columns, one for each input of the model, got "
+            f"{rows.shape[1]}."
         )
     if model.classes is None:
         targets = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
         if targets.shape[1] != model.network.n_outputs:
             raise ValueError(
-                f"`y` must have {model.network.n_outputs} columns, as the model has outputs, got "
-                f"{targets.shape[1]}."
+                f"`y` must have {model.network.n_outputs} columns, one for each output of the "
+                f"model, got {targets.shape[1]}."
             )
         return Rows(rows, targets[:, output], label)
     unknown = set(targets.tolist()) - set(model.classes.tolist())
@@ -177,7 +178,7 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
 
 
 def as_columns(model: Any) -> TableModel:
-    """Return any fitted model as one with columns: features by name, or x1, x2, ..."""
+    """Return any fitted model as a `TableModel`, with named features, or x1, x2, ..."""
     if isinstance(model, TableModel):
         return model
     if not isinstance(model, ShallowNetwork | SaveMixin):
@@ -195,13 +196,13 @@ def as_columns(model: Any) -> TableModel:
 
 
 def check_output(network: ShallowNetwork, classes: NDArray[Any] | None, output: int | None) -> int:
-    """Return which output to look at, or say that it must be chosen."""
+    """Return the position of the output to show; raise an error if it must be chosen."""
     n = network.n_outputs
     if classes is not None or (output is None and n == 1):
         return 0
     if output is None or not 0 <= output < n:
         raise ValueError(
-            f"`output` must say which of the {n} outputs to look at, got {output}: write "
-            "`output=0` for the first."
+            f"`output` must select one of the {n} outputs to show, got {output}: write `output=0` "
+            "for the first."
         )
     return output

@@ -1,4 +1,4 @@
-"""Neurons and misses of the finished network, as plain values."""
+"""Neurons and prediction errors of the finished network, as plain values."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ _BINS = 10
 
 
 def neurons_section(subject: Subject) -> dict[str, Any]:
-    """Return the table of the neurons, the largest first: names of columns, and rows."""
+    """Return the table of the neurons, those with the largest weights first."""
     network = subject.network
     chosen = network.largest_neurons()[:MOST_NEURONS]
-    features = _heaviest(network)
+    features = _largest_features(network)
     outer, outer_names = _outer(subject)
     parts = [chosen[:, None] + 1, outer[chosen], _kinks(network)[chosen, None]]
     names = ["neuron", *outer_names, "kink" if network.n_features == 1 else "threshold"]
@@ -38,14 +38,14 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _heaviest(network: ShallowNetwork) -> NDArray[np.intp]:
-    """Return the features to show, in their order: those with the largest weights."""
+def _largest_features(network: ShallowNetwork) -> NDArray[np.intp]:
+    """Return the features with the largest weights, in their original order."""
     size = np.abs(network.inner_weights).max(axis=0, initial=0.0)
     return np.sort(np.argsort(-size, kind="stable")[:MOST_WEIGHTS])
 
 
 def _outer(subject: Subject) -> tuple[Float64, list[str]]:
-    """Return the outer weights, and what to call them."""
+    """Return the outer weights, and their names."""
     weights = subject.network.outer_weights
     if subject.classes is None:
         return weights[:, [subject.output]], ["outer weight"]
@@ -56,7 +56,7 @@ def _outer(subject: Subject) -> tuple[Float64, list[str]]:
 
 
 def _kinks(network: ShallowNetwork) -> Float64:
-    """Return where the neurons bend: at `x`, or at this value of `a . x`."""
+    """Return the kinks of the neurons: the input `x`, or the value of `a . x`."""
     if network.n_features > 1:
         return -network.biases
     slopes = network.inner_weights[:, 0]
@@ -68,15 +68,15 @@ def _sums(network: ShallowNetwork, X: Float64) -> Float64:
     return X @ network.inner_weights.T + network.biases
 
 
-def misses_section(subject: Subject) -> dict[str, Any] | None:
-    """Return residuals against predictions; for classes, confusions and calibration."""
+def errors_section(subject: Subject) -> dict[str, Any] | None:
+    """Return residuals and predictions; for classes, the confusion matrix and the calibration."""
     rows = subject.shown
     if rows is None:
         return None
     values = subject.values(subject.network.predict(rows.X).reshape(len(rows), -1))
     if subject.classes is None:
         found = values[:, 0]
-        return {"kind": "residuals", "found": rounded(found), "miss": rounded(rows.y - found)}
+        return {"kind": "residuals", "found": rounded(found), "residual": rounded(rows.y - found)}
     shown = ShownClasses.of(subject)
     wanted, found = subject.class_index(rows.y), values.argmax(axis=1)
     counts = np.zeros((len(shown.names), len(shown.names)), dtype=int)
@@ -88,21 +88,21 @@ def misses_section(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-def calibration(sure: Float64, right: NDArray[np.bool_]) -> list[dict[str, float]]:
-    """Return how often the network is right, for groups of rows by how sure it is.
+def calibration(confidence: Float64, correct: NDArray[np.bool_]) -> list[dict[str, float]]:
+    """Return the accuracy of the network, for groups of rows by its confidence.
 
     Parameters
     ----------
-    sure : ndarray of shape (n_rows,)
-        Probability of the class that was named.
-    right : ndarray of bool, of shape (n_rows,)
+    confidence : ndarray of shape (n_rows,)
+        Probability of the predicted class.
+    correct : ndarray of bool, of shape (n_rows,)
         Whether it was the true one.
     """
-    place = np.minimum((sure * _BINS).astype(int), _BINS - 1)
+    place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
     return [
         {
-            "sure": rounded(float(sure[place == b].mean())),
-            "right": rounded(float(right[place == b].mean())),
+            "confidence": rounded(float(confidence[place == b].mean())),
+            "accuracy": rounded(float(correct[place == b].mean())),
             "rows": int(np.sum(place == b)),
         }
         for b in range(_BINS)

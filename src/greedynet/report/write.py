@@ -1,4 +1,4 @@
-"""`write_report`: a model and its rows into one HTML file."""
+"""`write_report`: a model and its rows, written into one HTML file."""
 
 import os
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from greedynet.report.subject import (
     check_output,
     table_rows,
 )
-from greedynet.report.tables import misses_section, neurons_section
-from greedynet.report.words import paragraphs, score_table, suggestions, title
+from greedynet.report.summary import paragraphs, score_table, suggestions, title
+from greedynet.report.tables import errors_section, neurons_section
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
 from greedynet.tables.model import Missing, Unknown
@@ -49,38 +49,39 @@ def write_report(
     output: int | None = None,
     model_file: str = "model.safetensors",
 ) -> None:
-    """Write one HTML file that shows a model: in words, as it grew, its neurons, its misses.
+    """Write one HTML file about a model: summary, growth, neurons, importance, errors.
 
-    The file stands alone: it can be sent by mail, and fetches nothing when it is opened. Of many
-    rows it holds a sample of 1,000; without rows, it has the parts that need none.
+    The file is self-contained: it can be sent by mail, and fetches nothing when it is opened. If
+    there are more than 1,000 rows, it contains a sample of 1,000; without rows, it contains the
+    sections that need none.
 
     Parameters
     ----------
     model : TableModel, GreedyNetRegressor, GreedyNetClassifier or ShallowNetwork
         A fitted model.
     path : str or path
-        Where the page goes, such as "report.html".
+        File to write, such as "report.html".
     X : array-like of shape (n_rows, n_features), or a table, or None, default=None
-        Rows to look at the model with, such as its training data: inputs, with `y`; or a file or
-        data frame that holds the target too.
+        Rows on which to inspect the model, such as its training data: inputs, together with `y`; or
+        a file or data frame that contains the target too.
     y : array-like of shape (n_rows,) or None, default=None
-        Targets of the rows, where `X` is an array.
+        Targets of the rows, if `X` is an array.
     held_out : pair of arrays `(X, y)`, or a table, or None, default=None
-        Rows that the fit has not seen: the page tells their errors beside the others.
+        Rows that were not used in the fit; their errors are reported beside the others.
     target : str or None, default=None
-        The column to predict, and what the page calls it; None for the one of the fit.
+        The column to predict, and its name on the page; None for that of the fit.
     missing : {"drop", "mean"} or None, default=None
-        What to do with empty cells of a table; None for what was done in training.
+        How to treat empty cells of a table; None for the same as in training.
     unknown : {"error", "zero"}, default="error"
-        What to do with levels of a category that the training data did not have.
+        How to treat levels of a category that the training data did not contain.
     separator : str or None, default=None
-        What stands between the cells of a text file; None to find out.
+        Separator of the cells of a text file; None to detect it.
     decimal : {".", ","}, default="."
-        What stands before the decimals of numbers that are text.
+        Decimal separator of numbers in text.
     output : int or None, default=None
-        Which output to show, where the model has several.
+        Output to show, if the model has several.
     model_file : str, default="model.safetensors"
-        The model's own file, for the code at the end of the page.
+        File of the model, for the code at the end of the page.
 
     Examples
     --------
@@ -111,7 +112,9 @@ def write_report(
         rows = array_rows(table, X, y, which, _GIVEN)
     elif X is not None:
         source = opened(X)
-        table = as_labelled_model(model, source, target)  # without names of its own, the table's
+        table = as_labelled_model(
+            model, source, target
+        )  # takes the names of the table if the model has none
         rows = read(source)
     if isinstance(held_out, tuple | list):
         held_X, held_y = held_out
@@ -120,20 +123,20 @@ def write_report(
         held = read(opened(held_out))
     name = target or table.target or ("y" if table.classes is None else "the class")
     subject = Subject(table, name, rows, held, which)
-    with deterministic_threads(1):  # many small products, which threads only slow down
+    with deterministic_threads(1):  # many small products, which threads would slow down
         text = report_page(subject, model_file)
     write_atomically(path, text.encode("utf-8"))
 
 
 def _check_table(source: Any) -> Any:
-    """Return a table, or say that an array has no targets."""
+    """Return a table; raise an error for an array, which has no targets."""
     if isinstance(source, str | os.PathLike | Mapping) or hasattr(source, "columns"):
         return source
     if not hasattr(source, "blocks"):
         raise ValueError(
-            "`y` must be given beside an array, which has no column to predict, got None: write "
-            "`write_report(model, path, X, y)`, or give a file or a data frame; for rows held out, "
-            "`held_out=(X, y)`."
+            "`y` must be given together with an array, which has no column to predict, got None: "
+            "write `write_report(model, path, X, y)`, or give a file or a data frame; for rows "
+            "held out, `held_out=(X, y)`."
         )
     return source
 
@@ -142,7 +145,7 @@ def report_page(subject: Subject, model_file: str) -> str:
     """Return the page about a model."""
     scores, file = known_scores(subject), Path(model_file).name
     parts = {
-        "words": paragraphs_html(paragraphs(subject, scores)),
+        "summary": paragraphs_html(paragraphs(subject, scores)),
         "scores": table_html(score_table(scores), "Errors of the finished network"),
         "suggestions": list_html(suggestions(subject, scores, file)),
         "code": code_html(code_blocks(subject, file)),
@@ -152,7 +155,7 @@ def report_page(subject: Subject, model_file: str) -> str:
 
 
 def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
-    """Return errors by name, for every set of rows that is known."""
+    """Return errors by name, for every known set of rows."""
     scores = {}
     about = subject.about
     for part in ("training", "validation"):
@@ -173,7 +176,7 @@ def _rows_of(rows: Rows) -> str:
 
 
 def sections(subject: Subject) -> dict[str, Any]:
-    """Return what the script draws, None for the parts that cannot be."""
+    """Return the data that the script draws, with None for sections that are not available."""
     stops = Stops.of(subject)
     data: dict[str, Any] = {
         "target": subject.target,
@@ -182,7 +185,7 @@ def sections(subject: Subject) -> dict[str, Any]:
         "picture": picture_section(subject, stops),
         "rowScores": row_scores(subject, stops),
         "neurons": neurons_section(subject),
-        "misses": misses_section(subject),
+        "errors": errors_section(subject),
         "ridgelets": ridgelet_section(subject),
         "rows": None,
         "importance": None,

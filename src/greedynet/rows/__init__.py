@@ -1,1 +1,4 @@
-"""TODO."""
+"""Rows of data: canonical order, scaling, affine term, blocks, samples, folds and held-out rows.
+
+May import `support`, `linalg` and `losses`. Nothing here knows of neurons.
+"""

@@ -1,7 +1,7 @@
-"""Named columns -> a matrix of numbers: numbers as they are, categories as one column a level.
+"""Named columns -> a matrix of numbers: numbers unchanged, categories one-hot encoded.
 
-`survey` looks at every cell once and says what the columns are; `Columns` is that knowledge as a
-value, which a model keeps; `Columns.encode` turns a block into rows of a matrix.
+`survey` inspects every cell once to find the types of the columns; `Columns` stores them, as part
+of a model; `Columns.encode` turns a block into rows of a matrix.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,27 +18,27 @@ from greedynet.tables.readers.base import text_column
 
 Mask = NDArray[np.bool_]
 
-# How an empty cell is written.
+# Texts that stand for an empty cell.
 EMPTY = frozenset(
     ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "NaT")
 )
 
-# Distinct values of a column that are counted; a category may have fewer.
+# Maximum number of distinct values that are counted; the limit for categories is lower.
 MOST_DISTINCT = 1000
 
 
 @dataclass(frozen=True)
 class Input:
-    """One column of the table, one or several features of the network.
+    """One column of the table, which gives one or several features of the network.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the column.
     levels : tuple of str or None
         The categories, sorted; None for numbers.
     means : tuple of float
-        Mean of each feature over the training rows: what stands in for an empty cell.
+        Mean of each feature over the training rows, which can replace an empty cell.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Input:
         return tuple(f"{self.name}={level}" for level in self.levels)
 
     def encode(self, cells: Column, findings: Findings, start: int) -> Float64:
-        """Return the cells' features, NaN where a cell is empty, and note what is wrong."""
+        """Return the features of the cells, NaN for empty cells, and record problems."""
         if self.levels is None:
             values, text = parse_numbers(cells)
             findings.note("text", self.name, text, cells, start)
@@ -73,7 +73,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Columns:
-    """How rows of a table become rows of a matrix.
+    """The encoding of rows of a table as rows of a matrix.
 
     Attributes
     ----------
@@ -99,14 +99,14 @@ class Columns:
         return np.array([mean for column in self.inputs for mean in column.means])
 
     def encode(self, block: Block, findings: Findings, start: int = 0) -> Float64:
-        """Return the rows of a block, `(n_rows, n_features)`, NaN where a cell is empty.
+        """Return the rows of a block, `(n_rows, n_features)`, NaN for empty cells.
 
         Parameters
         ----------
         block : dict
             Columns by name.
         findings : Findings
-            Takes note of what is wrong.
+            Records problems.
         start : int
             Number of rows before this block.
         """
@@ -114,7 +114,7 @@ class Columns:
         return np.concatenate(parts, axis=1)
 
     def with_means(self, X: Float64) -> "Columns":
-        """Return the columns with the means of these rows, empty cells not counted."""
+        """Return the columns with the means of these rows, ignoring empty cells."""
         full = np.isfinite(X)
         means = np.where(full, X, 0.0).sum(axis=0) / np.maximum(full.sum(axis=0), 1)
         left, inputs = means.tolist(), []
@@ -125,12 +125,12 @@ class Columns:
         return Columns(tuple(inputs))
 
     def state(self) -> list[dict[str, Any]]:
-        """Return plain values for a file; `from_state` undoes it."""
+        """Return plain values for a file; `from_state` is the inverse."""
         return [dict(vars(column)) for column in self.inputs]
 
     @classmethod
     def from_state(cls, state: Iterable[Mapping[str, Any]]) -> "Columns":
-        """Return the columns of which `state` was taken."""
+        """Return the columns from their `state`."""
         return cls(
             tuple(
                 Input(
@@ -146,20 +146,21 @@ class Columns:
 def encoded(
     columns: Columns, table: Table, findings: Findings, also: Sequence[str] = ()
 ) -> Iterator[tuple[Float64, Block]]:
-    """Yield the rows of a table as matrices, each with the block it comes from.
+    """Yield the rows of a table as matrices, each with its block.
 
-    Once something serious is found, the rest is only looked at; then the whole of it is raised.
+    After the first serious problem, the remaining rows are only inspected; then all problems are
+    raised as one error.
 
     Parameters
     ----------
     columns : Columns
-        How to encode.
+        The encoding.
     table : Table
-        What to encode.
+        The table to encode.
     findings : Findings
-        What is serious.
+        Records problems, and decides which are serious.
     also : sequence of str
-        Columns to have in the blocks too.
+        Further columns to include in the blocks.
     """
     start = 0
     for block in table.blocks(list(dict.fromkeys((*columns.names, *also)))):
@@ -170,25 +171,25 @@ def encoded(
     findings.check()
 
 
-# What a column is
+# Types of columns
 
 
 @dataclass
 class Survey:
-    """What the cells of a column look like.
+    """Summary of the cells of a column.
 
     Attributes
     ----------
     rows, numbers, empty : int
-        How many cells there are, how many are numbers, how many empty.
+        Number of cells, of numbers and of empty cells.
     first_empty : int
         Row of the first empty cell, from 1.
     text : tuple of str and int, or None
-        The first cell that is neither number nor empty, and its row.
+        The first cell that is neither a number nor empty, and its row.
     commas : int
-        How many cells are numbers if their comma is a decimal one.
+        Number of cells that are numbers if their comma is read as a decimal comma.
     distinct : set of str or None
-        The different cells; None if there are more than `MOST_DISTINCT`.
+        The distinct cells; None if there are more than `MOST_DISTINCT`.
     """
 
     rows: int = 0
@@ -203,7 +204,7 @@ class Survey:
         self.distinct = set()
 
     def add(self, cells: Column) -> None:
-        """Look at more cells."""
+        """Add more cells to the summary."""
         values, text = parse_numbers(cells)
         empty = np.isnan(values) & ~text
         if empty.any() and not self.empty:
@@ -223,7 +224,7 @@ class Survey:
 
 
 def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
-    """Look at every cell of these columns."""
+    """Summarise all cells of these columns."""
     surveys = {name: Survey() for name in names}
     for block in table.blocks(names):
         for name, cells in block.items():
@@ -235,11 +236,11 @@ def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
 
 
 def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
-    """Return the cells as numbers, NaN where there is none, and where there is text instead."""
+    """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
     if cells.dtype == np.float64:
         return cells, np.zeros(len(cells), dtype=np.bool_)
     plain = ["nan" if cell in EMPTY else cell for cell in cells]
-    # Python reads 1_000 as a number; whoever writes it in a table means a name.
+    # Python reads 1_000 as a number; in a table it is a name.
     if not any("_" in cell for cell in plain):
         try:
             return np.array(plain, dtype=np.float64), np.zeros(len(cells), dtype=np.bool_)
@@ -260,7 +261,7 @@ def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
 
 
 def as_text(cells: Column) -> Column:
-    """Return the cells as text, without blanks around it, "" where empty."""
+    """Return the cells as stripped text, "" for empty cells."""
     if cells.dtype == np.float64:
         return text_column(["" if x != x else number_text(x) for x in cells.tolist()])
     stripped = (cell.strip() for cell in cells)
@@ -268,5 +269,5 @@ def as_text(cells: Column) -> Column:
 
 
 def number_text(value: float) -> str:
-    """Return a number as one would write it: 3 for 3.0."""
+    """Return a number in its usual notation: 3 for 3.0."""
     return str(int(value)) if value.is_integer() else repr(value)

@@ -1,4 +1,4 @@
-"""What is wrong with a table, counted over all its blocks, and said in a line or two."""
+"""Problems of a table, counted over all its blocks, and reported in a line or two."""
 
 import difflib
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _SHOWN = 4
 
 @dataclass
 class Tally:
-    """How often a mistake was found in a column, where first, and some of the cells."""
+    """Number of occurrences of a problem in a column, the first row, and some of the cells."""
 
     count: int
     first: int
@@ -27,14 +27,14 @@ class Tally:
 
 
 class Findings:
-    """What is wrong with the cells of a table.
+    """Problems in the cells of a table.
 
     Parameters
     ----------
     label : str
-        What errors call the table.
+        Name of the table in error messages.
     empty_is_fine, unknown_is_fine : bool
-        Mistakes not to raise for: empty cells, and levels that the training data did not have.
+        Whether to accept empty cells, and levels that the training data did not contain.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class Findings:
         self._tallies: dict[str, dict[str, Tally]] = {}
 
     def note(self, what: str, name: str, where: Mask, cells: Column, start: int) -> None:
-        """Take note of rows of a column.
+        """Record a problem in rows of a column.
 
         Parameters
         ----------
         what : {"empty", "unknown", "text", "infinite", "class"}
-            The mistake.
+            The problem.
         name : str
             The column.
         where : ndarray of bool
-            The rows of this block that have it.
+            The rows of this block in which it occurs.
         cells : ndarray
             The block's cells.
         start : int
@@ -72,7 +72,7 @@ class Findings:
             tally.cells.update(dict.fromkeys(str(cells[row]) for row in rows))
 
     def tallies(self, what: str) -> dict[str, Tally]:
-        """Return how often a mistake was found, by column."""
+        """Return the occurrences of a problem, by column."""
         return self._tallies.get(what, {})
 
     @property
@@ -81,7 +81,7 @@ class Findings:
         return bool(self._tallies.keys() - self._fine)
 
     def check(self) -> None:
-        """Raise for the gravest mistake."""
+        """Raise an error for the most serious problem."""
         for what in ("class", "text", "infinite", "unknown", "empty"):
             if what in self._tallies and what not in self._fine:
                 raise TableError(f"{self._label}: {_COMPLAINTS[what](self._tallies[what])}")
@@ -89,7 +89,7 @@ class Findings:
 
 def _text(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
-    advice = "mend these cells."
+    advice = "correct these cells."
     if all(map(has_decimal_comma, tally.cells)):
         advice = 'if the comma is a decimal one, write `decimal=","`.'
     return (
@@ -100,23 +100,23 @@ def _text(found: dict[str, Tally]) -> str:
 
 def _infinite(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
-    return f"column {name!r} holds infinite numbers ({tally}): mend these cells."
+    return f"column {name!r} holds infinite numbers ({tally}): correct these cells."
 
 
 def _unknown(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
     return (
-        f"column {name!r} holds {_some(tally.cells)}, which the training data did not have "
-        f'({tally}): mend these cells, train on such rows too, or write `unknown="zero"` to '
-        "predict as if the cell named none of the known values."
+        f"column {name!r} holds {_some(tally.cells)}, which the training data did not contain "
+        f"({tally}): correct these cells, include such rows in the training data, or write "
+        '`unknown="zero"` to treat them as none of the known values.'
     )
 
 
 def _class(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
     return (
-        f"column {name!r} holds {_some(tally.cells)}, no class of the training data ({tally}): "
-        "mend these cells, or train on such rows too."
+        f"column {name!r} holds {_some(tally.cells)}, which is not a class of the training data "
+        f"({tally}): correct these cells, or include such rows in the training data."
     )
 
 
@@ -134,36 +134,36 @@ _COMPLAINTS = {
 
 
 def empty_cells(found: dict[str, tuple[int, int]]) -> str:
-    """Say which columns have empty cells: how many, and in which row first."""
+    """Return a message that lists the columns with empty cells, their numbers and first rows."""
     columns = [
         f"{count:,} in {name!r} (first data row {first})" for name, (count, first) in found.items()
     ]
     more = f" and in {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
     return (
         f"empty cells: {', '.join(columns[:_SHOWN])}{more}. Fill them in, or write "
-        '`missing="mean"` to put the mean in, or `missing="drop"` to leave the rows out.'
+        '`missing="mean"` to insert the mean, or `missing="drop"` to drop the rows.'
     )
 
 
 def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
-    """Demand that the table has the columns, or say which names are close.
+    """Raise an error unless the table has the columns, and suggest similar names.
 
     Parameters
     ----------
     table : Table
-        Where they must be.
+        The table to check.
     wanted : sequence of str
-        Their names.
+        Names of the columns.
     what : str
-        What they are, for the error: "target".
+        Description for the error message, such as "target".
     """
     absent = [name for name in wanted if name not in table.names]
     if not absent:
         return
     if len(table.names) == 1 and is_text(table):
         raise TableError(
-            f"{table.label} has one column only, {table.names[0]!r}, and no {what} {absent[0]!r}: "
-            'if that is several columns, write `separator=";"`, or whatever stands between cells.'
+            f"{table.label} has only one column, {table.names[0]!r}, and no {what} {absent[0]!r}: "
+            'if it should have several, set the separator, such as `separator=";"`.'
         )
     close = {name: None for missing in absent for name in _close(missing, table.names)}
     advice = f"did you mean {_some(close)}?" if close else f"it has {_some(table.names, 8)}."
@@ -177,7 +177,7 @@ def _close(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _some(names: Sequence[str] | dict[str, None], most: int = _SHOWN) -> str:
-    """List names, the first few."""
+    """List the first few names."""
     listed = list(names)
     more = " and more" if len(listed) > most else ""
     return ", ".join(map(repr, listed[:most])) + more

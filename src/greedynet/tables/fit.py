@@ -1,4 +1,4 @@
-"""`fit_table`: from a table to a model, categories, empty cells and classes included."""
+"""`fit_table`: from a table to a model, with categories, empty cells and classes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,10 +17,10 @@ from greedynet.tables.model import Missing, TableModel
 from greedynet.tables.readers import Table, TableError, is_text, open_table
 from greedynet.tables.score import read_target, scores_of
 
-# More values than this are no categories.
+# Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
 
-# A column with so large a share of numbers is meant to be one of numbers.
+# A column with at least this fraction of numbers is taken to be numeric.
 _MOSTLY = 0.9
 
 
@@ -41,37 +41,37 @@ def fit_table(
 ) -> TableModel:
     """Fit a network to a table.
 
-    Columns of numbers are inputs as they are, columns of text one input for each of their values.
-    A target of text, and any with `classes=True`, is learned by a `GreedyNetClassifier`, one of
-    numbers by a `GreedyNetRegressor`.
+    Columns of numbers are used unchanged, columns of text are one-hot encoded. A target of text, or
+    any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a target of numbers by a
+    `GreedyNetRegressor`.
 
     Parameters
     ----------
     source : str, path, data frame, mapping or Table
-        A file of CSV, TSV, Parquet or NPZ; or columns that are in memory.
+        A CSV, TSV, Parquet or NPZ file; or columns in memory.
     target : str
-        The column to learn; all others are inputs.
+        The column to predict; all others are inputs.
     validate : like `source`, or None, default=None
-        Rows to choose the width by.
+        Validation rows by which the width is chosen.
     classes : bool, default=False
-        Whether a target of numbers names classes.
+        Whether the numbers of the target are classes.
     missing : {"drop", "mean"} or None, default=None
-        What to do with empty cells: leave the row out, put the mean in, or refuse. A row without
-        target is left out with either.
+        How to treat empty cells: drop the row, insert the mean, or raise an error. Rows without a
+        target are dropped in both cases.
     ignore : str or sequence of str, default=()
-        Columns to leave out.
+        Columns to ignore.
     text : str or sequence of str, default=()
-        Columns of numbers to take as text, such as codes.
+        Columns of numbers to treat as text, such as codes.
     separator : str or None, default=None
-        What stands between the cells of a text file; None to find out.
+        Separator of the cells of a text file; None to detect it.
     decimal : {".", ","}, default="."
-        What stands before the decimals of numbers that are text. It belongs to the file and not to
-        the model: a file to predict has its own.
+        Decimal separator of numbers in text. It is a property of the file, not of the model: a file
+        to predict from may have another.
     progress : callable or None, default=None
-        Called after each neuron with the number of nodes and the error.
+        Called after each new neuron with the number of nodes and the error.
     on_stage : callable or None, default=None
-        Called with what begins between neurons and after the last, "pruning: 31 neurons" for
-        example; it may be called from several threads.
+        Called at the start of each other stage of the fit with its description, such as "pruning:
+        31 neurons"; it may be called from several threads.
     **parameters
         Parameters of the estimator.
 
@@ -93,7 +93,7 @@ def fit_table(
     if data.n_left < 2:
         raise TableError(
             f"{table.label} has {data.n_left} rows without empty cells, and a fit needs at least "
-            'two: write `missing="mean"`, or leave out columns that are mostly empty.'
+            'two: write `missing="mean"`, or ignore columns that are mostly empty.'
         )
     columns = columns.with_means(data.X)
     data = data.filled(columns.means)
@@ -124,7 +124,7 @@ def fit_table(
     return TableModel(columns, estimator, target, missing, about)
 
 
-# What the columns are
+# Types of the columns
 
 
 def _input_names(
@@ -136,40 +136,42 @@ def _input_names(
     others = [name for name in table.names if name != target]
     names = [name for name in others if name not in ignore]
     if not others:
-        advice = "give columns to learn it from."
+        advice = "give columns to predict it from."
         if is_text(table):
             advice = (
-                'if there are more, write `separator=";"`, or whatever stands between cells, and '
-                "name them in the first line: columns without a name are left out."
+                'if it should have more, set the separator, such as `separator=";"`, and name '
+                "the columns in the first line: columns without a name are ignored."
             )
-        raise TableError(f"{table.label} has no column but the target {target!r}: {advice}")
+        raise TableError(f"{table.label} has no columns except the target {target!r}: {advice}")
     if not names:
-        raise TableError(f"`ignore` names every column of {table.label} but the target: keep some.")
+        raise TableError(
+            f"`ignore` contains every column of {table.label} except the target: keep at least one."
+        )
     return names
 
 
 def _refuse_target(target: str, ignore: Sequence[str], text: Sequence[str]) -> None:
     if target in ignore:
         raise TableError(
-            f"`ignore` names the target {target!r}, which is no input: leave that out, or choose "
-            "another target."
+            f"`ignore` contains the target {target!r}, which is not an input: remove it there, or "
+            "choose another target."
         )
     if target in text:
         raise TableError(
-            f"`text` names the target {target!r}, which is no input: write `classes=True` to take "
-            "its numbers as classes."
+            f"`text` contains the target {target!r}, which is not an input: write `classes=True` "
+            "to treat its numbers as classes."
         )
 
 
 def _names(given: Any) -> list[str]:
-    """Return names of columns as text; one may stand alone."""
+    """Return names of columns as a list of text; a single name is allowed."""
     return list(map(str, [given] if isinstance(given, str | int) else given))
 
 
 def _check_rows(table: Table, target: str, found: Survey) -> None:
     if found.rows < 2:
         have = "no rows" if found.rows == 0 else "one row"
-        raise TableError(f"{table.label} has {have} below the names: a fit needs at least two.")
+        raise TableError(f"{table.label} has {have} below the header: a fit needs at least two.")
     if found.rows - found.empty < 2:
         where = "every row" if found.rows == found.empty else "every row but one"
         raise TableError(
@@ -188,7 +190,7 @@ def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
     """Decide whether a column holds numbers or categories."""
     if found.empty == found.rows:
         raise TableError(
-            f"{table.label}: column {name!r} is empty: leave it out with `ignore={name!r}`."
+            f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
         )
     if found.text is None and not as_category:
         return Input(name)
@@ -200,22 +202,22 @@ def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
         many = "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
         example = "" if found.text is None else f" such as {found.text[0]!r}"
         raise TableError(
-            f"{table.label}: column {name!r} is text with {many} different values{example} in "
-            f"{found.rows:,} rows, too many for categories: leave it out with `ignore={name!r}`, "
-            "or turn it into numbers (with decimal points)."
+            f"{table.label}: column {name!r} is text with {many} distinct values{example} in "
+            f"{found.rows:,} rows, too many for categories: drop it with `ignore={name!r}`, or "
+            "convert it to numbers (with decimal points)."
         )
     return Input(name, levels)
 
 
 def _refuse_decimal_commas(table: Table, what: str, found: Survey, as_text: str) -> None:
-    """Refuse numbers with a decimal comma, which would be taken as categories."""
+    """Raise an error for numbers with a decimal comma, which would be treated as categories."""
     full = found.rows - found.empty
     if found.text is None or not found.commas or found.numbers + found.commas < _MOSTLY * full:
         return
     raise TableError(
         f"{table.label}: {what} holds {found.commas:,} cells such as {found.text[0]!r} (data row "
         f'{found.text[1]}): if the comma is a decimal one, write `decimal=","`, or {as_text} to '
-        "take them as text."
+        "treat them as text."
     )
 
 
@@ -225,8 +227,8 @@ def _refuse_broken_numbers(table: Table, name: str, found: Survey, advice: str) 
         return
     raise TableError(
         f"{table.label}: column {name!r} has {found.numbers:,} numbers, but {found.text[0]!r} in "
-        f"data row {found.text[1]}: mend or empty such cells, or leave the column out with "
-        f"`ignore={name!r}`{advice} take it as text."
+        f"data row {found.text[1]}: correct or empty such cells, or drop the column with "
+        f"`ignore={name!r}`{advice} treat it as text."
     )
 
 
@@ -239,7 +241,7 @@ def _few(found: Survey) -> tuple[str, ...] | None:
 
 
 def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray[Any] | None:
-    """Return the classes of the target, or None where it holds numbers."""
+    """Return the classes of the target, or None if it contains numbers."""
     if found.text is None and not classes:
         return None
     if not classes:
@@ -248,16 +250,16 @@ def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray
     if found.text is not None and not classes and found.numbers >= _MOSTLY * full:
         raise TableError(
             f"{table.label}: the target {target!r} has {found.numbers:,} numbers, but "
-            f"{found.text[0]!r} in data row {found.text[1]}: mend such cells, empty them and write "
-            '`missing="drop"`, or write `classes=True` to take it as text.'
+            f"{found.text[0]!r} in data row {found.text[1]}: correct such cells, empty them and "
+            'write `missing="drop"`, or write `classes=True` to treat it as text.'
         )
     values = _few(found)
     if values is None:
         many = "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
         what = "has" if found.text is None else f"is text (such as {found.text[0]!r}) with"
         raise TableError(
-            f"{table.label}: the target {target!r} {what} {many} different values in "
-            f"{found.rows:,} rows, too many for classes: choose another target, or turn it into "
+            f"{table.label}: the target {target!r} {what} {many} distinct values in "
+            f"{found.rows:,} rows, too many for classes: choose another target, or convert it to "
             "numbers."
         )
     if len(values) < 2:
@@ -277,7 +279,7 @@ def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray
 
 @dataclass(frozen=True)
 class _Data:
-    """Inputs, NaN where a cell is empty, and targets."""
+    """Inputs, NaN for empty cells, and targets."""
 
     X: Float64
     y: NDArray[Any]
@@ -288,7 +290,7 @@ class _Data:
         return len(self.y)
 
     def filled(self, means: Float64) -> "_Data":
-        """Return the rows with the means in empty cells."""
+        """Return the rows with empty cells replaced by the means."""
         return replace(self, X=np.where(np.isnan(self.X), means, self.X))
 
 
@@ -306,7 +308,7 @@ def _read(
         parts_y.append(y[keep])
     findings.check()
     if not parts_X:
-        raise TableError(f"{table.label} has no rows below the names.")
+        raise TableError(f"{table.label} has no rows below the header.")
     y = np.concatenate(parts_y)
     if labels is not None:
         y = y.astype(labels.dtype)
@@ -322,7 +324,7 @@ def _estimator(classify: bool, target: str, parameters: dict[str, Any]) -> Any:
     wrong = next((name for name in ("loss", "quantile") if name in parameters), None)
     if wrong is not None:
         raise TableError(
-            f"`{wrong}` is for a target of numbers, and {target!r} holds classes: leave it out."
+            f"`{wrong}` applies to a target of numbers, but {target!r} contains classes: omit it."
         )
     return GreedyNetClassifier(**parameters)
 

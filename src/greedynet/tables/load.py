@@ -1,16 +1,16 @@
-"""Models out of files: whatever was saved, network or estimator."""
+"""Loading models from files: networks, estimators and models of tables."""
 
 import os
 from typing import Any
 
-import greedynet.estimators  # noqa: F401 - its classes make themselves known to `restore`
+import greedynet.estimators  # noqa: F401 - registers its classes for `restore`
 from greedynet.estimators.saving import restore
 from greedynet.support.tensorfile import ModelFileError, read_tree
 from greedynet.tables.model import KIND, TableModel
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Give back what was saved, a network, an estimator or a model of a table, bit for bit.
+    """Load a saved network, estimator or model of a table, bit for bit.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is cut short, damaged, of another program or of a newer version.
+        If the file is truncated, damaged, from another program or from a newer version.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return restore(contents)
     except ModelFileError:
         raise
-    # The checksum is right: whoever wrote the file meant something else than we do.
+    # The checksum is correct, so the file was written with other contents than expected.
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ModelFileError(
             f"The model file {os.fspath(path)!r}, written by greedynet "

@@ -26,20 +26,20 @@ KIND = "TableModel"
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A fitted estimator that takes tables: files, data frames, columns by name.
+    """A fitted estimator that takes tables: files, data frames, or named columns.
 
     Parameters
     ----------
     columns : Columns
-        How rows of a table become inputs of the estimator.
+        The encoding of rows of a table as inputs of the estimator.
     estimator : GreedyNetRegressor, GreedyNetClassifier or ShallowNetwork
-        What predicts.
+        The model that predicts.
     target : str or None, default=None
-        The column that was learned.
+        The column that is predicted.
     missing : {"drop", "mean"} or None, default=None
-        What was done with empty cells in training.
+        How empty cells were treated in training.
     about : mapping, default={}
-        Plain values that tell where the model comes from.
+        Plain values about the origin of the model.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class TableModel:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes, or None where numbers are predicted."""
+        """The classes, or None if numbers are predicted."""
         return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -96,7 +96,9 @@ class TableModel:
         p : ndarray of shape (n_rows, n_classes)
         """
         if self.classes is None:
-            raise AttributeError("`predict_proba` is for classes; this model predicts numbers.")
+            raise AttributeError(
+                "`predict_proba` is available for classes only; this model predicts numbers."
+            )
         return self._probabilities(self.inputs(X))
 
     def predict_blocks(
@@ -106,17 +108,17 @@ class TableModel:
         missing: Missing = None,
         unknown: Unknown = "error",
     ) -> Iterator[tuple[NDArray[Any], Float64 | None, NDArray[np.bool_]]]:
-        """Predict the rows of a table in order, some thousand at a time.
+        """Predict the rows of a table in order, several thousand at a time.
 
         Parameters
         ----------
         table : Table
             The rows.
         missing : {"drop", "mean"} or None
-            What to do with rows that have empty cells: nothing is predicted for them, or the means
-            of the training data are put in. None for what was done in training.
+            How to treat rows with empty cells: make no prediction, or insert the means of the
+            training data. None for the same as in training.
         unknown : {"error", "zero"}
-            What to do with levels of a category that the training data did not have.
+            How to treat levels of a category that the training data did not contain.
 
         Yields
         ------
@@ -125,7 +127,7 @@ class TableModel:
         probabilities : ndarray of shape (n_rows, n_classes) or None
             For classes.
         full : ndarray of bool, of shape (n_rows,)
-            False for the rows that nothing was predicted for, whose values mean nothing.
+            False for rows without a prediction, whose values are meaningless.
         """
         missing = missing or self.missing
         for X, full, _ in self.encode_blocks(table, missing=missing, unknown=unknown):
@@ -134,12 +136,12 @@ class TableModel:
             yield self._predicted(X), p, full
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file from which `greedynet.load` gives it back.
+        """Write the model to a file from which `greedynet.load` restores it.
 
         Parameters
         ----------
         path : str or path
-            A name such as "model.safetensors". The file holds numbers and text, no code.
+            A name such as "model.safetensors". The file contains numbers and text, no code.
         """
         tree = {
             "columns": self.columns.state(),
@@ -152,7 +154,7 @@ class TableModel:
 
     @classmethod
     def from_contents(cls, contents: Contents) -> "TableModel":
-        """Return the model that a file's contents describe."""
+        """Return the model from the contents of a file."""
         tree = dict(contents.tree)
         inner = dict(tree["estimator"])
         kind = inner.pop("kind")
@@ -172,9 +174,10 @@ class TableModel:
         unknown: Unknown = "error",
         also: Sequence[str] = (),
     ) -> Iterator[tuple[Float64, NDArray[np.bool_], Block]]:
-        """Yield inputs of the estimator, which rows have all of them, and the columns `also`.
+        """Yield inputs of the estimator, a mask of the complete rows, and the columns `also`.
 
-        The parameters are those of `predict_blocks`, but without `missing` empty cells are refused.
+        The parameters are those of `predict_blocks`, but without `missing`, empty cells raise an
+        error.
         """
         check_present(table, (*self.columns.names, *also), "column")
         fill = missing == "mean"
@@ -196,7 +199,7 @@ class TableModel:
             yield X, np.asarray(~empty.any(axis=1)), block
 
     def inputs(self, X: Any) -> Any:
-        """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix is taken as such.
+        """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix stays unchanged.
 
         Parameters
         ----------
@@ -226,16 +229,16 @@ def _state(model: SaveMixin | ShallowNetwork) -> dict[str, Any]:
 
 
 def as_table_model(model: Any, table: Table, target: str | None = None) -> TableModel:
-    """Return any model as one that takes the table: without columns of its own, all are numbers.
+    """Return any model as one that takes the table; without stored columns, all are numeric.
 
     Parameters
     ----------
     model : TableModel, estimator or ShallowNetwork
-        A model that was loaded.
+        A fitted or loaded model.
     table : Table
-        What it is to take; its columns count where the model knows no names.
+        The table it shall take; its column names are used if the model has none.
     target : str or None, default=None
-        The column of the table that is no input.
+        The column of the table that is not an input.
     """
     if isinstance(model, TableModel):
         return model
@@ -245,14 +248,15 @@ def as_table_model(model: Any, table: Table, target: str | None = None) -> Table
         names = tuple(name for name in table.names if name != target)
         if len(names) != network.n_features:
             raise TableError(
-                f"The model takes {network.n_features} columns and knows no names, {table.label} "
-                f"has {len(names)}: give a table of just these columns, in the order of training."
+                f"The model takes {network.n_features} columns and has no names for them, "
+                f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
+                "order of training."
             )
     return TableModel(Columns(tuple(Input(name) for name in names)), model)
 
 
 class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use
-    """Silence scikit-learn where a matrix without names goes to an estimator with names."""
+    """Silence scikit-learn's warning about a matrix without names for an estimator with names."""
 
     def __enter__(self) -> Any:
         entered = super().__enter__()

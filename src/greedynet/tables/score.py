@@ -1,4 +1,4 @@
-"""How good a model is on a table."""
+"""Scores of a model on a table."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,15 +34,15 @@ def evaluate(
     target : str or None
         The column to predict; None for the one the model was fitted to.
     missing : {"drop", "mean"} or None
-        What to do with empty cells; None for what was done in training. Rows without a target are
-        left out with either.
+        How to treat empty cells; None for the same as in training. Rows without a target are
+        dropped in both cases.
     unknown : {"error", "zero"}
-        What to do with levels of a category that the training data did not have.
+        How to treat levels of a category that the training data did not contain.
 
     Returns
     -------
     scores : dict
-        `rows`, `left_out`, and what `scores_of` returns.
+        `rows`, `left_out`, and the scores of `scores_of`.
     """
     wanted, found, chances, left_out = [], [], [], 0
     for X, y, n_left_out in labelled_blocks(model, table, target, missing=missing, unknown=unknown):
@@ -81,7 +81,7 @@ def labelled_blocks(
     missing: Missing = None,
     unknown: Unknown = "error",
 ) -> Iterator[tuple[Float64, NDArray[Any], int]]:
-    """Yield the rows of a table that have all inputs and a target, some thousand at a time.
+    """Yield the rows of a table that have all inputs and a target, several thousand at a time.
 
     The parameters are those of `evaluate`.
 
@@ -92,7 +92,7 @@ def labelled_blocks(
     y : ndarray of shape (n_rows,)
         Targets.
     n_left_out : int
-        How many rows of the block were left out.
+        Number of rows of the block that were dropped.
     """
     target = model.target if target is None else str(target)
     if target is None:
@@ -115,14 +115,14 @@ def labelled_blocks(
 def scores_of(
     estimator: Any, y: NDArray[Any], found: NDArray[Any], p: Float64 | None = None
 ) -> dict[str, Any]:
-    """Return errors by name: of numbers, or of classes where there are probabilities.
+    """Return errors by name: for numbers, or for classes if there are probabilities.
 
     Parameters
     ----------
     estimator : estimator or ShallowNetwork
-        Its loss counts, or its classes.
+        The model, which determines the loss or the classes.
     y, found : ndarray of shape (n_rows,)
-        What is true and what was predicted.
+        True and predicted values.
     p : ndarray of shape (n_rows, n_classes) or None
         Probabilities.
     """
@@ -135,31 +135,31 @@ def scores_of(
         }
     if found.ndim > 1:
         raise TableError(
-            f"The model predicts {found.shape[1]} numbers for each row, and can be compared with "
-            "one column only: evaluate it in Python."
+            f"The model predicts {found.shape[1]} numbers for each row, but only one column can "
+            "be compared: evaluate it in Python."
         )
-    misses = y - found
-    size, spread = safe_norm(misses), safe_norm(y - y.mean())
+    residuals = y - found
+    norm, spread = safe_norm(residuals), safe_norm(y - y.mean())
     scores = {
-        "rmse": rmse(misses),
-        "mae": float(np.mean(np.abs(misses))),
-        "r2": 1.0 - (size / spread) ** 2 if spread > 0 else None,
+        "rmse": rmse(residuals),
+        "mae": float(np.mean(np.abs(residuals))),
+        "r2": 1.0 - (norm / spread) ** 2 if spread > 0 else None,
     }
     loss = loss_of(estimator)
     if loss is not None and not isinstance(loss, Squared):
-        # Weights that add up to 1: a mean, whatever the loss.
+        # Weights that sum to 1 give a mean for every loss.
         weights = np.full(len(y), 1.0 / len(y))
-        scores[f"{loss.name}_loss"] = loss.size(misses[:, None], weights)
+        scores[f"{loss.name}_loss"] = loss.size(residuals[:, None], weights)
     return scores
 
 
-def rmse(misses: Float64) -> float:
-    """Root of the mean square, without overflow."""
-    return safe_norm(misses) / len(misses) ** 0.5
+def rmse(residuals: Float64) -> float:
+    """Return the root mean square, without overflow."""
+    return safe_norm(residuals) / len(residuals) ** 0.5
 
 
 def loss_of(estimator: Any) -> Loss | None:
-    """Return what a regressor made small; None for classes and for networks."""
+    """Return the loss that a regressor minimised; None for classes and for networks."""
     if not hasattr(estimator, "loss"):
         return None
     return get_loss(estimator.loss, estimator.quantile)
@@ -168,7 +168,7 @@ def loss_of(estimator: Any) -> Loss | None:
 def read_target(
     cells: Column, name: str, classes: NDArray[Any] | None, findings: Findings, start: int
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the target of a block, and which rows have one; note what is wrong with the others.
+    """Return the target of a block, and a mask of the rows that have one; record problems.
 
     Parameters
     ----------
@@ -177,9 +177,9 @@ def read_target(
     name : str
         Its name.
     classes : ndarray or None
-        The classes it may hold; None for numbers.
+        The classes it may contain; None for numbers.
     findings : Findings
-        Takes note.
+        Records problems.
     start : int
         Number of rows before the block.
     """

@@ -1,5 +1,7 @@
 """Backpropagation: from a `ShallowNetwork` to a better one (GSN 5), on JAX and optax.
 
+May import everything up to `fitting`; does not know `estimators`, which call it lazily as an extra.
+
 `train` starts from any network, a greedy one or one of the `random_networks`; `train_many` trains
 several at once. Needs the extra `train`: pip install "greedynet[train]".
 """

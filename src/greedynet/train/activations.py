@@ -1,4 +1,4 @@
-"""Activations in JAX: what the training differentiates and what `to_jax` exports.
+"""Activations in JAX, which the training differentiates and `to_jax` exports.
 
 Each is the function of `greedynet.activations` of the same name, written so that neither its value
 nor its gradient is lost to overflow for large `|z|`.
@@ -27,7 +27,7 @@ def _relu3(z: Array) -> Array:
 
 @cache
 def _leaky_relu(negative_slope: float) -> Form:
-    """`z` or `negative_slope z`; one function for each slope, so that it is compiled once."""
+    """`z` or `negative_slope z`; cached, so that each slope is compiled once."""
 
     def leaky_relu(z: Array) -> Array:
         return jnp.where(z > 0, z, negative_slope * z)
@@ -36,7 +36,7 @@ def _leaky_relu(negative_slope: float) -> Form:
 
 
 def _gelu(z: Array) -> Array:
-    """`z Phi(z)`; JAX's own default is its approximation by tanh."""
+    """`z Phi(z)`; by default, JAX approximates it by tanh."""
     return jax.nn.gelu(z, approximate=False)
 
 
@@ -45,7 +45,7 @@ def _gaussian(z: Array) -> Array:
     return jnp.exp(-z * z)
 
 
-# Our name -> the function of an array; one of your own may be added.
+# Name of the activation -> function of an array; further ones may be added.
 ACTIVATIONS: dict[str, Form] = {
     "relu": jax.nn.relu,
     "relu2": _relu2,

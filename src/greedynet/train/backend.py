@@ -1,4 +1,4 @@
-"""JAX and optax, or one line that says how to install them; float64 for as long as we run."""
+"""JAX and optax, or an error with the command to install them; float64 during training."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -10,15 +10,15 @@ jnp = require("jax.numpy", "train", "greedynet.train")
 lax = require("jax.lax", "train", "greedynet.train")
 optax = require("optax", "train", "greedynet.train")
 
-Array = Any  # jax.Array, which a type checker cannot see where JAX is not installed
+Array = Any  # jax.Array, which type checkers do not find if JAX is not installed
 
-# One training is one thread: XLA's own threads cost more than they bring on products this small,
-# and without them the result does not depend on the number of cores.
+# Each training runs on one thread: for products this small, XLA's own threads cost more than they
+# gain, and without them the result does not depend on the number of cores.
 COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 
 
 def float64() -> AbstractContextManager[None]:
-    """Compute in float64 inside the block, in this thread; the user's own setting stays."""
+    """Compute in float64 inside the block, in this thread; the user's setting is not changed."""
     # JAX 0.8 moved the context manager out of `jax.experimental`.
     home = (
         jax

@@ -1,9 +1,9 @@
-"""Rows cut into steps and blocks: shuffled anew in every epoch, inside the compiled loop.
+"""Rows split into steps and blocks, reshuffled in every epoch inside the compiled loop.
 
-An epoch is a permutation of the rows, read in pieces of `batch_size`; the last piece takes what is
-left and its mean is over just that. The permutation is applied once for the whole epoch, so that a
-step only reads the next piece. It depends on the seed and the epoch alone: networks that are
-trained together see the same batches, and how the epochs are split into calls changes nothing.
+An epoch is a permutation of the rows, read in batches of `batch_size`; the last batch may be
+smaller, and its mean is over its own rows. The permutation is applied once for the whole epoch, so
+that a step only reads the next batch. It depends on the seed and the epoch alone: networks that are
+trained together see the same batches, and the division of the epochs into calls has no effect.
 """
 
 from typing import NamedTuple
@@ -12,20 +12,21 @@ import numpy as np
 
 from greedynet.rows.rows import Rows
 from greedynet.train.backend import Array, jax, jnp
-from greedynet.train.model import BLOCK_ELEMENTS, Block, as_columns
+from greedynet.train.model import Block, as_columns
+from greedynet.train.settings import TRAIN_SETTINGS
 
 
 class Batches(NamedTuple):
-    """All rows, and which place of an epoch's order each place of each step takes.
+    """All rows, and their positions in the steps of an epoch.
 
     Attributes
     ----------
     rows : Block
-        All rows and one more of factor zero, which fills the places that stay empty.
+        All rows and one more of factor zero, which pads incomplete blocks.
     places : Array of shape (n_steps, n_blocks, block)
-        Positions in the epoch's order; the number of rows for an empty place.
+        Positions in the epoch's order; the number of rows stands for padding.
     counts : Array of shape (n_steps, 1, 1)
-        Rows in each step.
+        Number of rows in each step.
     """
 
     rows: Block
@@ -44,12 +45,12 @@ class Batches(NamedTuple):
 
 
 def epoch_order(key: Array, n_rows: int) -> Array:
-    """Return a random permutation: the order of random numbers, faster than JAX's own."""
+    """Return a random permutation by sorting random numbers, which is faster than JAX's own."""
     return jnp.argsort(jax.random.bits(key, (n_rows,), dtype="uint64"))
 
 
 def make_batches(rows: Rows, batch_size: int, n_values: int) -> Batches:
-    """Cut the rows into steps; `n_values` values of neurons are computed for each row."""
+    """Split the rows into steps; `n_values` values of neurons are computed for each row."""
     inputs, outputs, factors = _columns(rows)
     n_steps = -(-len(rows) // batch_size)
     n_blocks, size = _split(batch_size, n_values)
@@ -65,7 +66,7 @@ def make_batches(rows: Rows, batch_size: int, n_values: int) -> Batches:
 
 
 def make_blocks(rows: Rows, n_values: int) -> Block:
-    """Cut all rows into blocks whose losses add up to the mean squared error."""
+    """Split all rows into blocks whose losses add up to the mean squared error."""
     inputs, outputs, factors = _columns(rows)
     n_blocks, size = _split(len(rows), n_values)
     order = np.minimum(np.arange(n_blocks * size), len(rows)).reshape(n_blocks, size)
@@ -77,7 +78,7 @@ def make_blocks(rows: Rows, n_values: int) -> Block:
 
 
 def _columns(rows: Rows) -> Block:
-    """All rows in columns, and one more of factor zero."""
+    """Return all rows as columns, and one more of factor zero."""
     inputs, outputs = as_columns(rows.X, rows.Y)
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     inputs, outputs = (np.pad(a, ((0, 0), (0, 1))) for a in (inputs, outputs))
@@ -85,7 +86,7 @@ def _columns(rows: Rows) -> Block:
 
 
 def _split(n_rows: int, n_values: int) -> tuple[int, int]:
-    """Number and size of the blocks into which `n_rows` rows are cut."""
-    n_blocks = -(-n_rows * n_values // BLOCK_ELEMENTS)
+    """Return number and size of the blocks into which `n_rows` rows are split."""
+    n_blocks = -(-n_rows * n_values // TRAIN_SETTINGS.current.block_elements)
     n_blocks = min(n_rows, max(1, n_blocks))
     return n_blocks, -(-n_rows // n_blocks)

@@ -1,4 +1,4 @@
-"""Calls the compiled loop until the training is done: groups on threads, progress, Ctrl-C."""
+"""The driver calls the compiled loop until the training is done: threads, progress, Ctrl-C."""
 
 import time
 from collections.abc import Sequence
@@ -20,12 +20,9 @@ from greedynet.train.inputs import Progress, Settings
 from greedynet.train.loop import MAX_EPOCHS, Data, Recipe, State, run, start
 from greedynet.train.model import activation_of, stack, unstack
 from greedynet.train.progress import Report, reporter
+from greedynet.train.settings import TRAIN_SETTINGS
 
 SECONDS_PER_CALL = 0.5
-# Where a step computes at least so many values of neurons, networks are trained in groups, each on
-# one thread. How they are grouped depends on the data alone, and so does the result.
-PARALLEL_VALUES = 2**13
-GROUP = 5
 
 
 class Outcome(NamedTuple):
@@ -46,32 +43,32 @@ def drive(
     progress: Progress,
     n_jobs: int | None,
 ) -> Outcome:
-    """Train the networks, each as if it were alone."""
+    """Train the networks independently of each other."""
     groups = _groups(networks, settings.batch_size)
     threads = min(len(groups), count_threads(n_jobs))
     with closing(Pool(threads)) as pool, reporter(progress, settings.epochs) as report, float64():
         n_values = len(groups[0]) * networks[0].n_neurons
         recipe = Recipe(activation_of(networks[0]), settings.optimizer)
         work = _Work(recipe, _data(rows, validation, settings, n_values), pool)
-        stand = _Stand([start(recipe, stack(group), work.data) for group in groups])
-        stand, interrupted = _advance(work, stand, settings.epochs, report)
-        stand = work.finish(stand)
-    kept = [state.best if settings.keep == "best" else state.weights for state in stand.states]
+        snapshot = _Snapshot([start(recipe, stack(group), work.data) for group in groups])
+        snapshot, interrupted = _advance(work, snapshot, settings.epochs, report)
+        snapshot = work.finish(snapshot)
+    kept = [state.best if settings.keep == "best" else state.weights for state in snapshot.states]
     trained = [network for each in zip(kept, groups, strict=True) for network in unstack(*each)]
     return Outcome(
         trained,
-        np.hstack(stand.losses),
-        np.hstack(stand.scores),
-        np.hstack([state.best_epoch for state in stand.states]),
+        np.hstack(snapshot.losses),
+        np.hstack(snapshot.scores),
+        np.hstack([state.best_epoch for state in snapshot.states]),
         interrupted,
     )
 
 
 @dataclass(frozen=True)
-class _Stand:
-    """How far a training has come: one value, so that Ctrl-C never leaves half a call behind.
+class _Snapshot:
+    """The state of a training after a call: immutable, so that Ctrl-C never leaves it half updated.
 
-    States for each group; errors `(n_networks, n_epochs)` for each call.
+    One state for each group; errors `(n_networks, n_epochs)` for each call.
     """
 
     states: list[State]
@@ -82,57 +79,65 @@ class _Stand:
 
 @dataclass(frozen=True)
 class _Work:
-    """The loop with all that stays the same from call to call."""
+    """The loop with everything that does not change from call to call."""
 
     recipe: Recipe
     data: Data
     pool: Pool
 
-    def call(self, stand: _Stand, count: int) -> _Stand:
-        """Run `count` epochs more."""
+    def call(self, snapshot: _Snapshot, count: int) -> _Snapshot:
+        """Run `count` more epochs."""
 
         def one(state: State) -> tuple[State, Float64, Float64]:
-            with float64():  # threads have settings of their own
-                after = jax.block_until_ready(run(self.recipe, state, self.data, stand.done, count))
+            with float64():  # the setting is local to a thread
+                after = jax.block_until_ready(
+                    run(self.recipe, state, self.data, snapshot.done, count)
+                )
             return after[0], np.asarray(after[1])[:, :count], np.asarray(after[2])[:, :count]
 
-        # The first call compiles, and once is enough.
-        each = self.pool.map(one, stand.states) if stand.done else list(map(one, stand.states))
+        # The first call compiles, which should happen only once.
+        each = (
+            self.pool.map(one, snapshot.states)
+            if snapshot.done
+            else list(map(one, snapshot.states))
+        )
         states, losses, scores = zip(*each, strict=True)
-        return _Stand(
+        return _Snapshot(
             list(states),
-            stand.done + count,
-            (*stand.losses, np.concatenate(losses)),
-            (*stand.scores, np.concatenate(scores)),
+            snapshot.done + count,
+            (*snapshot.losses, np.concatenate(losses)),
+            (*snapshot.scores, np.concatenate(scores)),
         )
 
-    def finish(self, stand: _Stand) -> _Stand:
-        """Look at the last weights, too: one epoch more, but its steps are thrown away."""
-        after = self.call(stand, 1)
+    def finish(self, snapshot: _Snapshot) -> _Snapshot:
+        """Evaluate the last weights too: run one more epoch and discard its steps."""
+        after = self.call(snapshot, 1)
         states = [
             new._replace(weights=old.weights)
-            for new, old in zip(after.states, stand.states, strict=True)
+            for new, old in zip(after.states, snapshot.states, strict=True)
         ]
         return replace(after, states=states)
 
 
-def _advance(work: _Work, stand: _Stand, epochs: int, report: Report) -> tuple[_Stand, bool]:
-    """Call the loop up to `epochs`; also whether Ctrl-C ended it before."""
+def _advance(
+    work: _Work, snapshot: _Snapshot, epochs: int, report: Report
+) -> tuple[_Snapshot, bool]:
+    """Call the loop until `epochs` are done; also return whether Ctrl-C ended it early."""
     count = 1
     try:
-        while stand.done < epochs:
+        while snapshot.done < epochs:
             begin = time.perf_counter()
-            count = min(count, epochs - stand.done)
-            stand = work.call(stand, count)
-            report(stand.done, stand.losses[-1][:, -1])
+            count = min(count, epochs - snapshot.done)
+            snapshot = work.call(snapshot, count)
+            report(snapshot.done, snapshot.losses[-1][:, -1])
             count = _next_count(count, time.perf_counter() - begin)
     except KeyboardInterrupt:
-        return stand, True
-    return stand, False
+        return snapshot, True
+    return snapshot, False
 
 
 def _next_count(count: int, seconds: float) -> int:
-    """Epochs of the next call, at most four times as many: the first ones take compiling in."""
+    """Return the epochs of the next call, at most four times as many: the first also compiles."""
     wanted = int(count * min(4.0, SECONDS_PER_CALL / max(seconds, 1e-9)))
     return max(1, min(wanted, MAX_EPOCHS))
 
@@ -150,9 +155,10 @@ def _data(rows: Rows, validation: Rows | None, settings: Settings, n_values: int
 
 
 def _groups(networks: Sequence[ShallowNetwork], batch_size: int) -> list[Sequence[ShallowNetwork]]:
-    """Networks to be trained on one thread each; the first group is the largest."""
-    if len(networks) * networks[0].n_neurons * batch_size < PARALLEL_VALUES:
+    """Return groups of networks, each trained on one thread; the first group is the largest."""
+    how = TRAIN_SETTINGS.current
+    if len(networks) * networks[0].n_neurons * batch_size < how.parallel_values:
         return [networks]
-    n_groups = -(-len(networks) // GROUP)
+    n_groups = -(-len(networks) // how.group)
     cuts = [-(-len(networks) * i // n_groups) for i in range(n_groups + 1)]
     return [networks[a:b] for a, b in pairwise(cuts)]

@@ -1,4 +1,4 @@
-"""`train` and `train_many`: arguments checked, the training driven, the results told."""
+"""`train` and `train_many`: check the arguments, run the training, collect the results."""
 
 import time
 import warnings
@@ -47,48 +47,50 @@ def train(
 
     Minimises the mean squared error `sum_i w_i |g(x_i) - y_i|**2 / (t sum_i w_i)` over the inner
     weights, the biases, the outer weights, the affine term if the network has one, and an output
-    bias that starts at the network's intercept, or at 0. In float64, whatever JAX is set to.
+    bias that starts at the network's intercept, or at 0. Computes in float64 regardless of the
+    settings of JAX.
 
     The default is the paper's Adam, with the learning rate `learning_rate * decay**epoch`.
 
     Parameters
     ----------
     network : ShallowNetwork
-        Where to start: the `network_` of a fit, or one of the `random_networks`.
+        The network to start from: the `network_` of a fit, or one of the `random_networks`.
     X : array-like of shape (n_rows, n_features)
         Training inputs.
     y : array-like of shape (n_rows,) or (n_rows, n_outputs)
         Training outputs.
     X_val, y_val : array-like or None, default=None
-        Validation rows to choose the best weights by; None to choose by the training error.
+        Validation rows by which the best weights are chosen; None to use the training error.
     sample_weight, sample_weight_val : array-like of shape (n_rows,) or None, default=None
         Weights of the rows.
     epochs : int, default=10_000
-        How many times to go through the training rows.
+        Number of passes over the training rows.
     batch_size : int or None, default=None
-        Rows in a step, drawn anew in every epoch; None for all of them.
+        Rows in a step, reshuffled in every epoch; None for all rows.
     learning_rate : float, default=1e-3
         Adam's learning rate in the first epoch.
     decay : float, default=0.99954
         Factor of the learning rate from epoch to epoch.
     optimizer : optax.GradientTransformation or None, default=None
-        Any optimiser of optax, with a learning rate or schedule of its own, in place of Adam with
-        `learning_rate` and `decay`. A schedule counts steps: `ceil(n_rows / batch_size)` an epoch.
+        Any optax optimiser, with its own learning rate or schedule, in place of Adam with
+        `learning_rate` and `decay`. A schedule counts steps: `ceil(n_rows / batch_size)` per epoch.
     keep : {"best", "last"}, default="best"
-        "best" returns the weights with the smallest validation error, the start included, so that
-        no network ends worse than it began. "last" returns those of the last epoch, as the paper.
+        "best" returns the weights with the smallest validation error, including the initial ones,
+        so that the result is never worse than the start. "last" returns those of the last epoch, as
+        in the paper.
     random_state : int, RandomState or None, default=0
         Seed of the batches.
     progress : bool, callable or None, default=None
-        None for a progress bar once two seconds have passed, if standard error is a terminal. True
-        for a bar, False for none. A function is called about twice a second with the number of
-        epochs that are done and of epochs in all.
+        None for a progress bar after two seconds, if standard error is a terminal; True for a bar,
+        False for none. A function is called about twice a second with the number of epochs done and
+        the total number of epochs.
 
     Returns
     -------
     result : TrainingResult
-        The trained network, without a selection path, and the errors from epoch to epoch. After
-        Ctrl-C, what there is so far, with `interrupted=True`.
+        The trained network, without a selection path, and the errors after each epoch. After
+        Ctrl-C, the result so far, with `interrupted=True`.
 
     Examples
     --------
@@ -148,13 +150,13 @@ def train_many(
 ) -> list[TrainingResult]:
     """Train several networks of one architecture at once.
 
-    Each comes out, to rounding, as `train` with the same arguments gives it: all see the same
-    batches in the same order, which is why ten cost little more than one.
+    Up to rounding, each result is that of `train` with the same arguments: all networks see the
+    same batches in the same order, which is why ten cost little more than one.
 
     Parameters
     ----------
     networks : list of ShallowNetwork
-        Where to start, such as `random_networks(10, ...)`.
+        The networks to start from, such as `random_networks(10, ...)`.
     X, y, X_val, y_val, sample_weight, sample_weight_val : array-like
         See `train`.
     epochs, batch_size, learning_rate, decay, optimizer, keep, random_state, progress
@@ -166,7 +168,7 @@ def train_many(
     Returns
     -------
     results : list of TrainingResult
-        One for each network, in their order.
+        One result for each network, in the same order.
     """
     begin = time.perf_counter()
     networks = check_networks(networks)

@@ -1,6 +1,6 @@
-"""The arguments of a training, checked: rows that fit the network, settings that make sense.
+"""The arguments of a training, checked: rows that match the network, valid settings.
 
-Every message names the argument, what it must be, what came and what to write instead.
+Every message names the argument, what it must be, what was given and what to write instead.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ def check_settings(
     keep: Keep,
     random_state: RandomState,
 ) -> Settings:
-    """Return the settings of a training on `n_rows` rows, or say what is wrong with them."""
+    """Return the settings of a training on `n_rows` rows; raise an error if they are not valid."""
     check_count(epochs, "epochs", 0)
     if batch_size is not None:
         check_count(batch_size, "batch_size")
@@ -75,7 +75,7 @@ def check_settings(
 
 
 def check_networks(networks: Sequence[ShallowNetwork]) -> list[ShallowNetwork]:
-    """Demand at least one network, and the same architecture for all."""
+    """Raise an error unless there is at least one network, and all have the same architecture."""
     if isinstance(networks, ShallowNetwork) or not isinstance(networks, Sequence):
         raise TypeError(
             f"`networks` must be a list of ShallowNetwork, got {type(networks).__name__}: for one "
@@ -106,12 +106,12 @@ def check_rows(
     sample_weight: ArrayLike | None,
     suffix: str = "",
 ) -> Rows:
-    """Return rows that fit the network, or say what is wrong with `X`, `y` or their weights."""
+    """Return rows that match the network; raise an error if `X`, `y` or the weights do not."""
     inputs, outputs = _finite(X, f"X{suffix}"), _finite(y, f"y{suffix}")
     if inputs.ndim != 2 or inputs.shape[1] != network.n_features:
         raise ValueError(
-            f"`X{suffix}` must have the shape (n_rows, {network.n_features}), as the network has "
-            f"inputs, got {inputs.shape}: one input is written X[:, None]."
+            f"`X{suffix}` must have the shape (n_rows, {network.n_features}), with one column per "
+            f"input of the network, got {inputs.shape}: for one input write `X[:, None]`."
         )
     if not len(inputs):
         raise ValueError(f"`X{suffix}` must have at least one row, got {inputs.shape}.")
@@ -119,8 +119,8 @@ def check_rows(
         outputs = outputs[:, None]
     if outputs.shape != (len(inputs), network.n_outputs):
         raise ValueError(
-            f"`y{suffix}` must have the shape ({len(inputs)}, {network.n_outputs}), as `X{suffix}` "
-            f"has rows and the network has outputs, got {np.shape(y)}."
+            f"`y{suffix}` must have the shape ({len(inputs)}, {network.n_outputs}), the rows of "
+            f"`X{suffix}` by the outputs of the network, got {np.shape(y)}."
         )
     weights = _mean_one(check_weights(sample_weight, f"sample_weight{suffix}", len(inputs)))
     return Rows(inputs, outputs, weights)
@@ -132,19 +132,19 @@ def check_validation(
     y_val: ArrayLike | None,
     sample_weight_val: ArrayLike | None,
 ) -> Rows | None:
-    """Return validation rows, or None where none are given."""
+    """Return validation rows, or None if none are given."""
     if X_val is None and y_val is None and sample_weight_val is None:
         return None
     if X_val is None or y_val is None:
         missing = "X_val" if X_val is None else "y_val"
         raise ValueError(
-            f"`X_val` and `y_val` go together, got no `{missing}`: give both, or none of them."
+            f"`X_val` and `y_val` must be given together, got no `{missing}`: give both or neither."
         )
     return check_rows(network, X_val, y_val, sample_weight_val, "_val")
 
 
 def check_count(value: Any, name: str, least: int = 1) -> None:
-    """Demand an integer of at least `least`."""
+    """Raise an error unless the value is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
     if int(value) < least:
@@ -163,7 +163,7 @@ def _check_positive(value: Any, name: str, most: float, example: str) -> None:
 def _architecture(network: ShallowNetwork) -> str:
     affine = "" if network.linear_weights is None else " with an affine term"
     activation = network.activation
-    # Two that share a name may still differ in a parameter, such as a slope.
+    # Activations of the same name may still differ in a parameter, such as a slope.
     known = ACTIVATIONS.get(activation.name) == activation
     parameters = "" if known or not is_dataclass(activation) else f" {activation}"
     return (
@@ -180,16 +180,16 @@ def _finite(values: ArrayLike, name: str) -> Float64:
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0][0]) if array.ndim else 0
         raise ValueError(
-            f"`{name}` must be finite, got NaN or infinity, first in row {row}: leave such rows "
-            "out or fill the gaps before training."
+            f"`{name}` must be finite, got NaN or infinity, first in row {row}: remove such rows "
+            "or fill in the gaps before training."
         )
     return array
 
 
 def _mean_one(weights: Float64 | None) -> Float64 | None:
-    """Weights with mean 1, or None."""
+    """Return the weights scaled to mean 1, or None."""
     if weights is None:
         return None
-    # First by the largest: the sum of huge weights must not overflow.
+    # Divide by the largest first: the sum of huge weights must not overflow.
     weights = weights / weights.max()
     return np.asarray(weights / weights.mean())

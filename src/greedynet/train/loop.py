@@ -1,7 +1,7 @@
 """The compiled loop: epochs of steps, the best weights kept, several networks as one `vmap`.
 
-One call runs some epochs and returns; it is compiled once and called until the training is done, so
-that progress can be shown and Ctrl-C heard in between.
+One call runs a number of epochs and returns; it is compiled once and called until the training is
+done, so that progress can be shown and Ctrl-C handled in between.
 """
 
 from functools import partial
@@ -12,7 +12,7 @@ from greedynet.train.backend import COMPILER_OPTIONS, Array, jax, jnp, lax, opta
 from greedynet.train.batches import Batches
 from greedynet.train.model import Block, Weights, loss, loss_and_gradient
 
-# Epochs one call can run at most: the length of the histories it returns.
+# Maximum number of epochs of one call: the length of the histories it returns.
 MAX_EPOCHS = 1_000
 
 
@@ -26,7 +26,7 @@ class Recipe(NamedTuple):
 class Data(NamedTuple):
     """What the loop reads: rows in several forms, the seed, Adam's learning rate and its decay.
 
-    `batches` is None where each step sees all rows, `validation` where there are no such rows.
+    `batches` is None if each step uses all rows, `validation` if there are no validation rows.
     """
 
     blocks: Block
@@ -38,7 +38,7 @@ class Data(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a training stands: the weights, the optimiser's memory, the best so far."""
+    """State of a training: the weights, the optimiser's state, the best weights so far."""
 
     weights: Weights
     memory: Any
@@ -53,7 +53,7 @@ def start(recipe: Recipe, weights: Weights, data: Data) -> State:
 
     def one(weights: Weights) -> State:
         memory = _optimizer(recipe, data).init(weights)
-        # Typed, as the loop returns them: another type would be compiled for once more.
+        # With the dtypes that the loop returns: others would trigger a second compilation.
         return State(weights, memory, weights, jnp.array(jnp.inf, float), jnp.array(0, int))
 
     state: State = jax.vmap(one)(weights)
@@ -64,10 +64,10 @@ def start(recipe: Recipe, weights: Weights, data: Data) -> State:
 def run(
     recipe: Recipe, state: State, data: Data, first: Array, count: Array
 ) -> tuple[State, Array, Array]:
-    """Run `count` epochs; training and validation errors before each of them, too.
+    """Run `count` epochs; also return the training and validation errors before each of them.
 
     Errors are arrays `(n_networks, MAX_EPOCHS)`, of which the first `count` columns are filled. To
-    look at the weights after the last epoch, run one more and throw its steps away.
+    evaluate the weights after the last epoch, run one more and discard its steps.
     """
 
     def one(state: State) -> tuple[State, Array, Array]:
@@ -85,7 +85,7 @@ def run(
 
 
 def _epoch(recipe: Recipe, state: State, data: Data, epoch: Array) -> tuple[State, Array, Array]:
-    """Run one epoch; also the training and the validation error before it."""
+    """Run one epoch; also return the training and the validation error before it."""
 
     def step(carry: tuple[Weights, Any], blocks: Block) -> tuple[tuple[Weights, Any], Array]:
         weights, memory = carry
@@ -128,7 +128,7 @@ def _score(recipe: Recipe, weights: Weights, data: Data, error: Array) -> Array:
 
 
 def _keep_best(state: State, weights: Weights, score: Array, epoch: Array) -> State:
-    better = score < state.best_score  # NaN is not
+    better = score < state.best_score  # False for NaN
     return state._replace(
         best=jax.tree.map(lambda new, old: jnp.where(better, new, old), weights, state.best),
         best_score=jnp.where(better, score, state.best_score),

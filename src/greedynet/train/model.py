@@ -1,11 +1,11 @@
-"""A network as JAX sees it: weights that can be differentiated, rows in columns, the loss.
+"""A network in JAX: differentiable weights, rows stored as columns, the loss.
 
     loss(w) = sum_i s_i |g_w(x_i) - y_i|**2
 
-The factors `s_i` hold all by which a mean is divided: `s_i = weight_i / (n t)` gives the mean
-squared error over `n` rows and `t` outputs, `s_i = 0` a row that is only there to fill a block.
-Rows lie in columns, `(d + 1, n)` with a row of ones for the biases, because the fastest loops run
-over the samples: there are more of them than of anything else.
+The factors `s_i` contain the weights and the normalisation: `s_i = weight_i / (n t)` gives the mean
+squared error over `n` rows and `t` outputs, and `s_i = 0` marks a row that pads a block. Rows of
+the data are stored as columns, `(d + 1, n)` with a row of ones for the biases, because the
+innermost loops then run over the samples, the longest dimension.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,12 +21,9 @@ from greedynet.train.backend import Array, jax, jnp, lax
 
 T = TypeVar("T")
 
-# Values of neurons to keep at once: 4 MB, so that a block stays in the cache.
-BLOCK_ELEMENTS = 2**19
-
 
 class Weights(NamedTuple):
-    """What is trained; the names are those of `ShallowNetwork`. The leaves optax sees."""
+    """The trained weights, named as in `ShallowNetwork`: the pytree that optax updates."""
 
     inner_weights: Array
     biases: Array
@@ -36,7 +33,7 @@ class Weights(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows in columns: inputs `(d + 1, n)` over ones, outputs `(t, n)`, factors `(n,)`."""
+    """Rows stored as columns: inputs and ones `(d + 1, n)`, outputs `(t, n)`, factors `(n,)`."""
 
     inputs: Array
     outputs: Array
@@ -44,7 +41,7 @@ class Block(NamedTuple):
 
 
 def activation_of(network: ShallowNetwork) -> Form:
-    """Return the JAX form of the network's activation, if it can be trained; in float64."""
+    """Return the JAX form of the network's activation; raise an error if there is none."""
     activation = network.activation
     if activation.name not in ACTIVATIONS:
         raise ValueError(
@@ -53,18 +50,18 @@ def activation_of(network: ShallowNetwork) -> Form:
         )
     form = jax_form(activation)
     z = np.linspace(-8.0, 8.0, 65)
-    # A name says nothing about the function of another object that bears it.
+    # Another object may have the same name but a different function.
     if not np.allclose(form(jnp.asarray(z)), activation.value(z.copy()), rtol=1e-9, atol=1e-9):
         raise ValueError(
-            f"`network` must have an activation that does what its JAX form does, got "
-            f"{activation!r}, which is not the {activation.name!r} of "
-            "`greedynet.train.activations.ACTIVATIONS`: give it a name of its own there."
+            "`network` must have an activation that agrees with its JAX form, got "
+            f"{activation!r}, which differs from {activation.name!r} in "
+            "`greedynet.train.activations.ACTIVATIONS`: add it there under another name."
         )
     return form
 
 
 def stack(networks: Sequence[ShallowNetwork]) -> Weights:
-    """Weights of networks of one architecture, the first axis over the networks."""
+    """Stack the weights of networks of one architecture along a new first axis."""
 
     def of(network: ShallowNetwork) -> Weights:
         intercept = network.intercept
@@ -81,7 +78,7 @@ def stack(networks: Sequence[ShallowNetwork]) -> Weights:
 
 
 def unstack(weights: Weights, starts: Sequence[ShallowNetwork]) -> list[ShallowNetwork]:
-    """Networks with the trained weights, the rest as in the networks they started from."""
+    """Return networks with the trained weights, otherwise equal to those they started from."""
     arrays = {k: np.asarray(v) for k, v in weights._asdict().items() if v is not None}
     return [
         replace(start, path_factor=None, **{name: array[i] for name, array in arrays.items()})
@@ -90,8 +87,8 @@ def unstack(weights: Weights, starts: Sequence[ShallowNetwork]) -> list[ShallowN
 
 
 def predict(weights: Weights, inputs: Array, activation: Form) -> Array:
-    """Values `(t, n)` of the network on inputs `(d + 1, n)`."""
-    # The biases join the product: their gradient is then part of one, too.
+    """Return the values `(t, n)` of the network on inputs `(d + 1, n)`."""
+    # The biases are part of the matrix product, and so is their gradient.
     inner = jnp.concatenate([weights.inner_weights, weights.biases[:, None]], axis=1)
     hidden = activation(inner @ inputs)
     values = weights.outer_weights.T @ hidden + weights.intercept[:, None]
@@ -101,13 +98,13 @@ def predict(weights: Weights, inputs: Array, activation: Form) -> Array:
 
 
 def block_loss(weights: Weights, block: Block, activation: Form) -> Array:
-    """Sum of `s_i |g(x_i) - y_i|**2` over the rows of one block."""
+    """Return the sum of `s_i |g(x_i) - y_i|**2` over the rows of one block."""
     residual = predict(weights, block.inputs, activation) - block.outputs
     return jnp.sum(block.factors * residual**2)
 
 
 def over_blocks(function: Callable[[Block], T], blocks: Block) -> T:
-    """Sum of `function` over the blocks, which lie along the first axis."""
+    """Return the sum of `function` over the blocks, which lie along the first axis."""
     first, rest = (jax.tree.map(lambda a, s=s: a[s], blocks) for s in (0, slice(1, None)))
     total = function(first)
     if len(blocks.factors) == 1:
@@ -121,16 +118,16 @@ def over_blocks(function: Callable[[Block], T], blocks: Block) -> T:
 
 
 def loss(weights: Weights, blocks: Block, activation: Form) -> Array:
-    """Sum of `s_i |g(x_i) - y_i|**2` over all blocks."""
+    """Return the sum of `s_i |g(x_i) - y_i|**2` over all blocks."""
     return over_blocks(lambda block: block_loss(weights, block, activation), blocks)
 
 
 def loss_and_gradient(weights: Weights, blocks: Block, activation: Form) -> tuple[Array, Weights]:
-    """The loss over all blocks and its gradient; no more than one block is held at once."""
+    """Return the loss over all blocks and its gradient; only one block is in memory at a time."""
     of_block: Any = jax.value_and_grad(block_loss)
     return over_blocks(lambda block: of_block(weights, block, activation), blocks)
 
 
 def as_columns(X: NDArray[np.floating], Y: NDArray[np.floating]) -> tuple[Any, Any]:
-    """Inputs over a row of ones, and outputs, with the rows in columns."""
+    """Return inputs above a row of ones, and outputs, with the rows stored as columns."""
     return np.vstack([X.T, np.ones(len(X))]), np.ascontiguousarray(Y.T)

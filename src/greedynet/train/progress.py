@@ -1,4 +1,4 @@
-"""A progress bar on the terminal, for trainings long enough to wonder."""
+"""A progress bar on the terminal, for long trainings."""
 
 import sys
 import time
@@ -9,23 +9,22 @@ import numpy as np
 
 from greedynet.support.types import Float64
 from greedynet.train.inputs import Progress
+from greedynet.train.settings import TRAIN_SETTINGS
 
 Report = Callable[[int, Float64], None]
-
-PATIENCE = 2.0  # seconds without a bar
 
 
 @contextmanager
 def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
-    """Lend a function to be called with the epochs that are done and the training errors.
+    """Yield a function to be called with the number of epochs done and the training errors.
 
     Parameters
     ----------
     progress : bool, callable or None
-        None for a bar after two seconds where standard error is a terminal; True for a bar at once,
-        False for none, or a function of the epochs that are done and the epochs in all.
+        None for a bar after two seconds if standard error is a terminal; True for a bar at once,
+        False for none, or a function of the number of epochs done and the total number.
     epochs : int
-        Number of epochs in all.
+        Total number of epochs.
     """
     if callable(progress):
         hook = progress
@@ -34,11 +33,11 @@ def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
         yield _silence
     elif progress is not None and progress is not True:
         raise TypeError(
-            f"`progress` must be None, True, False or a function of the epochs done and in all, "
-            f"got {progress!r}: write True for a bar."
+            "`progress` must be None, True, False or a function of the epochs done and their "
+            f"total number, got {progress!r}: write True for a bar."
         )
     else:
-        bar = _Bar(epochs, 0.0 if progress else PATIENCE)
+        bar = _Bar(epochs, 0.0 if progress else TRAIN_SETTINGS.current.seconds_without_bar)
         try:
             yield bar
         finally:
@@ -69,10 +68,10 @@ class _Bar:
 
     def __call__(self, done: int, losses: Float64) -> None:
         if time.perf_counter() >= self._show_at:
-            self._bar.start()  # again and again is harmless
+            self._bar.start()  # repeated calls have no effect
         smallest = np.fmin.reduce(losses)
         self._bar.update(self._task, completed=done, loss=f"{smallest:.3e}")
 
     def close(self) -> None:
-        """Leave the bar as it stands and give the terminal back."""
+        """Stop updating the bar and restore the terminal."""
         self._bar.stop()

@@ -1,12 +1,11 @@
-"""Refinement: train a grown network on, in coordinates in which training goes well (GSN 5).
+"""Refinement: train a grown network further, in well-scaled coordinates (GSN 5).
 
-Adam takes steps of about the same length for every weight, so units matter to it. The network is
-therefore turned into one for inputs in [-1, 1]^d and outputs of unit size, its neurons on the unit
-sphere as the greedy algorithm found them, trained there, and turned back.
+Adam takes steps of about the same length for every weight, so the scale of the data matters. The
+network is therefore transformed to inputs in [-1, 1]^d and outputs of unit scale, with its neurons
+on the unit sphere as the greedy algorithm found them, trained, and transformed back.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,8 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
-
-if TYPE_CHECKING:
-    from greedynet.train import TrainingResult
+from greedynet.train.fit import train
+from greedynet.train.result import TrainingResult
 
 
 def refine_by_adam(
@@ -27,29 +25,27 @@ def refine_by_adam(
     *,
     epochs: int,
     random_state: int,
-) -> "TrainingResult":
-    """Train a network with Adam; the best weights by validation are kept, the start among them.
+) -> TrainingResult:
+    """Train a network with Adam; keep the best weights by validation, possibly the initial ones.
 
     Parameters
     ----------
     network : ShallowNetwork
-        Where to start.
+        The network to start from.
     rows : Rows
         Training data.
     validation : Rows or None
-        Data to choose the best weights by; None for the training error.
+        Data by which the best weights are chosen; None to use the training error.
     epochs : int
-        How many times to go through the rows.
+        Number of passes over the rows.
     random_state : int
         Seed.
 
     Returns
     -------
     result : TrainingResult
-        Its network is one for the inputs and outputs as they came.
+        Its network takes inputs and gives outputs in their original units.
     """
-    from greedynet.train import train
-
     inputs, outputs = InputScaling.to_cube(rows.X), OutputScaling.of(rows, centred=True)
     result = train(
         scaled(network, inputs, outputs),
@@ -63,7 +59,7 @@ def refine_by_adam(
         sample_weight_val=validation.weights if validation is not None else None,
     )
     if result.best_epoch == 0:
-        # Nothing better was found: no rounding on the way there and back either.
+        # No better weights were found: return the network itself, without rounding errors.
         return replace(result, network=network)
     trained = unscaled(result.network, inputs, outputs)
     return replace(result, network=replace(trained, input_range=network.input_range))
@@ -75,7 +71,7 @@ def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
     degree = degree_of(network.activation)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     if degree is None:
-        # Neurons of different lengths are different neurons.
+        # Without homogeneity, neurons cannot be rescaled.
         degree, lengths = 1, np.ones_like(lengths)
     linear, intercept = _affine(network)
     affine = inputs.unfold(np.column_stack([linear.T, intercept])) / outputs.scale[:, None]
@@ -95,7 +91,7 @@ def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
 def unscaled(
     network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
 ) -> ShallowNetwork:
-    """Return the network for inputs and outputs as they came: undoes `scaled`, but for lengths."""
+    """Return the network in original units: inverts `scaled`, up to the norms of the neurons."""
     points = inputs.fold(np.column_stack([network.inner_weights, network.biases]))
     linear, intercept = _affine(network)
     affine = inputs.fold(np.column_stack([linear.T, intercept])) * outputs.scale[:, None]
@@ -110,7 +106,7 @@ def unscaled(
 
 
 def _affine(network: ShallowNetwork) -> tuple[Float64, Float64]:
-    """Linear weights and intercept, zeros where the network has none."""
+    """Return linear weights and intercept, zeros if the network has none."""
     linear, intercept = network.linear_weights, network.intercept
     return (
         np.zeros((network.n_features, network.n_outputs)) if linear is None else linear,

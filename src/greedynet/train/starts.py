@@ -1,4 +1,4 @@
-"""Random networks to start from: what a training without the greedy algorithm begins with."""
+"""Random networks: the starting points of a training without the greedy algorithm."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -16,10 +16,10 @@ from greedynet.train.inputs import check_count
 Init = Literal["truncated_normal", "glorot", "he"]
 
 STANDARD_DEVIATION = 0.05  # of the paper's random starts
-_CUT = 2.0  # in standard deviations
-# A normal variable that is cut at two deviations has this standard deviation left.
+_BOUND = 2.0  # in standard deviations
+# Standard deviation of a standard normal variable truncated at two standard deviations.
 _SHRINKAGE = float(
-    np.sqrt(1 - 2 * _CUT * np.exp(-(_CUT**2) / 2) / np.sqrt(2 * np.pi) / (2 * ndtr(_CUT) - 1))
+    np.sqrt(1 - 2 * _BOUND * np.exp(-(_BOUND**2) / 2) / np.sqrt(2 * np.pi) / (2 * ndtr(_BOUND) - 1))
 )
 
 
@@ -37,20 +37,20 @@ def random_networks(
 
     A layer of `p` inputs and `q` outputs gets weights from
 
-    - "truncated_normal": `N(0, 0.05**2)`, drawn again beyond two deviations: the paper's start;
+    - "truncated_normal": `N(0, 0.05**2)`, truncated at two standard deviations, as in the paper;
     - "glorot": the uniform distribution on `[-s, s]` with `s = sqrt(6 / (p + q))`;
-    - "he": a normal distribution cut at two deviations, with the variance `2 / p`.
+    - "he": a normal distribution truncated at two standard deviations, of variance `2 / p`.
 
     Parameters
     ----------
     n_networks : int
-        How many; the first of them do not depend on it.
+        Number of networks; the first ones do not depend on it.
     n_features, n_nodes, n_outputs : int
-        Inputs, neurons and outputs of each.
+        Number of inputs, nodes and outputs of each. Without an affine term, every node is a neuron.
     init : {"truncated_normal", "glorot", "he"}, default="truncated_normal"
         Distribution of the weights.
     activation : str or Activation, default="relu"
-        What a neuron does.
+        Activation of the neurons.
     random_state : int, RandomState or None, default=0
         Seed of the weights.
 
@@ -86,8 +86,10 @@ def random_networks(
 
 
 def _truncated_normal(stream: np.random.RandomState, p: int, q: int) -> Float64:
-    # Inverse of the distribution function: one draw per weight, none of them thrown away.
-    return np.asarray(STANDARD_DEVIATION * ndtri(stream.uniform(ndtr(-_CUT), ndtr(_CUT), (p, q))))
+    # By the inverse distribution function: one draw per weight, without rejection.
+    return np.asarray(
+        STANDARD_DEVIATION * ndtri(stream.uniform(ndtr(-_BOUND), ndtr(_BOUND), (p, q)))
+    )
 
 
 def _glorot(stream: np.random.RandomState, p: int, q: int) -> Float64:

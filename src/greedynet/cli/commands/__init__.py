@@ -1,1 +1,4 @@
-"""What the commands of the command line do, once their arguments are read."""
+"""The commands of the command line, a module each: its options, and its work.
+
+`greedynet --help` imports them all: nothing heavy is imported but inside their functions.
+"""

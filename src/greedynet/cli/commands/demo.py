@@ -2,35 +2,45 @@
 
 import csv
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from greedynet.cli.commands.progress import reporter
-from greedynet.cli.commands.report import wrote
-from greedynet.cli.commands.words import scores
-from greedynet.cli.daylight import daylight_path
-from greedynet.report import write_report
-from greedynet.support.files import check_target
-from greedynet.support.phrases import plural
-from greedynet.tables.fit import fit_table
-from greedynet.tables.readers import Table
-from greedynet.tables.readers.frame import FrameTable
-from greedynet.tables.score import evaluate
+import click
+
+from greedynet.cli.describe import plural, scores, wrote
+from greedynet.cli.progress import reporter
+from greedynet.cli.shell import FilePath
+
+if TYPE_CHECKING:
+    from greedynet.tables.model import TableModel
+    from greedynet.tables.readers import Table
 
 MOST_NODES = 60
 # Every so many rows one is held out.
 _HELD_OUT = 5
 
 
-def run(folder: Path) -> str:
-    """Fit, write model and report, and return the lines that say how it went.
+@click.command()
+@click.option(
+    "--out",
+    type=FilePath(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="Where the two files go; the current folder by default.",
+)
+def demo(out: Path) -> None:
+    """Fit a network to the hours of daylight, and write a page that shows it.
 
-    Parameters
-    ----------
-    folder : Path
-        Where both files go.
+    Writes greedynet-demo.html and greedynet-demo.safetensors. Takes a few seconds.
     """
+    from greedynet.cli.daylight import daylight_path
+    from greedynet.report import write_report
+    from greedynet.support.files import check_target
+    from greedynet.tables.fit import fit_table
+    from greedynet.tables.score import evaluate
+
     data = daylight_path()
     model_file, page = (
-        check_target(folder / f"greedynet-demo.{ending}") for ending in ("safetensors", "html")
+        check_target(out / f"greedynet-demo.{ending}") for ending in ("safetensors", "html")
     )
     seen, unseen = _split(data)
     with reporter() as report:
@@ -39,12 +49,17 @@ def run(folder: Path) -> str:
         )
     model.save(model_file)
     write_report(model, page, seen, held_out=unseen, model_file=model_file.name)
-    found = evaluate(model, unseen)
+    click.echo(_summary(model, evaluate(model, unseen), data.name, model_file, page))
+
+
+def _summary(
+    model: "TableModel", found: dict[str, Any], data: str, model_file: Path, page: Path
+) -> str:
+    """Say how it went, with the errors found on the rows held out."""
     return "\n".join(
         [
             "How long is the day? Hours of daylight from the day of the year and the latitude.",
-            f"{data.name}: {plural(model.about['rows'], 'row')} to learn from, "
-            f"{found['rows']} held out",
+            f"{data}: {plural(model.about['rows'], 'row')} to learn from, {found['rows']} held out",
             f"network: {model.network.describe().splitlines()[0]}",
             f"training: {scores(model.about['training'])}",
             f"held out: RMSE {found['rmse']:.4g}, MAE {found['mae']:.4g}, R2 {found['r2']:.4g}; "
@@ -57,12 +72,14 @@ def run(folder: Path) -> str:
     )
 
 
-def _split(data: Path) -> tuple[Table, Table]:
+def _split(data: Path) -> "tuple[Table, Table]":
     """Return four fifths of the rows, and the others."""
+    from greedynet.tables.readers.frame import FrameTable
+
     with open(data, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
 
-    def table(chosen: list[dict[str, str]]) -> Table:
+    def table(chosen: list[dict[str, str]]) -> "Table":
         columns = {name: [float(row[name]) for row in chosen] for name in rows[0]}
         return FrameTable(columns, data.name)
 

@@ -2,47 +2,55 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
-from greedynet.cli.commands.words import plural, score_name
-from greedynet.tables.load import load
-from greedynet.tables.model import Missing, Unknown
-from greedynet.tables.readers import open_table
-from greedynet.tables.score import as_labelled_model, evaluate
+import click
+
+from greedynet.cli.describe import plural, score_name
+from greedynet.cli.options import (
+    AS_JSON,
+    DATA,
+    DECIMAL,
+    MISSING_AS_IN_FIT,
+    MODEL,
+    SEPARATOR,
+    TRUE_VALUES,
+    UNKNOWN,
+)
 
 
-def run(
+@click.command()
+@MODEL
+@DATA
+@TRUE_VALUES
+@MISSING_AS_IN_FIT
+@UNKNOWN
+@SEPARATOR
+@DECIMAL
+@AS_JSON
+def evaluate(
     model: Path,
     data: Path,
-    *,
-    target: str | None = None,
-    missing: Missing = None,
-    unknown: Unknown = "error",
-    separator: str | None = None,
-    decimal: str = ".",
-    as_json: bool = False,
-) -> str:
-    """Return the errors, a line each.
+    target: str | None,
+    separator: str | None,
+    decimal: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare the predictions of a saved MODEL with the true values in DATA."""
+    from greedynet.tables.load import load
+    from greedynet.tables.readers import open_table
+    from greedynet.tables.score import as_labelled_model
+    from greedynet.tables.score import evaluate as errors_of
 
-    Parameters
-    ----------
-    model : Path
-        A file written by `save`.
-    data : Path
-        The table.
-    target, missing, unknown : str or None
-        As in `tablescore.evaluate`.
-    separator : str or None
-        What stands between cells of a text file.
-    decimal : {".", ","}
-        What stands before the decimals of numbers.
-    as_json : bool
-        Whether to return JSON instead.
-    """
     table = open_table(data, separator, decimal)
     fitted = as_labelled_model(load(model), table, target)
-    found = evaluate(fitted, table, target, missing=missing, unknown=unknown)
-    if as_json:
-        return json.dumps(found, indent=1)
+    found = errors_of(fitted, table, target, **options)
+    click.echo(json.dumps(found, indent=1) if as_json else _text(data, found))
+
+
+def _text(data: Path, found: dict[str, Any]) -> str:
+    """The errors, a line each."""
     left = f" ({found['left_out']:,} left out)" if found["left_out"] else ""
     lines = [f"{data.name}: {plural(found['rows'], 'row')}{left}"]
     for name, value in found.items():

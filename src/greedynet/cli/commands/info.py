@@ -2,36 +2,37 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import click
 
-from greedynet.cli.commands.words import plural, scores
-from greedynet.model.network import ShallowNetwork
-from greedynet.support.tensorfile import read_tree
-from greedynet.tables.load import load
-from greedynet.tables.model import TableModel
-from greedynet.tables.score import loss_of
+from greedynet.cli.describe import plural, scores
+from greedynet.cli.options import AS_JSON, MODEL
+
+if TYPE_CHECKING:
+    from greedynet.model.network import ShallowNetwork
+    from greedynet.tables.model import TableModel
 
 _NEURONS, _LEVELS, _INPUTS = 10, 8, 30
 
 
-def run(path: Path, as_json: bool = False) -> str:
-    """Return what the file holds, in lines or as JSON.
-
-    Parameters
-    ----------
-    path : Path
-        A file written by `save`.
-    as_json : bool
-        Whether to return JSON.
-    """
-    found = describe(path)
-    return json.dumps(found, indent=1) if as_json else "\n".join(_lines(path, found))
+@click.command()
+@MODEL
+@AS_JSON
+def info(model: Path, as_json: bool) -> None:
+    """Tell what a saved MODEL holds."""
+    found = describe(model)
+    click.echo(json.dumps(found, indent=1) if as_json else "\n".join(_lines(model, found)))
 
 
 def describe(path: Path) -> dict[str, Any]:
     """Return what a model file holds as plain values."""
+    from greedynet.model.network import ShallowNetwork
+    from greedynet.support.tensorfile import read_tree
+    from greedynet.tables.load import load
+    from greedynet.tables.model import TableModel
+    from greedynet.tables.score import loss_of
+
     model = load(path)
     table = model if isinstance(model, TableModel) else None
     estimator = model if table is None else table.estimator
@@ -65,7 +66,7 @@ def describe(path: Path) -> dict[str, Any]:
     }
 
 
-def _inputs(table: TableModel | None, network: ShallowNetwork) -> list[dict[str, Any]] | None:
+def _inputs(table: "TableModel | None", network: "ShallowNetwork") -> list[dict[str, Any]] | None:
     """Names and levels, or None where they are not known."""
     if table is not None:
         return [
@@ -77,7 +78,7 @@ def _inputs(table: TableModel | None, network: ShallowNetwork) -> list[dict[str,
     return [{"name": name, "levels": None} for name in network.feature_names]
 
 
-def _largest(network: ShallowNetwork) -> list[dict[str, Any]]:
+def _largest(network: "ShallowNetwork") -> list[dict[str, Any]]:
     """Return the neurons with the largest weights, as `describe` ranks them."""
     return [
         {
@@ -133,10 +134,10 @@ def _neuron_lines(found: dict[str, Any]) -> list[str]:
     names = _feature_names(found)
     lines = ["  largest neurons"]
     for neuron in found["largest_neurons"]:
-        weights = np.array(neuron["weights"])
-        order = np.argsort(-np.abs(weights), kind="stable")[:4]
+        weights = neuron["weights"]
+        order = sorted(range(len(weights)), key=lambda j: -abs(weights[j]))[:4]
         inner = " ".join(f"{weights[j]:+.3g} {names[j]}" for j in order if weights[j])
-        more = " ..." if np.count_nonzero(weights) > 4 else ""
+        more = " ..." if sum(map(bool, weights)) > 4 else ""
         outer = " ".join(f"{c:+.3g}" for c in neuron["outer_weights"][:4])
         formula = f"{found['activation']}({inner}{more} {neuron['bias']:+.3g})"
         lines.append(f"    {outer} {formula}")

@@ -3,51 +3,55 @@
 import csv
 import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
-from greedynet.cli.commands.places import check_places
-from greedynet.cli.commands.words import plural
-from greedynet.support.files import replacing
-from greedynet.tables.columns import number_text
-from greedynet.tables.findings import check_present
-from greedynet.tables.load import load
-from greedynet.tables.model import Missing, TableModel, Unknown, as_table_model
-from greedynet.tables.readers import Table, TableError, open_table
+from greedynet.cli.describe import plural
+from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT, SEPARATOR, UNKNOWN
+from greedynet.cli.places import check_places
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from greedynet.tables.model import TableModel
+    from greedynet.tables.readers import Table
 
 _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 
 
-def run(
-    model: Path,
-    data: Path,
-    out: Path,
-    *,
-    missing: Missing = None,
-    unknown: Unknown = "error",
-    separator: str | None = None,
-    decimal: str = ".",
+@click.command()
+@MODEL
+@DATA
+@click.option(
+    "--out",
+    required=True,
+    type=OUTPUT,
+    metavar="FILE",
+    help="Where the predictions go, as CSV, or as TSV if FILE ends in .tsv.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["drop", "mean"]),
+    help="Rows with empty cells: their line stays empty, or put the training mean in; by default "
+    "as in the fit.",
+)
+@UNKNOWN
+@SEPARATOR
+@DECIMAL
+def predict(
+    model: Path, data: Path, out: Path, separator: str | None, decimal: str, **options: Any
 ) -> None:
-    """Write the predictions and say how many.
+    """Predict the rows of DATA with a saved MODEL.
 
-    Parameters
-    ----------
-    model : Path
-        A file written by `save`.
-    data : Path
-        The table.
-    out : Path
-        Where the predictions go.
-    missing, unknown : str or None
-        As in `TableModel.predict_blocks`.
-    separator : str or None
-        What stands between cells of a text file.
-    decimal : {".", ","}
-        What stands before the decimals of numbers.
+    Columns are found by name. One line for each row, in order: the prediction and, for classes,
+    all probabilities. DATA may be larger than the memory.
     """
+    from greedynet.tables.findings import check_present
+    from greedynet.tables.load import load
+    from greedynet.tables.model import as_table_model
+    from greedynet.tables.readers import open_table
+
     check_places({"MODEL": model, "DATA": data}, {"--out": out})
     if out.suffix.lower() in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
@@ -58,25 +62,24 @@ def run(
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
         click.echo(f"note: not in the model, so ignored: {listed}", err=True)
-    n_rows, n_empty = _write(fitted, table, out, missing, unknown)
+    n_rows, n_empty = _write(fitted, table, out, **options)
     without = f", {n_empty:,} of them without prediction" if n_empty else ""
     click.echo(f"wrote {out}: {plural(n_rows, 'row')}{without}")
 
 
-def _write(
-    model: TableModel,
-    table: Table,
-    out: Path,
-    missing: Missing,
-    unknown: Unknown,
-) -> tuple[int, int]:
+def _write(model: "TableModel", table: "Table", out: Path, **options: Any) -> tuple[int, int]:
     """Write the rows as they are predicted; return their number, and how many are empty."""
+    import numpy as np
+
+    from greedynet.support.files import replacing
+    from greedynet.tables.readers import TableError
+
     n_rows = n_empty = 0
     with replacing(out) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         separator = "\t" if out.suffix.lower() in (".tsv", ".tab") else ","
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-        for found, p, full in model.predict_blocks(table, missing=missing, unknown=unknown):
+        for found, p, full in model.predict_blocks(table, **options):
             if n_rows == 0:
                 writer.writerow(_header(model, found))
             columns = found.reshape(len(found), -1).tolist()
@@ -91,7 +94,7 @@ def _write(
     return n_rows, n_empty
 
 
-def _header(model: TableModel, found: NDArray[Any]) -> list[str]:
+def _header(model: "TableModel", found: "NDArray[Any]") -> list[str]:
     if found.ndim > 1:
         return [f"prediction{j}" for j in range(found.shape[1])]
     if model.classes is None:
@@ -100,4 +103,6 @@ def _header(model: TableModel, found: NDArray[Any]) -> list[str]:
 
 
 def _label(label: Any) -> str:
+    from greedynet.tables.columns import number_text
+
     return number_text(label) if isinstance(label, float) else str(label)

@@ -1,69 +1,84 @@
 """The command `greedynet report`: a page about a saved model."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from greedynet.cli.commands.places import check_places
-from greedynet.report import write_report
-from greedynet.support.phrases import plural
-from greedynet.tables.load import load
-from greedynet.tables.model import Missing, Unknown
-from greedynet.tables.readers import Table, open_table
+import click
+
+from greedynet.cli.describe import wrote
+from greedynet.cli.options import (
+    DECIMAL,
+    INPUT,
+    MISSING_AS_IN_FIT,
+    MODEL,
+    OUTPUT,
+    SEPARATOR,
+    TRUE_VALUES,
+    UNKNOWN,
+)
+from greedynet.cli.places import check_places
+
+if TYPE_CHECKING:
+    from greedynet.tables.readers import Table
 
 
-def run(
+@click.command()
+@MODEL
+@click.argument("data", required=False, type=INPUT)
+@click.option(
+    "--out",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Where the page goes; by default the model's name with .html.",
+)
+@click.option(
+    "--held-out",
+    type=INPUT,
+    metavar="FILE",
+    help="Rows that the fit has not seen, to tell the errors on.",
+)
+@TRUE_VALUES
+@MISSING_AS_IN_FIT
+@UNKNOWN
+@SEPARATOR
+@DECIMAL
+@click.option(
+    "--output",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Which output to show, from 0, where the model has several.",
+)
+def report(
     model: Path,
     data: Path | None,
-    *,
-    out: Path | None = None,
-    held_out: Path | None = None,
-    target: str | None = None,
-    missing: Missing = None,
-    unknown: Unknown = "error",
-    separator: str | None = None,
-    decimal: str = ".",
-    output: int | None = None,
-) -> str:
-    """Write the page; return the lines that say where it is.
+    out: Path | None,
+    held_out: Path | None,
+    separator: str | None,
+    decimal: str,
+    **options: Any,
+) -> None:
+    """Write a page that shows a saved MODEL, with the rows of DATA, such as its training data.
 
-    Parameters
-    ----------
-    model : Path
-        A file written by `save`.
-    data : Path or None
-        Rows to look at it with.
-    out : Path or None
-        Where the page goes; None for the model's name with another ending.
-    held_out, target, missing, unknown
-        As in `write_report`.
-    separator, decimal
-        As in `open_table`.
-    output : int or None
-        Which output to show, where the model has several.
+    One HTML file that stands alone: what was fitted and how good it is, the network growing neuron
+    by neuron, its neurons, what it needs and where it misses. Without DATA some of it is left out.
     """
+    from greedynet.report import write_report
+    from greedynet.tables.load import load
+    from greedynet.tables.readers import open_table
 
-    def opened(file: Path | None) -> Table | None:
+    def opened(file: Path | None) -> "Table | None":
         return None if file is None else open_table(file, separator, decimal)
 
-    path = out or model.with_suffix(".html")
-    check_places({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": path})
+    page = out or model.with_suffix(".html")
+    check_places({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": page})
     write_report(
         load(model),
-        path,
+        page,
         opened(data),
         held_out=opened(held_out),
-        target=target,
-        missing=missing,
-        unknown=unknown,
-        output=output,
         model_file=model.name,
+        **options,
     )
-    lines = [wrote(path)]
+    click.echo(wrote(page))
     if data is None:
-        lines.append(f"next: greedynet report {model} data.csv, for the parts that need rows")
-    return "\n".join(lines)
-
-
-def wrote(path: Path) -> str:
-    """Say where a page is."""
-    size = plural(round(path.stat().st_size / 1000), "kilobyte")
-    return f"wrote {path} ({size}): open it in a browser"
+        click.echo(f"next: greedynet report {model} data.csv, for the parts that need rows")

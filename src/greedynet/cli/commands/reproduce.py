@@ -2,23 +2,55 @@
 
 import json
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+import click
 
-from greedynet.paper.reproduce import Settings, part_names, reproduce
-from greedynet.paper.store import Part
-from greedynet.paper.table import HEADER, markdown, rows
+from greedynet.cli.shell import FilePath
 from greedynet.support.extras import require
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
+    from greedynet.paper.reproduce import Settings
+    from greedynet.paper.store import Part
+
+    # By the number of an example, and the name of a part.
+    Results = dict[int, dict[str, Part]]
+
+
+@click.command()
+@click.argument("numbers", nargs=-1, type=click.IntRange(1, 5), metavar="[1 2 3 4 5]")
+@click.option("--quick", is_flag=True, help="A short version, under a minute, for a first look.")
+@click.option(
+    "--out",
+    type=FilePath(file_okay=False, path_type=Path),
+    default=None,
+    metavar="DIR",
+    help="Where results go; reproduction, or reproduction-quick, by default.",
+)
+@click.option("--fresh", is_flag=True, help="Run again what DIR holds already.")
+def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bool) -> None:
+    """Run the paper's examples: greedy start, training from it and from random starts.
+
+    Writes report.html, table.md, results.json and the figures to DIR. Finished parts are kept
+    there: an interrupted run goes on where it stopped.
+    """
+    chosen = sorted(set(numbers)) or [1, 2, 3, 4, 5]
+    folder = out or Path("reproduction-quick" if quick else "reproduction")
+    _run(chosen, folder, quick=quick, fresh=fresh)
+
+
+def _run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
     """Run the examples and write the table, the figures and the report."""
     require("matplotlib", "plots", "greedynet reproduce")
+    from rich.console import Console
+
     from greedynet.paper.figures import draw
     from greedynet.paper.report import report
+    from greedynet.paper.reproduce import Settings
+    from greedynet.paper.table import markdown
 
     settings = Settings.quick() if quick else Settings()
     console = Console()
@@ -39,10 +71,11 @@ def run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
     console.print(f"\n{note}\nReport: {page}", highlight=False, soft_wrap=True)
 
 
-def summary(results: dict[int, dict[str, Part]], settings: Settings) -> Part:
+def summary(results: "Results", settings: "Settings") -> "Part":
     """The numbers of a run without weights and curves, small enough to commit."""
+    from importlib.metadata import version
 
-    def numbers(part: Part) -> Part:
+    def numbers(part: "Part") -> "Part":
         kept = {}
         for name, value in part.items():
             if isinstance(value, dict) and name != "network" and name != "path":
@@ -62,7 +95,7 @@ def summary(results: dict[int, dict[str, Part]], settings: Settings) -> Part:
     }
 
 
-def _note(settings: Settings, quick: bool) -> str:
+def _note(settings: "Settings", quick: bool) -> str:
     what = (
         f"{settings.epochs:,} epochs, {settings.restarts} random starts, batches of a "
         f"{settings.batches}th of the training data from random, of all of it from the greedy "
@@ -73,8 +106,12 @@ def _note(settings: Settings, quick: bool) -> str:
 
 
 def _with_progress(
-    numbers: list[int], folder: Path, settings: Settings, fresh: bool, console: Console
-) -> dict[int, dict[str, Part]]:
+    numbers: list[int], folder: Path, settings: "Settings", fresh: bool, console: "Console"
+) -> "Results":
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from greedynet.paper.reproduce import part_names, reproduce
+
     names = [name for number in numbers for name in part_names(number)]
     columns = (
         TextColumn("{task.description:28}"),
@@ -97,8 +134,10 @@ def _with_progress(
         return reproduce(numbers, folder, settings, fresh=fresh, progress=progress)
 
 
-def _print_table(console: Console, results: dict[int, dict[str, Part]]) -> None:
+def _print_table(console: "Console", results: "Results") -> None:
     from rich.table import Table
+
+    from greedynet.paper.table import HEADER, rows
 
     table = Table(*HEADER[:7], box=None, pad_edge=False)
     for row in rows(results):

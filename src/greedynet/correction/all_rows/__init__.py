@@ -1,1 +1,1 @@
-"""TODO."""
+"""The last correction of networks that were grown on samples: by sums over all rows."""

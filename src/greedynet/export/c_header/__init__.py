@@ -121,6 +121,12 @@ def to_c(
     write_atomically(path, text.encode("ascii"))
 
 
+def write_file(model: Model, path: Path, dtype: DType) -> str:
+    """Write the file of `greedynet export`; return how to use it."""
+    to_c(model, path, dtype=dtype)
+    return f'include it with #include "{path}"; the comment at its top shows the call'
+
+
 def _identifier(text: str) -> str:
     words = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
     return words if words[:1].isalpha() else f"model_{words}".rstrip("_")

@@ -5,6 +5,7 @@ Opset 17 and IR 8: what onnx writes by default is newer than what runtimes read.
 """
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS
@@ -17,7 +18,7 @@ from greedynet.support.files import write_atomically
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["ACTIVATION_OPERATORS", "register_skl2onnx", "to_onnx"]
+__all__ = ["ACTIVATION_OPERATORS", "register_skl2onnx", "to_onnx", "write_file"]
 
 # As skl2onnx names those of classifiers.
 _CLASS_OUTPUTS = ("label", "probabilities")
@@ -78,3 +79,9 @@ def to_onnx(
     proto = checked_model(network, classes, name, input_name, outputs, caller="to_onnx")
     write_atomically(path, proto.SerializeToString())
     return proto
+
+
+def write_file(model: Model, path: Path, dtype: DType) -> str:
+    """Write the file of `greedynet export`; return how to load it."""
+    to_onnx(model, path, dtype=dtype)
+    return f'load it with onnxruntime.InferenceSession("{path}")'

@@ -10,7 +10,8 @@ from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.make_search import input_scaling
 from greedynet.fitting.plan import Plan
-from greedynet.losses import Loss, singles_out_rows
+from greedynet.losses import Loss
+from greedynet.losses.base import singles_out_rows
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.reweighting import reweighting
 from greedynet.model.coordinates import Coordinates
@@ -19,6 +20,11 @@ from greedynet.rows.rows import Rows
 from greedynet.search import Candidate
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
+
+
+def residuals_of(network: ShallowNetwork, rows: Rows) -> Float64:
+    """Return `Y` minus the network's values."""
+    return rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
 
 
 def corrected_for_loss(
@@ -60,8 +66,7 @@ class _Rounds:
         inputs = input_scaling(rows, plan)
         self.coordinates = Coordinates.of(rows, inputs, linear_term=plan.linear_term)
         self.rows = self.coordinates.apply(rows)
-        residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-        self.residuals = residuals[:, 0] / self.coordinates.outputs.scale
+        self.residuals = residuals_of(network, rows)[:, 0] / self.coordinates.outputs.scale
         weights = np.column_stack([network.inner_weights, network.biases])
         self.W = inputs.unfold(weights)
         self._ridge: float | None = None
@@ -147,17 +152,12 @@ def _solved_by_loss(
     if plan.limits.exact:
         found = [n for n in found if n.n_neurons == network.n_neurons] or [network]
 
-    def loss(network: ShallowNetwork) -> float:
-        residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-        return plan.loss.size(residuals, rows.weights)
-
-    return min(found, key=loss)
+    return min(found, key=lambda n: plan.loss.size(residuals_of(n, rows), rows.weights))
 
 
 def _shifted(network: ShallowNetwork, rows: Rows, loss: Loss) -> ShallowNetwork:
     """Return the network with the constant that is best for the loss, if it has one."""
     if network.intercept is None:
         return network
-    residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-    best = loss.fit(np.ones((len(rows), 1)), residuals, rows.weights)
+    best = loss.fit(np.ones((len(rows), 1)), residuals_of(network, rows), rows.weights)
     return replace(network, intercept=network.intercept + best.weights[0], path_factor=None)

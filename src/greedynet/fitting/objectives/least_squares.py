@@ -20,33 +20,19 @@ from greedynet.fitting.growth import Growth
 from greedynet.fitting.make_search import dependent
 from greedynet.fitting.objective import NOTHING_TO_CORRECT, Finished, Objective
 from greedynet.fitting.objectives.finisher import Finisher
-from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Judge, neuron_cost
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Squared
 from greedynet.model.path import SelectionPath
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import FewRows, RandomSamples, samples_of
+from greedynet.rows.sampling import FewRows
 from greedynet.support.context import FitContext
 
 
 class LeastSquares(Objective):
     """`|| Y - F c ||^2`, over rows and outputs."""
-
-    def samples(
-        self, data: TrainingData, plan: Plan, context: FitContext
-    ) -> FewRows | RandomSamples:
-        """Return all rows, or samples with a larger one for the last correction."""
-        return samples_of(
-            data.rows,
-            data.sampling,
-            seed=plan.random_state,
-            hold_out=plan.gcv and data.validation is None,
-            larger=plan.correct and plan.alpha is None,
-            sizes=plan.settings.blocks,
-            context=context,
-        )
 
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
         """Return the factor whose residual is that of least squares."""
@@ -68,6 +54,10 @@ class LeastSquares(Objective):
             and len(problem.rows) >= settings.min_rows_averaged
             and problem.n_features > 1
         )
+
+    def corrects_on_all_rows(self, plan: Plan) -> bool:
+        """Whether neurons are corrected, and the ridge is not given."""
+        return plan.correct and plan.alpha is None
 
     def is_noise(self, problem: Problem, growth: Growth) -> bool:
         """Whether the error had stopped falling."""

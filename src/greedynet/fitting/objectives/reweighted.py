@@ -24,22 +24,23 @@ from greedynet.fitting.construct import construct
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.make_search import dependent
 from greedynet.fitting.objective import NOTHING_TO_CORRECT, Finished, Objective
-from greedynet.fitting.objectives.following import corrected_for_loss
+from greedynet.fitting.objectives.following import corrected_for_loss, residuals_of
 from greedynet.fitting.objectives.least_squares import LeastSquares
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Judge, neuron_cost
 from greedynet.fitting.settings import ReweightingSettings
 from greedynet.linalg.factor import Factor
-from greedynet.losses import Loss, Squared, is_robust, singles_out_rows
+from greedynet.losses import Loss, Squared
+from greedynet.losses.base import is_robust, singles_out_rows
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.median import weighted_median
 from greedynet.losses.reweighting import row_weights
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import FewRows, RandomSamples, samples_of
 from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
 
 # The standard deviation of normal numbers, in medians of their absolute values.
 _DEVIATION = 1.4826
@@ -55,19 +56,6 @@ class Reweighted(Objective):
     """
 
     loss: Loss
-
-    def samples(
-        self, data: TrainingData, plan: Plan, context: FitContext
-    ) -> FewRows | RandomSamples:
-        """Return all rows, or a sample: other losses have no sums over rows to solve from."""
-        return samples_of(
-            data.rows,
-            data.sampling,
-            seed=plan.random_state,
-            hold_out=plan.gcv and data.validation is None,
-            sizes=plan.settings.blocks,
-            context=context,
-        )
 
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
         """Return the factor whose weights minimise the loss."""
@@ -180,16 +168,11 @@ class _Weighting:
         return Rows(rows.X, rows.Y, v, float(np.sum(v) ** 2 / np.sum(v**2)))
 
 
-def residuals_of(network: ShallowNetwork, rows: Rows) -> "NDArray[np.float64]":
-    """Return `Y` minus the network's values."""
-    return rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-
-
 def _median_residual(network: ShallowNetwork, rows: Rows) -> float:
     return weighted_median(np.abs(residuals_of(network, rows)[:, 0]), rows.weights)
 
 
-def _center(rows: Rows, plan: Plan) -> "NDArray[np.float64]":
+def _center(rows: Rows, plan: Plan) -> Float64:
     """What a relative error is relative to: the outputs about their mean, or about zero."""
     mean = np.average(rows.Y, axis=0, weights=rows.weights)
     return mean if plan.linear_term else np.zeros_like(mean)

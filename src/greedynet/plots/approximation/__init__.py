@@ -1,4 +1,4 @@
-"""`ApproximationDisplay`: a network beside what it approximates."""
+"""`ApproximationDisplay`: a network and the data or function it approximates."""
 
 from greedynet.plots.approximation.display import ApproximationDisplay
 

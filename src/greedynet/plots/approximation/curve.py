@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from greedynet.plots.style import GREY, INK, RED, SKY, dress, merged
+from greedynet.plots.style import GREY, INK, RED, SKY, merged, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def draw_curve(
     ax: "Axes", display: "ApproximationDisplay", style: dict[str, Any]
 ) -> dict[str, Any]:
-    """Draw what is there and return the artists by name."""
+    """Draw the parts that the display holds, and return the artists by name."""
     artists = {}
     (x,) = display.grid
     if display.y is not None and display.X is not None:
@@ -24,7 +24,7 @@ def draw_curve(
     if display.target is not None:
         options = {"color": SKY, "linewidth": 3.5, "zorder": 1}
         (artists["target_"],) = ax.plot(x, display.target, label="target", **options)
-    # Of other estimators no kinks are known: they are not networks of ours.
+    # Kinks are known for networks of greedynet only, not for other estimators.
     label = display.name if display.kinks is None else "network"
     options = {"color": RED, "linewidth": 1.2, "label": label, "zorder": 3}
     (artists["curve_"],) = ax.plot(x, display.prediction, **merged(options, style))
@@ -39,7 +39,7 @@ def draw_curve(
         )
     ax.margins(x=0.02, y=0.12)
     ax.set_xlabel(display.feature_names[0])
-    # The legend is one line between title and picture, where no curve can be.
+    # The legend is one line between title and axes, where no curve can run.
     ax.set_title(display.title, fontsize="medium", pad=20)
     ax.legend(
         loc="lower center",
@@ -52,5 +52,5 @@ def draw_curve(
         columnspacing=1.2,
         borderaxespad=0.2,
     )
-    dress(ax)
+    style_axes(ax)
     return artists

@@ -16,14 +16,14 @@ from greedynet.support.types import Float64
 
 
 class ApproximationDisplay:
-    """A network of one or two inputs, with data and target where they are known.
+    """A network of one or two inputs, with its data and target if they are given.
 
     Parameters
     ----------
     grid : sequence of ndarray
-        Coordinates, one increasing array for each of the one or two inputs.
+        Coordinates: one increasing array per input, one or two in all.
     prediction : ndarray
-        Values of the network on the grid, one axis for each array of `grid`.
+        Values of the network on the grid, with one axis per array of `grid`.
     target : ndarray or None, default=None
         Values of the target on the grid.
     X, y : ndarray of shape (n_rows,) or None, default=None
@@ -40,13 +40,13 @@ class ApproximationDisplay:
     Attributes
     ----------
     ax_, figure_ : Axes or ndarray of Axes, Figure
-        Where the picture is; an array where there are several panels.
+        Axes and figure of the picture; an array of axes if there are several panels.
     curve_, target_, data_, kinks_ : Line2D
-        Of one input; None for what there is not.
+        For one input; None for parts that are not drawn.
     panels_ : dict of str to artist
-        Of two inputs: contours or surfaces by the names of their panels.
+        For two inputs: contours or surfaces, by the names of their panels.
     colorbars_ : dict of str to Colorbar
-        Of contours: "network", which the target shares, and "error".
+        For contours: "network", which the target shares, and "error".
 
     Examples
     --------
@@ -106,15 +106,15 @@ class ApproximationDisplay:
         Parameters
         ----------
         estimator : estimator
-            A fitted one of greedynet, or any other that predicts from one or two features; kinks
-            are known of the first only.
+            A fitted estimator of greedynet, or any other with one or two features; kinks are drawn
+            for the former only.
         X : array-like of shape (n_rows, n_features)
-            Data, which also give the range of the picture.
+            Inputs of the data, which also determine the range of the picture.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs) or None, default=None
-            Their values. Without a target, the error in the title is that on the data.
+            Outputs of the data. Without a target, the error in the title is the error on the data.
         target : callable or None, default=None
             The true function, from `(n, n_features)` inputs to `(n,)` values. The error in the
-            title is then that on a regular grid: 1,000 points, or 100 times 100.
+            title is then the error on a regular grid of 1,000 points, or of 100 by 100.
         output : int or None, default=None
             Which of several outputs to draw.
         ax : Axes, array of Axes or None, default=None
@@ -141,7 +141,7 @@ class ApproximationDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> "ApproximationDisplay":
-        """Draw a network; without `X` on the range of its training data.
+        """Draw a network; without `X`, on the range of its training data.
 
         The parameters are those of `from_estimator`.
         """
@@ -151,7 +151,7 @@ class ApproximationDisplay:
 
     @property
     def title(self) -> str:
-        """What is drawn, and how good it is."""
+        """What is drawn, and its relative error."""
         error = "" if self.error is None else f", relative error {self.error:.2e}"
         return self.name + error
 
@@ -168,15 +168,15 @@ class ApproximationDisplay:
         Parameters
         ----------
         ax : Axes, array of Axes or None, default=None
-            Where to draw, one for each panel; with the projection "3d" for surfaces. None for a
-            new figure.
+            Where to draw, one for each panel, with the projection "3d" for surfaces; None for a new
+            figure.
         kind : {"contour", "surface"}, default="contour"
             How functions of two variables are drawn.
         panels : sequence of {"target", "network", "error"} or None, default=None
-            What to draw of two inputs; None for all there is.
+            Which panels to draw for two inputs; None for all that are available.
         **kwargs : dict
-            Passed to what draws the network: `Axes.plot`, or, for all panels, `Axes.contourf` or
-            `Axes3D.plot_surface`.
+            Passed to `Axes.plot` for one input; for two inputs, to `Axes.contourf` or
+            `Axes3D.plot_surface` in every panel.
 
         Returns
         -------

@@ -10,9 +10,9 @@ from greedynet.plots.style import (
     ERRORS,
     colour_scale,
     colours,
-    dress,
     largest,
     merged,
+    style_axes,
 )
 from greedynet.support.types import Float64
 
@@ -40,8 +40,8 @@ def draw_panels(
     names = list(values) if panels is None else list(panels)
     if not names or not set(names) <= set(values):
         raise ValueError(
-            f"`panels` must be some of {list(values)}, got {names}: target and error are known "
-            "where `target` is given."
+            f'`panels` must be some of {list(values)}, got {names}: "target" and "error" require '
+            "a `target`."
         )
     projection = "3d" if kind == "surface" else "rectilinear"
     axes = many_axes(ax, _CALLER, len(names), (2.6 * len(names) + 0.4, 2.5), projection)
@@ -92,7 +92,7 @@ def _contours(
     drawn.set_edgecolor("face")  # or viewers show white seams between the levels
     ax.set_box_aspect(1)
     ax.locator_params(nbins=5)
-    dress(ax)
+    style_axes(ax)
     return drawn
 
 
@@ -104,7 +104,7 @@ def _surface(
     style: dict[str, Any],
 ) -> Any:
     x, y = np.meshgrid(*grid, indexing="ij")
-    # Every cell is drawn: Matplotlib leaves the corners of unequal cells to chance.
+    # Draw every cell: with larger strides, Matplotlib treats the last, unequal cells erratically.
     options = {"rstride": 1, "cstride": 1, "linewidth": 0.1, "edgecolor": (0, 0, 0, 0.12)}
     drawn = ax.plot_surface(x, y, values, **merged(options | shades, style))
     ax.set_zlim(shades["vmin"], shades["vmax"])

@@ -16,14 +16,14 @@ from greedynet.tables.model import TableModel
 
 Function = Callable[[Float64], Float64]
 
-# The test grids of the paper: on its domain, the errors are those of its tables.
+# The test grids of the paper: on its domain, the errors agree with its tables.
 N_GRID = {1: 1000, 2: 100}
 _ADVICE = "draw the errors along the path with `PathDisplay` instead"
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What `ApproximationDisplay` is made of; see there."""
+    """The arguments of `ApproximationDisplay`; see there."""
 
     grid: tuple[Float64, ...]
     prediction: Float64
@@ -49,11 +49,11 @@ def sample_network(
     d = network.n_features
     check_features(d, [1, 2], argument, _ADVICE)
     if X is None and y is not None:
-        raise ValueError("`X` must be given where `y` is, got None: give both or neither.")
+        raise ValueError("`X` must be given together with `y`, got None: give both or neither.")
     X = network.input_range if X is None else X
     if X is None:
         raise ValueError(
-            "`X` must be given for a network that does not know the range of its training data, "
+            "`X` must be given for a network that does not store the range of its training data, "
             f"got None: write `X={[[-1] * d, [1] * d]}` for inputs between -1 and 1."
         )
     return _sample(
@@ -85,15 +85,15 @@ def sample_estimator(
         return sample_network(network, X, y, target=target, output=output, argument="estimator")
     if not callable(getattr(estimator, "predict", None)):
         raise TypeError(
-            f"`estimator` must have a `predict` to be drawn, got {type(estimator).__name__}: give "
-            "a regressor, or a pipeline that ends in one."
+            "`estimator` must have a `predict` method to be drawn, got "
+            f"{type(estimator).__name__}: give a regressor, or a pipeline that ends in one."
         )
     rows = check_matrix(X, "X")
     check_features(rows.shape[1], [1, 2], "X", _ADVICE)
     columns, frame_type = getattr(X, "columns", None), cast("Any", type(X))
 
     def predict(inputs: Float64) -> Float64:
-        # A frame like that of the fit: scikit-learn warns where the names are missing.
+        # A data frame as in the fit: scikit-learn warns if feature names are missing.
         frame = inputs if columns is None else frame_type(inputs, columns=columns)
         return np.asarray(estimator.predict(frame), dtype=np.float64)
 
@@ -124,8 +124,8 @@ def _sample(
     low, high, d = X.min(axis=0), X.max(axis=0), X.shape[1]
     if not (low < high).all():
         raise ValueError(
-            "`X` must have different values in every column, which are the range of the picture, "
-            f"got only {low[low == high][0]:g} in one: give more rows."
+            "`X` must have at least two distinct values in every column, which span the picture, "
+            f"got only {low[low == high][0]:g} in one of them: give more rows."
         )
     data = None if y is None else _column(y, "y", output)
     error = None
@@ -138,7 +138,7 @@ def _sample(
         error = relative_error(values_at(rows), target_at(rows))
     if kinks is not None:
         kinks = kinks[(kinks > low[0]) & (kinks < high[0])]
-        grid = (np.union1d(grid[0], kinks),)  # so that the curve has its corners
+        grid = (np.union1d(grid[0], kinks),)  # so that the corners of the curve are drawn
         rows = _rows(grid)
     shape = tuple(map(len, grid))
     return Sample(
@@ -155,13 +155,13 @@ def _sample(
 
 
 def _column(values: ArrayLike, name: str, output: int | None) -> Float64:
-    """Return the values of the output that is drawn; a single column is meant to be its own."""
+    """Return the values of the output to draw; a single column is taken to be that output."""
     columns = check_columns(values, name)
     return columns[:, 0] if columns.shape[1] == 1 else pick_output(columns, output)
 
 
 def relative_error(found: Float64, wanted: Float64) -> float:
-    """Return `|| found - wanted || / || wanted ||`, and `|| found ||` where nothing is wanted."""
+    """Return `|| found - wanted || / || wanted ||`, and `|| found ||` if `wanted` is zero."""
     return float(np.linalg.norm(found - wanted) / (np.linalg.norm(wanted) or 1.0))
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.plots.style import BLUE, FAINT, GREY, dress, merged
+from greedynet.plots.style import BLUE, FAINT, GREY, merged, style_axes
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _TICKS = {0.0: "$0$", 0.5: r"$\pi/2$", 1.0: r"$\pi$", 1.5: r"$3\pi/2$", 2.0: r"$
 def draw_circle(
     ax: "Axes", points: Float64, values: Float64, keep: NDArray[np.bool_], style: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """Draw the curve, and grey where points are removed; return the lines of both parts."""
+    """Draw the curve, in grey where points are removed; return the lines of both parts."""
     # As in `greedynet.search.sphere.circle`: (a, b) = (sin, cos) of the angle.
     angle = np.arctan2(points[:, 0], points[:, 1]) % (2 * np.pi)
     order = np.argsort(angle, kind="stable")
@@ -37,12 +37,12 @@ def draw_circle(
     ax.set(xlabel=r"$\theta$, where $(a, b) = (\sin\theta, \cos\theta)$")
     ax.set_ylabel(r"$\mathcal{CR}f(\theta)$")
     _name_kinks(ax)
-    dress(ax)
+    style_axes(ax)
     return line, grey
 
 
 def _name_kinks(ax: "Axes") -> None:
-    """Say along the upper edge where the kink `x = -b / a` of a neuron is."""
+    """Mark the kinks `x = -b / a` of the neurons along the upper edge."""
     kinks = np.array([-1.0, 0.0, 1.0])
     # -b / a = -cot(theta), once in each half turn.
     theta = np.arctan2(1.0, -kinks)

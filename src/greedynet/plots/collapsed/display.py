@@ -18,28 +18,28 @@ from greedynet.support.checks import check_columns, check_matrix, check_same_len
 class CollapsedDisplay:
     """The collapsed ridgelet transform `CR f`; points that the threshold removes are grey.
 
-    On the circle it is a curve over the angle. On the sphere it is a map of both halves that keeps
-    areas: as much of the paper is grey as points are removed.
+    On the circle it is a curve over the angle. On the sphere it is an equal-area map of both
+    hemispheres: the grey share of the map is the share of the points removed.
 
     Parameters
     ----------
     points : array-like of shape (n_points, 2) or (n_points, 3)
         Points on the circle or the sphere, bias last.
     values : array-like of shape (n_points,)
-        `CR f` there.
+        Values of `CR f` at the points.
     keep : array-like of shape (n_points,) or None, default=None
         Which points are kept; None for all.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where the picture is.
+        Axes and figure of the picture.
     kept_, removed_ : Line2D
         On the circle: the curve at the points kept and at those removed, NaN elsewhere.
     image_ : AxesImage
-        On the sphere: the map of both halves; its colour limits are symmetric.
+        On the sphere: the map of both hemispheres; its colour limits are symmetric.
     colorbar_ : Colorbar or None
-        On the sphere: the scale of the colours.
+        On the sphere: the colour bar.
 
     Examples
     --------
@@ -77,16 +77,16 @@ class CollapsedDisplay:
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Where the function is known; one or two features.
+            Points at which the function is known; one or two features.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Its values.
         points : array-like of shape (n_points, n_features + 1) or None, default=None
             Points on the circle or the sphere; None for the paper's 10,000 per feature.
         threshold : float, default=0.001
-            Points below this share of the maximum are removed.
+            Points with values below this fraction of the maximum are removed.
         reach : float or None, default=None
-            Where the radial integral stops; None for 1.5 over the spacing of the data. To look for
-            kinks in two dimensions take half of that.
+            Upper limit of the radial integral; None for 1.5 divided by the spacing of the data. To
+            locate kinks in two dimensions, use half of that.
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         **kwargs : dict
@@ -97,7 +97,7 @@ class CollapsedDisplay:
         display : CollapsedDisplay
         """
         rows = check_matrix(X, "X")
-        advice = "the transform cannot be computed from data in more"
+        advice = "the transform cannot be computed from data in more dimensions"
         check_features(rows.shape[1], [1, 2], "X", advice)
         sphere = sample_sphere(rows.shape[1]) if points is None else points
         transform = collapsed_ridgelet_transform(sphere, rows, y, reach=reach)
@@ -112,7 +112,7 @@ class CollapsedDisplay:
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours, for the sphere.
+            Whether to draw a colour bar, for the sphere.
         **kwargs : dict
             Passed to `Axes.plot` for the circle, to `Axes.imshow` for the sphere.
 

@@ -1,4 +1,4 @@
-"""Drawing `CR f` on the sphere: both halves as equal-area maps, side by side.
+"""Drawing `CR f` on the sphere: both hemispheres as equal-area maps, side by side.
 
 Lambert's azimuthal projection from the poles `b = 1` and `b = -1`: a point at the height `b` lies
 at the radius `sqrt(1 - |b|)` in the direction of `a`. The discs have the radius 1.
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from greedynet.plots.style import DIVERGING, INK, SOFT, largest, merged, name_axis, ring, undress
+from greedynet.plots.style import DIVERGING, INK, SOFT, hide_axes, largest, merged, name_axis, ring
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ _SHIFT = 1.22  # of the centres of the discs from the middle
 def draw_hemispheres(
     ax: "Axes", points: Float64, values: Float64, keep: NDArray[np.bool_], style: dict[str, Any]
 ) -> Any:
-    """Draw the map of both halves; every place has the colour of the nearest point."""
+    """Draw the map of both hemispheres; every pixel has the colour of the nearest point."""
     image = nearest_values(points, np.where(keep, values, np.nan))
     limit = largest(values)
     options = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit, "interpolation": "nearest"}
     edge = 1 + _SHIFT
-    for center in (-_SHIFT, _SHIFT):  # shows where the image is masked
+    for center in (-_SHIFT, _SHIFT):  # visible where the image is masked
         ring(ax, center, facecolor=SOFT, edgecolor="none", zorder=0)
     drawn = ax.imshow(image, origin="lower", extent=(-edge, edge, -1, 1), **merged(options, style))
     for center, sign in ((-_SHIFT, ">"), (_SHIFT, "<")):
@@ -37,7 +37,7 @@ def draw_hemispheres(
         name_axis(ax, "$a_1$", 1, 0, middle=center)
         name_axis(ax, "$a_2$", 0, 1, middle=center)
         ax.text(center, -1.06, f"$b {sign} 0$", ha="center", va="top", color=INK)
-    undress(ax, edge + 0.3, 1.3)
+    hide_axes(ax, edge + 0.3, 1.3)
     return drawn
 
 

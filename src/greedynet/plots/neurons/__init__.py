@@ -1,4 +1,4 @@
-"""`NeuronsDisplay`: where a network has its kinks."""
+"""`NeuronsDisplay`: the kinks of a network."""
 
 from greedynet.plots.neurons.display import NeuronsDisplay
 

@@ -16,31 +16,31 @@ from greedynet.support.checks import check_columns, check_matrix, check_same_len
 class NeuronsDisplay:
     """Kinks as lines in the plane for two inputs, neurons as points on the circle for one.
 
-    Width or size shows the outer weight of each neuron as if its inner weights had length 1; colour
-    shows its sign.
+    Line width or marker size shows the outer weight of each neuron, with its inner weights scaled
+    to norm 1; colour shows its sign.
 
     Parameters
     ----------
     inner_weights : array-like of shape (n_neurons, n_features)
-        The `a_n`, for one or two features.
+        The inner weights `a_n`, for one or two features.
     biases : array-like of shape (n_neurons,)
-        The `b_n`.
+        The biases `b_n`.
     weights : array-like of shape (n_neurons,)
-        The `c_n` times the length of the inner weights.
+        The outer weights `c_n` times the norm of the inner weights.
     domain : array-like of shape (2, n_features) or None, default=None
-        Smallest and largest inputs; None for -1 and 1. Points of the circle are for inputs scaled
-        from the domain to [-1, 1].
+        Smallest and largest inputs; None for -1 and 1. Points on the circle are those for inputs
+        scaled from the domain to [-1, 1].
     feature_names : list of str or None, default=None
         Names of the inputs.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where the picture is.
+        Axes and figure of the picture.
     kinks_ : LineCollection or PathCollection
-        The neurons; lines only of those with a kink in the domain.
+        The neurons; lines are drawn for neurons with a kink in the domain only.
     legend_ : Legend
-        What the colours mean.
+        Legend of the colours.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class NeuronsDisplay:
             inner_weights=self.inner_weights, biases=self.biases, weights=self.weights
         )
         d = self.inner_weights.shape[1]
-        check_features(d, [1, 2], "inner_weights", "kinks of more inputs have no picture")
+        check_features(d, [1, 2], "inner_weights", "kinks in more dimensions cannot be drawn")
         unit = np.array([[-1.0], [1.0]]) * np.ones(d)
         self.domain = unit if domain is None else check_matrix(domain, "domain")
         self.feature_names = feature_names or input_names(None, d)
@@ -87,9 +87,9 @@ class NeuronsDisplay:
         Parameters
         ----------
         network : ShallowNetwork
-            With one or two inputs and at least one neuron.
+            A network with one or two inputs and at least one neuron.
         output : int or None, default=None
-            Whose weights to show where there are several outputs.
+            Output whose weights are shown, if there are several outputs.
         ax : Axes or None, default=None
             Where to draw; None for a new figure.
         **kwargs : dict
@@ -101,7 +101,7 @@ class NeuronsDisplay:
         """
         check_kind(network, ShallowNetwork, "network", "NeuronsDisplay.from_network")
         d = network.n_features
-        check_features(d, [1, 2], "network", "kinks of more inputs have no picture")
+        check_features(d, [1, 2], "network", "kinks in more dimensions cannot be drawn")
         if not network.n_neurons:
             raise ValueError(
                 "`network` must have at least one neuron to be drawn, got an affine function: fit "
@@ -118,7 +118,7 @@ class NeuronsDisplay:
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "NeuronsDisplay":
-        """Draw the neurons, the heaviest on top.
+        """Draw the neurons, those with the largest weights on top.
 
         Parameters
         ----------

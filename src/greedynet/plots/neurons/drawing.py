@@ -1,4 +1,4 @@
-"""Drawing neurons: lines in the plane, points on the circle, and what their colours mean."""
+"""Drawing neurons: lines in the plane, points on the circle, and the legend."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,11 @@ from greedynet.plots.style import (
     BLUE,
     FAINT,
     RED,
-    dress,
+    hide_axes,
     merged,
     name_axis,
     ring,
-    undress,
+    style_axes,
 )
 from greedynet.support.types import Float64
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def draw_lines(ax: "Axes", display: "NeuronsDisplay", style: dict[str, Any]) -> Any:
-    """Draw the kinks that cross the domain, the heaviest on top."""
+    """Draw the kinks that cross the domain, those with the largest weights on top."""
     from matplotlib.collections import LineCollection
 
     low, high = display.domain
@@ -44,7 +44,7 @@ def draw_lines(ax: "Axes", display: "NeuronsDisplay", style: dict[str, Any]) -> 
     ax.set(xlabel=display.feature_names[0], ylabel=display.feature_names[1])
     ax.set_box_aspect(1)
     ax.locator_params(nbins=5)
-    dress(ax)
+    style_axes(ax)
     return lines
 
 
@@ -71,12 +71,12 @@ def draw_points(ax: "Axes", display: "NeuronsDisplay", style: dict[str, Any]) ->
     drawn = ax.scatter(*points.T, **merged(options, style))
     name_axis(ax, "$a$", 1, 0)
     name_axis(ax, "$b$", 0, 1)
-    undress(ax, 1.3, 1.3)
+    hide_axes(ax, 1.3, 1.3)
     return drawn
 
 
 def explain(ax: "Axes", weights: Float64, *, on_circle: bool) -> Any:
-    """Say what the colours mean: in the middle of the circle, or above the plane."""
+    """Draw the legend of the colours: in the middle of the circle, or above the plane."""
     from matplotlib.lines import Line2D
 
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}

@@ -1,4 +1,4 @@
-// Charts: scales, ticks, axes, lines, and when they are drawn.
+// Charts: scales, ticks, axes and lines, and when they are redrawn.
 
 function scale(low, high, from, to, log = false) {
   const place = log ? Math.log10 : (value) => value;
@@ -27,7 +27,7 @@ function logTicks(low, high) {
   return decades > 6 ? found.filter((_, i) => i % 2 === 0) : found;
 }
 
-// A picture that is drawn anew when its box gets another width; returns what draws it.
+// A picture that is redrawn when the width of its box changes; returns the function that draws it.
 function picture(box, draw) {
   let width = 0;
   const paint = () => {
@@ -38,7 +38,7 @@ function picture(box, draw) {
   return paint;
 }
 
-// Axes with ticks and names around an inner picture, which clips what leaves it.
+// Axes with ticks and names around an inner picture, which clips its contents.
 // axis: {low, high, log, whole, name, ticks: [[value, text], ...]}
 function chart({ width, height, x, y, label, grid = true }) {
   const room = width < 400 ? 45 : 70;

@@ -12,14 +12,14 @@ function mixed(from, to, share) {
   return from.map((value, i) => Math.round(value + (to[i] - value) * share));
 }
 
-// The colour of a share between 0 and 1.
+// The colour of a fraction between 0 and 1.
 function colour(map, share) {
   const place = Math.min(1, Math.max(0, share)) * (map.length - 1);
   const at = Math.min(map.length - 2, Math.floor(place));
   return mixed(rgb(map[at]), rgb(map[at + 1]), place - at);
 }
 
-// The colours for values between two limits: symmetric about zero where the sign changes.
+// The colours for values between two limits: symmetric about zero if the sign changes.
 function colours(low, high) {
   const signed = low < 0 && high > 0;
   const [from, to] = signed ? [-Math.max(-low, high), Math.max(-low, high)] : [low, high];
@@ -27,7 +27,7 @@ function colours(low, high) {
   return { low: from, high: to, of: (value) => colour(map, (value - from) / (to - from || 1)) };
 }
 
-// An image of columns x rows pixels, the first row below, as a shape that fills w x h.
+// An image of columns x rows pixels, the first row at the bottom, as a shape that fills w x h.
 function image(columns, rows, pixel, w, h) {
   const canvas = element("canvas", { width: columns, height: rows });
   const context = canvas.getContext("2d");

@@ -1,4 +1,4 @@
-// One input: the network over it, at the width the slider names.
+// One input: the network as a function of it, at the width selected by the slider.
 
 function places(count) {
   const [low, high] = data.picture.x;
@@ -12,7 +12,7 @@ function curvePicture(box) {
   let stop = 0;
   const paint = picture(box, (width) => {
     const frame = chart({
-      width, height: Math.min(420, 0.35 * width + 190), label: `The network's curve over ${found.names[0]}, at the width the slider names`,
+      width, height: Math.min(420, 0.35 * width + 190), label: `The network as a function of ${found.names[0]}, at the width selected by the slider`,
       x: { low, high, name: found.names[0] }, y: { low: found.y[0], high: found.y[1], name: data.target },
     });
     if (found.rows) {
@@ -29,7 +29,7 @@ function curvePicture(box) {
   });
   const legend = [entry(lineMark("red"), "the network")];
   if (found.rows) legend.push(entry(dotMark({ class: "dot" }), "rows"));
-  if (found.kinks) legend.push(switched(box, entry(lineMark("kink"), `Kinks, ${KINK_WORDS}`)));
+  if (found.kinks) legend.push(switched(box, entry(lineMark("kink"), `Kinks, ${KINK_TEXT}`)));
   const list = tableBehind(box, "the approximation", () => curveTable(part(values, found.values, stop), xs, stop));
   return { title: "The approximation", legend, text: "", show: (at) => { stop = at; paint(); list(); } };
 }
@@ -47,18 +47,18 @@ function curveTable(here, xs, stop) {
     heads.push("kinks nearby");
     nearest(kinksAt(stop).map(([a, b]) => -b / a), at).forEach((near, i) => lines[i].push(near.length));
   }
-  const caption = `${data.target} at ${chosen.length} of the curve's ${xs.length} points: ${stopName(stop)}.${cutNote(here, values)}`;
+  const caption = `${data.target} at ${chosen.length} of the curve's ${xs.length} points: ${stopName(stop)}.${clippedNote(here, values)}`;
   return { caption, heads, rows: lines };
 }
 
 // Classes: the probability of each.
-function chancesPicture(box) {
+function probabilityPicture(box) {
   const found = data.picture, values = unpacked(found.values), [, n, k] = found.values.shape, xs = places(n);
   const [low, high] = found.x;
   let stop = 0;
   const paint = picture(box, (width) => {
     const frame = chart({
-      width, height: Math.min(380, 0.3 * width + 180), label: `Probability of each class over ${found.names[0]}, at the width the slider names`,
+      width, height: Math.min(380, 0.3 * width + 180), label: `Probability of each class as a function of ${found.names[0]}, at the width selected by the slider`,
       x: { low, high, name: found.names[0] }, y: { low: -0.02, high: 1.02, name: "probability" },
     });
     const p = part(values, found.values, stop);
@@ -72,12 +72,12 @@ function chancesPicture(box) {
     }
     return frame.outer;
   });
-  const text = found.rows ? "Ticks along the bottom are rows, in the colour of their class." : "";
-  const list = tableBehind(box, "the probability of each class", () => chancesTable(part(values, found.values, stop), xs, stop));
+  const text = found.rows ? "Ticks along the bottom mark the rows, in the colour of their class." : "";
+  const list = tableBehind(box, "the probability of each class", () => probabilityTable(part(values, found.values, stop), xs, stop));
   return { title: "The probability of each class", legend: classLegend(), text, show: (at) => { stop = at; paint(); list(); } };
 }
 
-function chancesTable(p, xs, stop) {
+function probabilityTable(p, xs, stop) {
   const { names, rows, values } = data.picture, k = data.classes.length;
   const chosen = spread(xs.length);
   const lines = chosen.map((i) => [xs[i], ...data.classes.map((_, c) => shownPacked(p[i * k + c], values))]);

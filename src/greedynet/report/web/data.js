@@ -1,4 +1,4 @@
-// The data of the page, and what is said of their rows.
+// The data of the page, and a note on its rows.
 
 const data = JSON.parse(byId("data").textContent);
 

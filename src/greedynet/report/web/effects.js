@@ -1,9 +1,9 @@
-// What each input does.
+// The effect of each input.
 
 function effectsSection() {
   byId("effects-part").hidden = false;
   byId("effects-text").textContent = "The mean prediction over the rows with one input set to each value in turn (partial dependence), "
-    + "at the width the slider names. The most important inputs come first.";
+    + "at the width selected by the slider. The most important inputs come first.";
   let stop = 0, chosen = data.classes ? Math.min(1, data.classes.length - 1) : 0, axis = effectAxis(chosen);
   const paints = data.effects.map((effect) => effectPicture(effect, () => ({ stop, chosen, axis })));
   const show = (at) => { stop = at; paints.forEach((paint) => paint()); };
@@ -18,7 +18,7 @@ function effectsSection() {
   return show;
 }
 
-// From where to where the effects go: one axis for all inputs, so that they can be compared.
+// The range of the effects: one axis for all inputs, so that they can be compared.
 function effectAxis(chosen) {
   if (!data.classes) return { low: data.effects[0].y[0], high: data.effects[0].y[1] };
   const last = data.effects.flatMap((effect) => {
@@ -29,7 +29,7 @@ function effectAxis(chosen) {
   return { low: Math.max(0, low - room), high: Math.min(1, high + room) };
 }
 
-// `now()` says the stop, which class is looked at, and the axis of effects.
+// `now()` returns the stop, the class that is shown, and the axis of the effects.
 function effectPicture(effect, now) {
   const box = element("div", { class: "picture" });
   byId("effects").append(element("div", {}, element("h4", {}, effect.name), box));
@@ -68,6 +68,6 @@ function drawEffect(frame, { x, levels }, here) {
 function effectTable({ name, x, levels, values }, here, { stop, chosen }) {
   const what = data.classes ? `mean probability of ${data.classes[chosen]}` : `mean ${data.target}`;
   const rows = (levels || x).map((place, i) => [place, shownPacked(here[i], values)]);
-  const note = data.classes ? "" : cutNote(here, values);
+  const note = data.classes ? "" : clippedNote(here, values);
   return { caption: `The ${what} with ${name} set to each value: ${stopName(stop)}.${note}`, heads: [name, what], rows };
 }

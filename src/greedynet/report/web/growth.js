@@ -1,9 +1,9 @@
-// The section that the slider moves.
+// The section that the slider controls.
 
 // One function for each kind of picture. It fills a box and returns {title, text, legend, show}; `show(stop)` draws
-// the network at a stop.
+// the network at that stop.
 const PICTURES = {
-  curve: curvePicture, chances: chancesPicture, map: mapPicture, areas: mapPicture, scatter: scatterPicture, confusion: confusionPicture,
+  curve: curvePicture, probabilities: probabilityPicture, map: mapPicture, areas: mapPicture, scatter: scatterPicture, confusion: confusionPicture,
 };
 
 function growthSection() {
@@ -22,12 +22,12 @@ function growthSection() {
   if (data.effects) shows.push(effectsSection());
   if (!shows.length) return;
   reveal("growth");
-  if (!growth) byId("growth-title").textContent = "What it does";
+  if (!growth) byId("growth-title").textContent = "Predictions";
   const slider = byId("stop");
   const show = () => {
     shows.forEach((one) => one(stop));
     if (!growth) return;
-    byId("told").textContent = told(stop);
+    byId("status").textContent = stopText(stop);
     slider.setAttribute("aria-valuetext", stopName(stop));
   };
   if (growth) {

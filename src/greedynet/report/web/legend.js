@@ -1,6 +1,6 @@
-// Legends: marks and what they stand for.
+// Legends: marks and their meanings.
 
-const KINK_WORDS = "where a neuron switches on or off";
+const KINK_TEXT = "where a neuron switches on or off";
 
 // A line of the legend: a mark and its name.
 function entry(mark, text) {
@@ -20,7 +20,7 @@ function classLegend() {
   return data.classes.map((name, c) => entry(dotMark({ fill: CLASSES[c] }), name));
 }
 
-// A line of the legend made a switch, which hides what it names within `box`: there, all of class "optional".
+// A line of the legend turned into a switch, which hides the elements of class "optional" within `box`.
 function switched(box, line) {
   const input = element("input", { type: "checkbox", autocomplete: "off" });
   input.checked = true;

@@ -1,6 +1,6 @@
-// Two inputs: a map of the network, at the width the slider names, beside the rows.
+// Two inputs: a map of the network, at the width selected by the slider, beside the rows.
 
-// Cells of the tables across, and up.
+// Number of cells of the tables, in each direction.
 const CELLS = 6;
 
 function mapPicture(box) {
@@ -17,8 +17,8 @@ function mapPicture(box) {
   const pixel = (byte) => mixed([255, 255, 255], rgb(CLASSES[byte >> 4]), 0.15 + 0.75 * (byte & 15) / 15);
   let stop = 0;
   const paint = picture(boxNetwork, (width) => {
-    const what = classes ? "the class the network names" : `the network's ${data.target}`;
-    const frame = mapFrame(width, `Map of ${what} over ${found.names[0]} and ${found.names[1]}, at the width the slider names`);
+    const what = classes ? "the predicted class" : `the network's ${data.target}`;
+    const frame = mapFrame(width, `Map of ${what} over ${found.names[0]} and ${found.names[1]}, at the width selected by the slider`);
     const here = part(values, found.values, stop);
     frame.inner.append(image(n, n, (i) => classes ? pixel(here[i]) : shades.of(here[i]), frame.w, frame.h));
     for (const [[x1, y1], [x2, y2]] of kinkLines(stop)) {
@@ -34,10 +34,10 @@ function mapPicture(box) {
     tableBehind(boxRows, "the rows", rowsTable);
   }
   const legend = classes ? classLegend() : [colourBar(shades, data.target)];
-  if (found.kinks) legend.push(switched(box, element("li", {}, `Lines: kinks, ${KINK_WORDS}`)));
+  if (found.kinks) legend.push(switched(box, element("li", {}, `Lines: kinks, ${KINK_TEXT}`)));
   return {
     title: "The approximation", legend, show: (at) => { stop = at; paint(); list(); },
-    text: classes ? "The deeper the colour, the surer the network." : "",
+    text: classes ? "The deeper the colour, the higher the probability of the predicted class." : "",
   };
 }
 
@@ -53,7 +53,7 @@ function rowsMap(width, tint) {
   return frame.outer;
 }
 
-// The kinks at a stop that cross the map, by their ends.
+// The end points of the kinks that cross the map at a stop.
 function kinkLines(stop) {
   return kinksAt(stop).map((kink) => clipped(kink, data.picture.x)).filter((ends) => ends);
 }
@@ -77,8 +77,8 @@ function colourBar(shades, name) {
   return element("li", {}, `${short(name, 30)}: ${shown(shades.low, 3)} `, bar, ` ${shown(shades.high, 3)}`);
 }
 
-// A table of the map's shape, its largest second input above: `text` of the points in each cell, which lie at
-// shares between 0 and 1 across and up the map.
+// A table in the layout of the map, with large values of the second input at the top: `text` of the points in each
+// cell. The positions `across` and `up` are fractions between 0 and 1.
 function cellTable(across, up, text, caption) {
   const { x, names } = data.picture;
   const cell = (share) => Math.min(CELLS - 1, Math.floor(share * CELLS));
@@ -87,7 +87,7 @@ function cellTable(across, up, text, caption) {
   const middle = ([low, high], c) => shown(low + (high - low) * (c + 0.5) / CELLS, 3);
   const columns = Array.from({ length: CELLS }, (_, c) => c);
   return {
-    caption: `${caption} The map in ${CELLS} times ${CELLS} cells, by their middles.`,
+    caption: `${caption} The map is divided into ${CELLS} by ${CELLS} cells, given by their centres.`,
     heads: [`${names[1]} ↓ ${names[0]} →`, ...columns.map((c) => middle(x[0], c))],
     rows: columns.map((r) => [middle(x[1], r), ...columns.map((c) => text(members[r * CELLS + c]))]).reverse(),
   };
@@ -98,14 +98,14 @@ function mapTable(here, stop) {
   const across = Array.from(here, (_, i) => (i % n + 0.5) / n), up = Array.from(here, (_, i) => (Math.floor(i / n) + 0.5) / n);
   const crossing = kinks ? ` ${kinkLines(stop).length} of ${kinksAt(stop).length} kinks cross the map.` : "";
   if (kind === "areas") {
-    const text = (pixels) => mostNamed(pixels.map((i) => here[i] >> 4));
-    return cellTable(across, up, text, `The class named over most of each cell, and over how much of it, if not all: ${stopName(stop)}.${crossing}`);
+    const text = (pixels) => mostPredicted(pixels.map((i) => here[i] >> 4));
+    return cellTable(across, up, text, `The class predicted on most of each cell, and on what percentage of it, if not all: ${stopName(stop)}.${crossing}`);
   }
   const text = (pixels) => shownPacked(mean(pixels.map((i) => here[i])), values);
-  return cellTable(across, up, text, `Mean of the network's ${data.target} over each cell: ${stopName(stop)}.${crossing}${cutNote(here, values)}`);
+  return cellTable(across, up, text, `Mean of the network's ${data.target} over each cell: ${stopName(stop)}.${crossing}${clippedNote(here, values)}`);
 }
 
-function mostNamed(classes) {
+function mostPredicted(classes) {
   const counts = counted(classes), largest = Math.max(...counts), name = data.classes[counts.indexOf(largest)];
   return largest === classes.length ? name : `${name} (${Math.round(100 * largest / classes.length)} %)`;
 }
@@ -115,6 +115,6 @@ function rowsTable() {
   const shares = (values, [low, high]) => values.map((value) => (value - low) / (high - low));
   const means = (near) => (near.length ? `${shown(mean(near.map((i) => rows.value[i])))} (${near.length})` : "–");
   const text = rows.at ? (near) => classCounts(near.map((i) => rows.at[i])) : means;
-  const what = rows.at ? "How many rows of each class lie in each cell." : `Mean ${data.target} of the rows in each cell, and how many they are.`;
+  const what = rows.at ? "Number of rows of each class in each cell." : `Mean ${data.target} of the rows in each cell, and their number.`;
   return cellTable(shares(rows.x, x[0]), shares(rows.y, x[1]), text, what);
 }

@@ -4,12 +4,12 @@ function neuronsSection() {
   const { names, rows, left, weightsLeft: hidden, firstWeight: first } = data.neurons;
   if (!rows.length) return;
   reveal("neurons");
-  const where = names.includes("kink") ? "It bends at the kink" : "It bends where the weighted sum of its inputs equals the threshold";
-  const notes = [`Each neuron adds its outer weight times its activation. ${where}.`];
-  if (names.includes("active %")) notes.push("Active: the share of rows on its upper side.");
-  notes.push("The largest come first; press a name to sort.");
-  if (left) notes.push(`${left} neurons with smaller weights are left out.`);
-  if (hidden) notes.push(`${hidden} inputs with smaller weights are left out.`);
+  const where = names.includes("kink") ? "It bends at its kink" : "It bends where the weighted sum of its inputs equals its threshold";
+  const notes = [`Each neuron contributes its outer weight times its activation. ${where}.`];
+  if (names.includes("active %")) notes.push("Active: the percentage of rows beyond its kink, on the side where the weighted sum plus bias is positive.");
+  notes.push("Neurons with the largest weights come first; click on a column name to sort.");
+  if (left) notes.push(`${left} neurons with smaller weights are not shown.`);
+  if (hidden) notes.push(`${hidden} inputs with smaller weights are not shown.`);
   byId("neurons-text").textContent = notes.join(" ");
   const lines = rows.map((row) => ({ row, node: element("tr", {}, row.map((value, c) => (
     c === 0 ? element("th", { scope: "row" }, String(value)) : element("td", {}, shown(value))))) }));
@@ -23,7 +23,7 @@ function neuronsSection() {
   byId("neurons-table").append(element("caption", {}, `${rows.length} neurons of the finished network`), element("thead", {}, element("tr", {}, heads)), body);
 }
 
-// Rising at first, falling when pressed again; cells without a number come as the largest.
+// Ascending at first, descending when clicked again; cells without a number count as the largest.
 function sortBy(body, lines, heads, column) {
   const rising = heads[column].getAttribute("aria-sort") !== "ascending";
   heads.forEach((head, c) => head.setAttribute("aria-sort", c !== column ? "none" : rising ? "ascending" : "descending"));

@@ -1,4 +1,4 @@
-// Numbers: as text, and out of what they were packed in.
+// Numbers: formatted as text, and unpacked.
 
 function shown(value, digits = 4) {
   if (value === null || !Number.isFinite(value)) return "–";
@@ -14,7 +14,7 @@ function short(text, letters) {
   return text.length > letters ? text.slice(0, letters - 1) + "…" : text;
 }
 
-// Numbers that were packed: whole numbers of 8 or 16 bits in base 64, between `low` and `high`.
+// Unpack numbers: integers of 8 or 16 bits in base 64, which stand for values between `low` and `high`.
 function unpacked(packed) {
   const bytes = Uint8Array.from(atob(packed.data), (letter) => letter.charCodeAt(0));
   const whole = packed.bits === 8 ? bytes : new Uint16Array(bytes.buffer);
@@ -29,12 +29,12 @@ function part(values, packed, index) {
   return values.subarray(index * size, (index + 1) * size);
 }
 
-// A packed number, or a mean of some, with the digits that its packing kept.
+// A packed number, or a mean of several, with the digits that survive the packing.
 function shownPacked(value, { low, high, bits }) {
   return shownTo(value, Math.max(Math.abs(low), Math.abs(high)), (high - low) / (2 ** bits - 1));
 }
 
-// One of several numbers of this size and less, of which steps below `step` say nothing.
+// A number of at most this absolute value, rounded to steps of about `step`.
 function shownTo(value, size, step) {
   const unit = roundStep(step);
   return shown(Math.round(value / unit) * unit, Math.max(1, Math.ceil(Math.log10(size / unit)) + 1));
@@ -46,8 +46,8 @@ function roundStep(step) {
   return power * ([1, 2, 5].find((factor) => factor * power >= step * 0.999) || 10);
 }
 
-// What to say of packed numbers some of which may have been cut to their limits.
-function cutNote(values, { low, high }) {
-  const cut = values.some((value) => value <= low || value >= high);
-  return cut ? ` Values beyond ${shown(low, 3)} and ${shown(high, 3)} are cut off there.` : "";
+// A note on packed numbers if some were clipped to their limits.
+function clippedNote(values, { low, high }) {
+  const clipped = values.some((value) => value <= low || value >= high);
+  return clipped ? ` Values beyond ${shown(low, 3)} and ${shown(high, 3)} are clipped.` : "";
 }

@@ -1,4 +1,4 @@
-// The page: every section for which there are data.
+// The page: all sections for which there are data.
 
 function reveal(id) {
   byId(id).hidden = false;
@@ -9,6 +9,6 @@ function reveal(id) {
 growthSection();
 neuronsSection();
 if (data.importance) importanceSection();
-if (data.misses) missesSection();
+if (data.errors) errorsSection();
 if (data.ridgelets) ridgeletsSection();
 copyButtons();

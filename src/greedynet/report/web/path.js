@@ -3,7 +3,7 @@
 function pathPicture(growth, stopNow) {
   const nodes = growth.nodes, done = growth.finished;
   const errors = [...growth.training, ...(growth.score || []), done.training, done.score].filter((e) => e > 0);
-  if (!errors.length) errors.push(1); // nothing to see, on any axis
+  if (!errors.length) errors.push(1); // no positive value to draw
   const wide = Math.max(nodes[nodes.length - 1], done.nodes, nodes[0] + 1);
   return picture(byId("path"), (width) => {
     const margin = 8 / Math.max(100, width - 80) * (wide - nodes[0]); // room for half a dot
@@ -39,11 +39,11 @@ function pathPicture(growth, stopNow) {
 
 function pathSection(growth) {
   byId("path-part").hidden = false;
-  const relative = "The relative error is the size of the misses over the size of the target about its mean.";
-  const loss = "The log-loss is the mean of -log of the probability given to the true class.";
+  const relative = "The relative error is the norm of the residuals divided by the norm of the centred target.";
+  const loss = "The log-loss is the mean of -log p, where p is the predicted probability of the true class.";
   const done = growth.finished.corrected
-    ? "The dotted line marks the finished network, whose neurons were corrected together after the growth: the last stop of the slider."
-    : "The dotted line marks the width that was kept: the last stop of the slider.";
+    ? "The dotted line marks the finished network, whose neurons were corrected jointly after the growth: the last stop of the slider."
+    : "The dotted line marks the selected width: the last stop of the slider.";
   byId("path-text").textContent = [data.classes ? loss : relative, growth.scoreText, done].join(" ");
   const legend = [entry(lineMark("blue"), "training")];
   if (growth.score) legend.push(entry(lineMark("red"), growth.scoreName));
@@ -52,7 +52,7 @@ function pathSection(growth) {
   byId("path-legend").replaceChildren(...legend);
   let stop = 0;
   const paint = pathPicture(growth, () => stop);
-  const list = tableBehind(byId("told").parentElement, `${growth.errorName} against nodes`, () => pathTable(growth, stop));
+  const list = tableBehind(byId("status").parentElement, `${growth.errorName} against nodes`, () => pathTable(growth, stop));
   return (at) => { stop = at; paint(); list(); };
 }
 

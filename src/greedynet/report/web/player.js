@@ -7,14 +7,14 @@ function player(slider, last) {
     clearInterval(timer);
     timer = null;
     button.textContent = "Play";
-    byId("told").setAttribute("aria-live", "polite");
+    byId("status").setAttribute("aria-live", "polite");
   };
   const move = (to) => { slider.value = to; slider.dispatchEvent(new Event("input")); };
   button.addEventListener("click", () => {
     if (timer !== null) return halt();
     if (Number(slider.value) === last) move(0);
     button.textContent = "Pause";
-    byId("told").setAttribute("aria-live", "off"); // not every step read out
+    byId("status").setAttribute("aria-live", "off"); // so that screen readers do not read out every step
     timer = setInterval(() => {
       move(Number(slider.value) + 1);
       if (Number(slider.value) >= last) halt();

@@ -3,12 +3,12 @@
 function ridgeletsSection() {
   reveal("ridgelets");
   const found = data.ridgelets;
-  const common = "The collapsed ridgelet transform of the rows: far from zero where a neuron with this kink would say much about the target. "
-    + "The inputs are scaled to [-1, 1], and an affine function, which takes no neurons, is taken off. "
-    + "The edges of the data show too, as bends.";
+  const common = "The collapsed ridgelet transform of the rows: it is far from zero where a neuron with this kink would explain much of the target. "
+    + "The inputs are scaled to [-1, 1], and an affine function, which needs no neurons, is subtracted. "
+    + "The edges of the data also show up as bends.";
   const circle = found.kind === "circle", box = byId("ridgelets-picture");
-  const disc = " Each point of the disc is a straight line across the two inputs: its direction says where the line lies, "
-    + "the centre stands for lines far away, the edge for lines through the middle.";
+  const disc = " Each point of the disc is a straight line across the two inputs: its direction is the normal of the line, "
+    + "the centre stands for lines far away from the data, the edge for lines through their middle.";
   byId("ridgelets-text").textContent = circle ? common : common + disc;
   const mark = circle ? lineMark("kink") : dotMark({ class: "neuron" });
   byId("ridgelets-legend").append(switched(box, entry(mark, circle ? "Kinks of the finished network" : "Neurons of the finished network")));
@@ -42,7 +42,7 @@ function ridgeletCurveTable({ values, kinks: [low, middle, high], neurons }) {
   const most = Math.max(...values.map(Math.abs));
   const rows = chosen.map((i, row) => [place(angles[row]), shownTo(values[i], most, 1e-3 * most), near[row].length]);
   return {
-    caption: `The transform at ${chosen.length} of its ${values.length} points. The data go from ${shown(low, 3)} to ${shown(high, 3)}.`,
+    caption: `The transform at ${chosen.length} of its ${values.length} points. The data range from ${shown(low, 3)} to ${shown(high, 3)}.`,
     heads: [`kink, in ${data.picture.names[0]}`, "transform", "kinks nearby"], rows,
   };
 }
@@ -67,7 +67,7 @@ function ridgeletDisc(found, width) {
 const RINGS = ["near the middle", "between", "far away"];
 const DIRECTIONS = 12;
 
-// The disc in directions and rings: of each part the value farthest from zero, and how many neurons.
+// The disc divided by directions and rings: the value farthest from zero in each part, and its number of neurons.
 function ridgeletDiscTable(found) {
   const n = found.pixels, values = unpacked(found.values), middle = (i) => (i + 0.5) / n * 2 - 1;
   const partOf = (x, y) => {
@@ -89,7 +89,7 @@ function ridgeletDiscTable(found) {
   ]);
   const [first, second] = data.picture.names;
   return {
-    caption: "The disc in parts: of each the value farthest from zero, as a share of the largest, and how many neurons lie there. "
+    caption: "The disc in parts: the value farthest from zero in each, relative to the largest, and the number of neurons. "
       + `Directions turn from ${first} (0°) to ${second} (90°).`,
     heads: ["direction", ...RINGS.map((ring) => `lines ${ring}`)], rows,
   };

@@ -1,4 +1,4 @@
-// More inputs, numbers: predicted against actual, at the width the slider names.
+// More inputs, numbers: predicted against actual, at the width selected by the slider.
 
 function scatterPicture(box) {
   const found = data.picture, values = unpacked(found.values), { low, high } = found.values;
@@ -19,7 +19,7 @@ function scatterPicture(box) {
     return frame.outer;
   });
   const list = tableBehind(box, "predicted against actual", () => scatterTable(part(values, found.values, stop), stop));
-  const text = "Each point is a row; on the diagonal it is predicted exactly.";
+  const text = "Each point is a row; on the diagonal, the prediction is exact.";
   return { title: "Predicted against actual", text, legend: [], show: (at) => { stop = at; paint(); list(); } };
 }
 
@@ -29,6 +29,6 @@ function scatterTable(here, stop) {
     mean(rows.map((i) => actual[i])), shownPacked(mean(rows.map((i) => here[i])), values),
     shown(rootMeanSquare(rows.map((i) => actual[i] - here[i])), 3), rows.length,
   ]);
-  const caption = `${groupsNote(groups, actual.length, `actual ${data.target}`)}, ${stopName(stop)}.${cutNote(here, values)}`;
-  return { caption, heads: [`actual ${data.target}`, "predicted", "miss, root mean square", "rows"], rows: lines };
+  const caption = `${groupsNote(groups, actual.length, `actual ${data.target}`)}, ${stopName(stop)}.${clippedNote(here, values)}`;
+  return { caption, heads: [`actual ${data.target}`, "predicted", "residual, root mean square", "rows"], rows: lines };
 }

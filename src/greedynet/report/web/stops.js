@@ -1,4 +1,4 @@
-// The stops of the slider, in numbers and in words. The last one is the finished network.
+// The stops of the slider, as numbers and as text. The last one is the finished network.
 
 function lastStop() {
   return data.growth ? data.growth.steps.length : 0;
@@ -19,7 +19,7 @@ function stopName(stop) {
   return `${last ? "finished, " : ""}${nodes} ${nodes === 1 ? "node" : "nodes"}`;
 }
 
-function told(stop) {
+function stopText(stop) {
   const { training, score, scoreName, last } = atStop(stop);
   const parts = [];
   if (training !== null) parts.push(`${data.growth.errorName} ${shown(training, 3)} on the training rows`);

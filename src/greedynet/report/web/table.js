@@ -1,7 +1,7 @@
-// The table behind a picture, for readers who do not see it: closed at first, built when it is opened.
+// The table behind a picture, for readers who cannot see it: closed at first, built when it is opened.
 
-// `make()` returns {caption, heads, rows, now}: the first cell of a row is its name, `now` the row to point out.
-// It comes after `place`. Returns what builds the table anew, if it is open.
+// `make()` returns {caption, heads, rows, now}: the first cell of a row is its name, `now` the row to highlight.
+// It comes after `place`. Returns a function that rebuilds the table if it is open.
 function tableBehind(place, name, make) {
   const summary = element("summary", {}, "Show as a table", element("span", { class: "unseen" }, `: ${name}`));
   const table = element("table");

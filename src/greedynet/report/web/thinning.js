@@ -1,4 +1,4 @@
-// Many points made few, for the tables behind pictures.
+// Reducing many points to few, for the tables behind the pictures.
 
 const MOST_LINES = 25;
 
@@ -30,7 +30,7 @@ function groupsNote(groups, rows, by) {
   return groups.length === rows ? `Every row, by ${by}` : `The ${rows} rows in ${groups.length} groups by ${by}: means`;
 }
 
-// NaN, which is shown as a dash, where there is nothing to take the mean of.
+// NaN, which is shown as a dash, if there are no values.
 function mean(values) {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
@@ -39,14 +39,14 @@ function rootMeanSquare(values) {
   return Math.sqrt(mean(values.map((value) => value * value)));
 }
 
-// How many of each class.
+// Number of members of each class.
 function counted(classes) {
   const counts = data.classes.map(() => 0);
   classes.forEach((at) => { counts[at] += 1; });
   return counts;
 }
 
-// The same in words, such as "cat: 3, dog: 1".
+// The same as text, such as "cat: 3, dog: 1".
 function classCounts(classes) {
   const counts = counted(classes);
   return data.classes.map((name, c) => `${name}: ${counts[c]}`).filter((_, c) => counts[c]).join(", ") || "–";

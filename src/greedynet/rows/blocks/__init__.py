@@ -1,4 +1,7 @@
-"""Rows that live in blocks: in memory, in files, on a cluster."""
+"""Blocks: rows in memory, in files or on a cluster, over which a fit computes sums.
+
+May import `support` and the rest of `rows`; knows nothing of networks.
+"""
 
 from greedynet.rows.blocks.base import (
     DEFAULT_SIZES,

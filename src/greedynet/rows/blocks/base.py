@@ -1,11 +1,11 @@
-"""What a fit asks of very many rows, wherever they live.
+"""The interface between a fit and large data, in memory or elsewhere.
 
     total     a sum over all rows, such as `F'F` for a list of neurons    one pass
     take      some rows, by their positions                              one pass
 
-What a pass returns has a size that does not depend on the number of rows. So the state of a fit is
-the network and a few samples; the rows stay where they are, and whoever holds them needs to be told
-nothing but what to sum.
+The size of the result of a pass does not depend on the number of rows. So the state of a fit is the
+network and a few samples; the rows stay where they are, and their holder only needs to know what to
+sum.
 """
 
 from collections.abc import Iterator
@@ -58,11 +58,11 @@ DEFAULT_SIZES = BlockSizes()
 
 
 class Work(Protocol[T]):
-    """Something to be summed over rows; plain data that can be sent to where the rows are."""
+    """Something to sum over rows: plain data that can be sent to the holder of the rows."""
 
     @property
     def width(self) -> int:
-        """Numbers that a row is turned into on the way."""
+        """Number of intermediate values per row."""
         ...
 
     def of(self, rows: Rows) -> T:
@@ -92,7 +92,7 @@ class Blocks(Protocol):
         ...
 
     def survey(self) -> "Survey":
-        """Return what is known of all rows."""
+        """Return the survey of all rows."""
         ...
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
@@ -100,21 +100,21 @@ class Blocks(Protocol):
         ...
 
     def total(self, work: Work[T]) -> T:
-        """Return the sum over all rows; an error if they are not as many as they were."""
+        """Return the sum over all rows; raise an error if their number has changed."""
         ...
 
 
 def summed(work: Work[T], rows: Rows, pool: Pool | None = None, block_rows: int | None = None) -> T:
-    """Return the sum over rows that are in memory, block by block, added in their order."""
+    """Return the sum over rows in memory, block by block, added in order."""
     pool = pool or Pool()
-    blocks = _cut(rows, block_rows or DEFAULT_SIZES.block_rows(work.width))
+    blocks = _split(rows, block_rows or DEFAULT_SIZES.block_rows(work.width))
     found = work.of(next(blocks))
     while group := [block for _, block in zip(range(_BLOCKS_AT_ONCE), blocks, strict=False)]:
         found = reduce(work.join, pool.map(work.of, group), found)
     return found
 
 
-def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
+def _split(rows: Rows, block_rows: int) -> Iterator[Rows]:
     for start in range(0, max(1, len(rows)), block_rows):
         part = slice(start, start + block_rows)
         weights = None if rows.weights is None else rows.weights[part]
@@ -123,7 +123,7 @@ def _cut(rows: Rows, block_rows: int) -> Iterator[Rows]:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one look at all rows tells.
+    """Summary of all rows, from one pass.
 
     Attributes
     ----------
@@ -133,8 +133,8 @@ class Survey:
     mean_weight : float
         Mean of the sample weights; a sum of huge ones would overflow.
     checksum : ndarray of shape (d + n_outputs + 1,)
-        Sums of the bits of every column, modulo 2^64: exact in any order, and another number in any
-        cell is another sum.
+        Sums of the bit patterns of every column, modulo 2^64: exact in any order, and a change in
+        any single cell changes the sum.
     """
 
     n_rows: int
@@ -144,9 +144,9 @@ class Survey:
 
 
 class Surveyed:
-    """The work of a survey."""
+    """The `Work` of a survey."""
 
-    # It looks at the rows as they are.
+    # The rows are used directly.
     width = 1
 
     def of(self, rows: Rows) -> Survey:
@@ -165,7 +165,7 @@ class Surveyed:
         )
 
     def join(self, one: Survey, other: Survey) -> Survey:
-        """Survey both."""
+        """Combine two surveys."""
         low = np.minimum(one.input_range[0], other.input_range[0])
         high = np.maximum(one.input_range[1], other.input_range[1])
         n_rows = one.n_rows + other.n_rows
@@ -188,9 +188,9 @@ def _bits(values: NDArray[np.floating]) -> NDArray[np.uint64]:
 
 
 def _over_rows(ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-    """Return `ufunc.reduce(values, axis=0)`, ten times as fast where columns are few.
+    """Return `ufunc.reduce(values, axis=0)`, ten times as fast if there are few columns.
 
-    Many rows are read as one long row, of which processors take several numbers at a time.
+    Many rows are read as one long row, which processors can handle several numbers at a time.
     """
     n, d = len(values) // _SIDE_BY_SIDE, values.shape[1]
     if n > 1:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class MemoryBlocks:
-    """Rows in memory; threads take the blocks.
+    """Rows in memory, whose blocks are processed by threads.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class MemoryBlocks:
         return len(self.rows)
 
     def survey(self) -> Survey:
-        """Return what is known of all rows."""
+        """Return the survey of all rows."""
         return self.total(Surveyed())
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
@@ -71,5 +71,5 @@ def as_blocks(
 
 
 def in_memory(rows: Rows | Blocks) -> Rows:
-    """Return all rows, which are few, in memory."""
+    """Return all rows in memory, for small data."""
     return rows if isinstance(rows, Rows) else rows.take(np.arange(len(rows)))

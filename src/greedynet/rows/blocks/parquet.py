@@ -1,4 +1,4 @@
-"""Parquet files and folders -> raw blocks, by pyarrow."""
+"""Parquet files and folders -> raw blocks, read by pyarrow."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ class ParquetReader:
     ----------
     dataset : pyarrow.dataset.Dataset
     features, targets : tuple of str
-        Columns of inputs and outputs; one target alone is a plain column.
+        Columns of inputs and outputs; a single target gives a 1-D output.
     weight : str or None
         Column of sample weights.
     """
@@ -52,10 +52,10 @@ def parquet_reader(
     Parameters
     ----------
     path : Path
-        A file, or a folder of files with the same columns; of folders such as `year=2024`, the
-        names are columns too.
+        A file, or a folder of files with the same columns; folders such as `year=2024` are columns
+        too.
     y : str or list of str
-        Column to learn, or several.
+        Column or columns to predict.
     sample_weight : str or None
         Column of weights.
     """
@@ -64,7 +64,7 @@ def parquet_reader(
     targets = _targets(y, names)
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise ValueError(
-            "`sample_weight` must name a column where `X` is a Parquet file, got "
+            "`sample_weight` must name a column if `X` is a Parquet file, got "
             f"{type(sample_weight).__name__}."
         )
     others = {*targets, *([sample_weight] if sample_weight else [])}
@@ -74,7 +74,7 @@ def parquet_reader(
     features = tuple(n for n in names if n not in others and not is_index_column(n))
     if not features:
         raise ValueError(
-            f"`X` must have a column of inputs beside {sorted(others)}, got none in "
+            f"`X` must have at least one input column besides {sorted(others)}, got none in "
             f"{os.fspath(path)}."
         )
     _check_files(opened, {name for name in names if not is_index_column(name)})
@@ -87,71 +87,74 @@ def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
     if not targets or not all(isinstance(name, str) for name in targets):
         got = repr(y) if y is None or isinstance(y, list | tuple) else type(y).__name__
         raise ValueError(
-            "`y` must name the column to learn where `X` is a Parquet file, or several in a list, "
-            f"got {got}; there are {names}."
+            "`y` must name the column to predict if `X` is a Parquet file, or a list of several, "
+            f"got {got}; the columns are {names}."
         )
     return targets
 
 
 def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
-    """Yield the inputs of a file or a folder in blocks, whatever else is there."""
+    """Yield the inputs of a file or a folder in blocks, ignoring other columns."""
     opened = _dataset(path)
     missing = sorted(set(features) - set(opened.schema.names))
     if missing:
         raise ValueError(f"`X`: {os.fspath(path)} lacks the columns {missing}.")
     _check_files(opened, set(features))
     _check_numbers(opened, features)
-    # The last one twice: as inputs, and as outputs that nobody looks at.
+    # The last column also serves as output, which is not used.
     for X, *_ in ParquetReader(opened, tuple(features), (features[-1],)):
         if len(X):
             yield X
 
 
 def _dataset(path: Path) -> Any:
-    """Open a Parquet file or a folder of them, with the columns of all files.
+    """Open a Parquet file or a folder of them, with the unified schema of all files.
 
-    pyarrow takes those of the first: whole numbers there would be all that others may have.
+    By default, pyarrow uses the schema of the first file: integers there would be forced on the
+    others.
     """
     dataset = require("pyarrow.dataset", "tables", "fit")
     if not path.exists():
         raise FileNotFoundError(f"`X`: there is no file or folder {os.fspath(path)}.")
-    # Above a file, folders have nothing to say.
-    told = {"format": "parquet", "partitioning": "hive" if path.is_dir() else None}
+    # For a single file, the folders above it are not partitions.
+    options = {"format": "parquet", "partitioning": "hive" if path.is_dir() else None}
     try:
-        opened = dataset.dataset(path, **told)
+        opened = dataset.dataset(path, **options)
         schemas = [opened.schema, *(file.physical_schema for file in opened.get_fragments())]
         unify = require("pyarrow", "tables", "fit").unify_schemas
-        return dataset.dataset(path, unify(schemas, promote_options="permissive"), **told)
+        return dataset.dataset(path, unify(schemas, promote_options="permissive"), **options)
     except (OSError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"`X`: {os.fspath(path)} cannot be read as Parquet: {reason}") from None
 
 
 def _check_files(opened: Any, names: set[str]) -> None:
-    """Demand that these columns are in every file: pyarrow would fill in nulls."""
+    """Raise an error unless these columns are in every file: pyarrow would fill in nulls."""
     for file in opened.get_fragments():
         missing = sorted(names - _names(file))
         if missing:
             raise ValueError(
                 f"`X` must have the same columns in every file of a folder, got {file.path} "
-                f"without {missing}, which others have: add them, or leave the file out."
+                f"without {missing}, which others have: add them, or remove the file."
             )
 
 
 def _names(file: Any) -> set[str]:
-    """Return the columns that a file has, or that the names of its folders tell."""
-    told = require("pyarrow.dataset", "tables", "fit").get_partition_keys(file.partition_expression)
-    return {*file.physical_schema.names, *told}
+    """Return the columns of a file, including those given by the names of its folders."""
+    partitions = require("pyarrow.dataset", "tables", "fit").get_partition_keys(
+        file.partition_expression
+    )
+    return {*file.physical_schema.names, *partitions}
 
 
 def _check_numbers(opened: Any, names: Sequence[str]) -> None:
-    """Refuse inputs that are dates, text or lists."""
+    """Raise an error for inputs that are dates, text or lists."""
     types = require("pyarrow.types", "tables", "fit")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     kinds = {name: opened.schema.field(name).type for name in names}
     others = [f"{name} ({kind})" for name, kind in kinds.items() if not any(t(kind) for t in tests)]
     if others:
         raise ValueError(
-            f"`X` must hold numbers, got others in the columns {', '.join(others)}: leave them "
-            "out or encode them."
+            f"`X` must hold numbers, got other types in the columns {', '.join(others)}: drop or "
+            "encode them."
         )

@@ -1,4 +1,4 @@
-"""Raw blocks, as users have them -> rows: checked, classes as unit vectors, weights of mean 1."""
+"""Raw blocks, as given by users -> rows: checked, classes as unit vectors, weights of mean 1."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ Raw = tuple[Any, Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """How raw blocks become rows.
+    """The conversion of raw blocks to rows.
 
     Attributes
     ----------
     n_features, n_outputs : int
-        Columns that every block must have.
+        Number of columns that every block must have.
     classes : ndarray or None
-        What the outputs are to be, in their order; None for numbers.
+        The classes of the outputs, in order; None for numbers.
     by_class : ndarray or None
         Weight of each class.
     mean_weight : float
-        What the weights are divided by, so that their mean is 1.
+        Divisor of the weights, which makes their mean 1.
     checked : bool
-        Whether the blocks have been seen before, and found in order.
+        Whether the blocks have already been checked.
     """
 
     n_features: int
@@ -49,7 +49,7 @@ class Preparation:
         raw : tuple
             Inputs, outputs, weights or None.
         name : str
-            What errors call the block, such as "block 3".
+            Name of the block in error messages, such as "block 3".
         """
         X = as_inputs(raw[0], name)
         if X.shape[1] != self.n_features:
@@ -72,7 +72,7 @@ class Preparation:
             Y = y.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise ValueError(
-                f"`y` must hold numbers, got {y.dtype} in {name}: for classes write "
+                f"`y` must hold numbers, got {y.dtype} in {name}: for classes use "
                 "GreedyNetClassifier."
             ) from None
         Y = Y.reshape(len(Y), -1) if Y.size else Y.reshape(0, self.n_outputs)
@@ -98,7 +98,7 @@ def _with_weights(X: NDArray[np.floating], Y: Float64, weights: Float64 | None) 
 
 
 def as_arrays(raw: Raw, name: str) -> Raw:
-    """Return a block as arrays of as many rows."""
+    """Return a block as arrays with the same number of rows."""
     X = as_inputs(raw[0], name)
     weights = np.full(len(X), raw[2]) if is_number(raw[2]) else raw[2]
     raw = X, raw[1], weights
@@ -106,7 +106,7 @@ def as_arrays(raw: Raw, name: str) -> Raw:
 
 
 def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
-    """Return the inputs of a block in memory: float32 as they are, all else as float64."""
+    """Return the inputs of a block in memory: float32 unchanged, everything else as float64."""
     try:
         values = np.array(X, order="C", copy=None)
     except (TypeError, ValueError) as error:
@@ -123,7 +123,7 @@ def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
 
 
 def outputs_of(raw: Raw, name: str) -> NDArray[Any]:
-    """Return the outputs of a block as they are, one for each row."""
+    """Return the outputs of a block unchanged, one for each row."""
     try:
         y = np.asarray(raw[1])
     except (TypeError, ValueError) as error:
@@ -132,14 +132,14 @@ def outputs_of(raw: Raw, name: str) -> NDArray[Any]:
         raise ValueError(f"`y` must have one or two dimensions, got {y.ndim} in {name}.")
     if len(y) != len(raw[0]):
         raise ValueError(
-            f"Every block must have as many rows of each, got {len(raw[0])} of `X`, {len(y)} of "
-            f"`y` in {name}."
+            f"Every block must have the same number of rows of `X` and `y`, got {len(raw[0])} of "
+            f"`X`, {len(y)} of `y` in {name}."
         )
     return y
 
 
 def weights_of(raw: Raw, name: str, checked: bool = False) -> Float64 | None:
-    """Return the weights of a block, one for each row, if it has some."""
+    """Return the weights of a block, one for each row, or None if it has none."""
     if raw[2] is None:
         return None
     check_kind(raw[2], "sample_weight", f" in {name}")
@@ -154,31 +154,31 @@ def weights_of(raw: Raw, name: str, checked: bool = False) -> Float64 | None:
     if (weights < 0).any():
         raise ValueError(
             f"`sample_weight` must be non-negative, got negative values in {name}: write 0 for "
-            "rows to leave out."
+            "rows to ignore."
         )
     return weights
 
 
 def _no_numbers(argument: str, name: str, error: Exception) -> ValueError:
-    return ValueError(f"`{argument}` must hold numbers, got others in {name}: {error}")
+    return ValueError(f"`{argument}` must hold numbers, got other types in {name}: {error}")
 
 
 def _check_finite(name: str, **arrays: NDArray[Any]) -> None:
     for key, array in arrays.items():
-        # A sum of huge numbers is infinite too.
+        # The sum may also be infinite for huge finite numbers.
         with np.errstate(over="ignore"):
             is_finite = np.isfinite(array.sum()) or np.isfinite(array).all()
         if not is_finite:
             row = int(np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))[0])
             raise ValueError(
                 f"`{key}` must hold finite numbers only, got NaN or infinity in row {row} of "
-                f"{name}: leave out such rows, or fill them."
+                f"{name}: remove such rows, or fill in the values."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of classes that were met, sorted, with the sum of their weights."""
+    """The labels of the classes that occur, sorted, with the sums of their weights."""
 
     values: NDArray[Any]
     weights: Float64
@@ -196,7 +196,7 @@ class Labels:
     def joined(parts: Sequence["Labels"]) -> "Labels":
         """Return the labels of several blocks."""
         kinds = {part.values.dtype.kind for part in parts}
-        if len(kinds) > 1:  # such as text in one, numbers in another
+        if len(kinds) > 1:  # such as text in one block and numbers in another
             check_labels(np.concatenate([p.values.astype(object) for p in parts]), "y")
         values, at = np.unique(np.concatenate([p.values for p in parts]), return_inverse=True)
         weights = np.concatenate([p.weights for p in parts])

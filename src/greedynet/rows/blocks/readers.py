@@ -1,4 +1,4 @@
-"""What users have -> raw blocks, read as often as one likes: memory maps, iterables, Parquet."""
+"""Data of users -> raw blocks, which can be read repeatedly: memory maps, iterables, Parquet."""
 
 import mmap
 import os
@@ -20,7 +20,7 @@ from greedynet.support.checks import check_same_length, check_weight_shape, chec
 
 @dataclass(frozen=True, eq=False)
 class ArrayReader:
-    """Arrays of any size, some of them mapped from files; read pages do not stay in memory.
+    """Arrays of any size, some of them memory-mapped; pages are released after reading.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class ArrayReader:
     def of(
         X: NDArray[Any], y: Any, sample_weight: Any, sizes: BlockSizes = DEFAULT_SIZES
     ) -> "ArrayReader":
-        """Return a reader of arrays that go together."""
+        """Return a reader of arrays with matching rows."""
         if y is None or np.ndim(y) == 0:
             raise ValueError(
-                f"`y` must have a value for each row where `X` is a memory map, got {y!r}: give an "
-                "array; names of columns go with Parquet files."
+                f"`y` must have a value for each row if `X` is a memory map, got {y!r}: give an "
+                "array; column names are for Parquet files."
             )
         outputs = _array(y)
         check_same_length(X=X, y=outputs)
@@ -56,24 +56,24 @@ class ArrayReader:
         step = self.sizes.read_rows(self.X.shape[1] + 1)
         for start in range(0, len(self.X), step):
             part = slice(start, start + step)
-            # A copy: what is mapped is let go of below.
+            # A copy, as the mapped pages are released below.
             X, y, weights = (None if a is None else np.array(a[part]) for a in arrays)
             for array in arrays:
-                _let_go(array)
+                _release_pages(array)
             yield X, y, weights
 
 
-def _let_go(array: Any) -> None:
-    """Give the pages of a mapped file back; they stay in the file, and in the system's cache."""
+def _release_pages(array: Any) -> None:
+    """Release the pages of a mapped file; they remain in the file, and in the system's cache."""
     mapped = getattr(array, "_mmap", None)
-    # Changes to a private mapping are nowhere else.
+    # Changes to a private mapping exist only in its pages.
     if isinstance(mapped, mmap.mmap) and array.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
 @dataclass(frozen=True, eq=False)
 class IterableReader:
-    """Any re-iterable of `(X, y)` or `(X, y, sample_weight)`; all have the same columns."""
+    """Any re-iterable of `(X, y)` or `(X, y, sample_weight)`, all with the same columns."""
 
     blocks: Iterable[Any]
 
@@ -90,7 +90,7 @@ class IterableReader:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What all blocks have or none: names of columns, weights."""
+    """Properties that all blocks must share: names of columns, presence of weights."""
 
     names: tuple[str, ...] | None
     weighted: bool
@@ -99,41 +99,41 @@ class _Kind:
         if self.names != first.names:
             raise ValueError(
                 "`X` must have the same columns in the same order in every block, "
-                f"{_told(first.names)} as in the first, got {_told(self.names)} in {name}: give "
-                "data frames block[columns], or arrays only."
+                f"{_described(first.names)} as in the first, got {_described(self.names)} in "
+                f"{name}: give data frames block[columns], or arrays only."
             )
         if self.weighted != first.weighted:
             have, got = ("some", "none") if first.weighted else ("none", "some")
             raise ValueError(
                 f"`sample_weight` must be in every block or in no block, got {have} in the first "
-                f"and {got} in {name}: write a weight of 1 where there is none."
+                f"and {got} in {name}: write weights of 1 in blocks without any."
             )
 
 
-def _told(names: tuple[str, ...] | None) -> str:
+def _described(names: tuple[str, ...] | None) -> str:
     return "columns without names" if names is None else str(list(names))
 
 
 def _unpacked(block: Any, number: int) -> Raw:
     if not isinstance(block, tuple | list) or len(block) not in (2, 3):
         raise TypeError(
-            "`X` must give blocks `(X, y)` or `(X, y, sample_weight)`, got "
+            "`X` must yield blocks `(X, y)` or `(X, y, sample_weight)`, got "
             f"{type(block).__name__} as block {number}."
         )
     return (*block, None) if len(block) == 2 else (block[0], block[1], block[2])
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns as scikit-learn knows them: all text, or none."""
+    """Return the names of the columns by the rules of scikit-learn: all text, or None."""
     names = _get_feature_names(X)
     return None if names is None else tuple(names.tolist())
 
 
 def gives_blocks(X: Any, y: Any) -> bool:
-    """Whether `X` is something to read blocks from, rather than a matrix."""
+    """Whether `X` yields blocks, rather than being a matrix."""
     if isinstance(X, str | os.PathLike | Source) or (isinstance(X, np.memmap) and X.ndim == 2):
         return True
-    is_matrix = hasattr(X, "__array__") or hasattr(X, "shape")  # a sparse one is no array
+    is_matrix = hasattr(X, "__array__") or hasattr(X, "shape")  # sparse matrices are not arrays
     if y is not None or is_matrix or isinstance(X, Mapping | bytes):
         return False
     if isinstance(X, list | tuple):
@@ -144,7 +144,7 @@ def gives_blocks(X: Any, y: Any) -> bool:
 def reader_of(
     X: Any, y: Any, sample_weight: Any, sizes: BlockSizes = DEFAULT_SIZES
 ) -> tuple[Iterable[Raw], tuple[str, ...] | None]:
-    """Return what reads the blocks, and the names of the inputs if files have them."""
+    """Return the reader of the blocks, and the names of the inputs if files provide them."""
     if isinstance(X, str | os.PathLike):
         files = parquet_reader(Path(X), y, sample_weight, sizes)
         return files, files.features
@@ -152,13 +152,13 @@ def reader_of(
         return ArrayReader.of(X, y, sample_weight, sizes), None
     if iter(X) is X:
         raise TypeError(
-            f"`X` must give its blocks again for every pass, got a {type(X).__name__}, which is "
-            "spent after one: pass a list, or an object whose `__iter__` starts anew."
+            f"`X` must yield its blocks again for every pass, got a {type(X).__name__}, which is "
+            "exhausted after one: pass a list, or an object whose `__iter__` starts again."
         )
     if sample_weight is not None:
         raise ValueError(
-            "`sample_weight` must be None where `X` gives blocks, got values: give blocks "
-            "`(X, y, sample_weight)`."
+            "`sample_weight` must be None if `X` yields blocks, got values: yield blocks `(X, y, "
+            "sample_weight)`."
         )
     return IterableReader(X), None
 
@@ -168,12 +168,12 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def input_blocks(X: Any) -> Iterator[Any]:
-    """Yield the inputs of what gives blocks, outputs and weights left aside.
+    """Yield the inputs of blocks, without outputs and weights.
 
     Parameters
     ----------
     X : memmap or iterable
-        Of the kinds that a fit takes; blocks may be inputs alone.
+        As in a fit; blocks may also consist of inputs only.
     """
     mapped = isinstance(X, np.memmap)
     for block in ArrayReader(X, np.broadcast_to(0.0, len(X))) if mapped else X:

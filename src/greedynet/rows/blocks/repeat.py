@@ -1,4 +1,4 @@
-"""`Repeated`: blocks as arrays, which have to be the same every time they are read."""
+"""`Repeated`: blocks as arrays, which must be the same every time they are read."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from greedynet.rows.blocks.prepare import Raw, as_arrays
 
-# Of so many rows one is looked at.
+# One out of this many rows is checked.
 _STEP = 1_000
-# Odd, so that other bits in any one column are another checksum, whatever the others are.
+# Odd, so that a change in any single column changes the checksum.
 _FACTOR = 6364136223846793005
 
 
 class Repeated:
-    """Blocks as arrays, the same every time.
+    """Blocks as arrays, which must be the same every time.
 
-    The first row and every thousandth after it are known by a checksum, and compared when they come
-    again. That takes next to no time, and blocks that are drawn, shuffled or written anew do not
-    pass. How rows are cut into blocks does not matter.
+    Checksums of the first row and every thousandth after it are stored, and compared in later
+    passes. This takes negligible time, and detects blocks that are redrawn, reshuffled or
+    rewritten. The division of rows into blocks may change.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Repeated:
         for i, (before, now) in enumerate(zip(known, found, strict=False)):
             if before != now:
                 raise ValueError(
-                    "`X` must give the same rows every time it is read, got another row "
+                    "`X` must yield the same rows every time it is read, got a different row "
                     f"{first + i * _STEP} of block {number} than before: blocks must not change "
                     "during a fit."
                 )
@@ -65,5 +65,5 @@ def _checksums(raw: Raw, chosen: slice) -> NDArray[np.uint64]:
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     if values.dtype.kind in "biuf":
         return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    # Texts and objects have no bits of their own that stay the same.
+    # The bits of texts and objects are references, which are not reproducible.
     return np.array([zlib.crc32(repr(row).encode()) for row in values.tolist()], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""`SourceBlocks`: rows that are read, here or elsewhere, whenever something is to be summed."""
+"""`SourceBlocks`: rows that are read, here or elsewhere, for every sum."""
 
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Source(Protocol):
-    """Where raw blocks come from, as often as they are asked for."""
+    """A source of raw blocks, which can be read repeatedly."""
 
     @property
     def n_features(self) -> int:
@@ -24,12 +24,12 @@ class Source(Protocol):
 
     @property
     def output_shape(self) -> tuple[int, ...]:
-        """Shape of the outputs of one row: `()` for a plain column."""
+        """Shape of the outputs of one row: `()` for a 1-D array."""
         ...
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the inputs, if they have some."""
+        """Names of the inputs, or None if they have none."""
         ...
 
     def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
@@ -37,11 +37,11 @@ class Source(Protocol):
         ...
 
     def take(self, preparation: Preparation, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions, which ascend."""
+        """Return the rows at some positions, in ascending order."""
         ...
 
     def labels(self) -> Labels:
-        """Return the classes that the outputs name."""
+        """Return the classes that occur in the outputs."""
         ...
 
 
@@ -53,9 +53,9 @@ class SourceBlocks:
     ----------
     source : Source
     preparation : Preparation
-        How raw blocks become rows.
+        The conversion of raw blocks to rows.
     known : Survey
-        What the first pass found.
+        The survey of the first pass.
     """
 
     source: Source
@@ -64,7 +64,7 @@ class SourceBlocks:
 
     @staticmethod
     def of(source: Source, preparation: Preparation) -> "SourceBlocks":
-        """Go through all rows once, and check them."""
+        """Check and survey all rows in one pass."""
         _, known = source.total(preparation, Surveyed())
         mean = float(rounded(known.mean_weight))
         return SourceBlocks(source, replace(preparation, checked=True, mean_weight=mean), known)
@@ -83,14 +83,14 @@ class SourceBlocks:
         return self.known.n_rows
 
     def survey(self) -> Survey:
-        """Return what is known of all rows."""
+        """Return the survey of all rows."""
         return self.known
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions, which ascend."""
+        """Return the rows at some positions, in ascending order."""
         rows = self.source.take(self.preparation, positions)
         if len(rows) != len(positions):
-            self._refuse(f"at most {len(rows)} of the {len(positions)} rows asked for")
+            self._refuse(f"at most {len(rows)} of the {len(positions)} rows requested")
         self._check_numbers(rows)
         return rows
 
@@ -103,19 +103,19 @@ class SourceBlocks:
         return found
 
     def _check_numbers(self, found: Any) -> None:
-        """Where NaN came out, look whether it went in: rows are not checked in every pass."""
+        """If the result contains NaN, check the rows again, which is not done in every pass."""
         if _has_nan(found):
             self.source.total(replace(self.preparation, checked=False), Surveyed())
 
     def _refuse(self, got: str) -> None:
         raise ValueError(
-            f"`X` must give the same rows every time it is read, {len(self):,} the first time, got "
-            f"{got} now: blocks must not change, or run out, during a fit."
+            f"`X` must yield the same rows every time it is read, {len(self):,} the first time, "
+            f"got {got} now: blocks must not change or run out during a fit."
         )
 
 
 def _has_nan(found: Any) -> bool:
-    """Whether NaN is in an array, a number, or a dataclass of such."""
+    """Whether an array, a number, or a dataclass of them contains NaN."""
     if is_dataclass(found):
         return any(_has_nan(getattr(found, part.name)) for part in fields(found))
     return isinstance(found, np.ndarray | float) and bool(np.isnan(found).any())

@@ -1,4 +1,4 @@
-"""`StreamSource`: rows that are read block by block, one in memory and the next on its way."""
+"""`StreamSource`: rows that are read block by block, with the next block prefetched."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ class StreamSource:
     Parameters
     ----------
     reader : iterable of (X, y, weights or None)
-        Gives the same blocks every time.
+        Yields the same blocks every time.
     feature_names : tuple of str or None
         Names of the inputs; None for those of the first block.
     pool : Pool or None
@@ -42,10 +42,10 @@ class StreamSource:
     ) -> None:
         self._reader = Repeated(reader)
         self._pool, self._sizes = pool, sizes
-        # What an empty block has in a row, nobody knows.
+        # The shape of an empty block is not reliable.
         first = next((raw for raw in reader if len(raw[0])), None)
         if first is None:
-            raise ValueError("`X` must give at least one block of rows, got none.")
+            raise ValueError("`X` must yield at least one block of rows, got none.")
         self.feature_names = feature_names or column_names(first[0])
         self.n_features = int(as_inputs(first[0], "the first block").shape[1])
         self.output_shape = tuple(np.shape(first[1])[1:])
@@ -71,7 +71,7 @@ class StreamSource:
         return joined(parts)
 
     def labels(self) -> Labels:
-        """Return the classes that the outputs name."""
+        """Return the classes that occur in the outputs."""
         numbered = enumerate(ahead(self._reader))
         return Labels.joined([Labels.of(raw, f"block {n}") for n, raw in numbered if len(raw[0])])
 
@@ -83,7 +83,7 @@ class StreamSource:
 
 
 def joined(parts: list[Rows]) -> Rows:
-    """Return rows one after the other; none have weights, or all."""
+    """Concatenate rows; either none or all have weights."""
     weights = [part.weights for part in parts if part.weights is not None]
     return Rows(
         np.concatenate([part.X for part in parts]),
@@ -93,7 +93,7 @@ def joined(parts: list[Rows]) -> Rows:
 
 
 def ahead(blocks: Iterable[T]) -> Iterator[T]:
-    """Yield blocks, while a thread fetches the next one."""
+    """Yield blocks while a thread prefetches the next one."""
     end = object()
     with ThreadPoolExecutor(1) as executor:
         source = iter(blocks)

@@ -1,4 +1,7 @@
-"""Tables: files of rows and named columns, behind one small interface, `base.Table`."""
+"""Readers: files and data frames with named columns, behind one small interface, `base.Table`.
+
+May import `support`, and no other module of `tables`.
+"""
 
 import os
 from collections.abc import Mapping
@@ -17,17 +20,17 @@ __all__ = ["Block", "Column", "Table", "TableError", "has_decimal_comma", "is_te
 
 
 def open_table(source: Any, separator: str | None = None, decimal: str = ".") -> Table:
-    """Return the table that is meant.
+    """Open a table.
 
     Parameters
     ----------
     source : str, path, data frame, mapping or Table
-        A file of CSV, TSV, Parquet or NPZ; or columns that are in memory. Text may be compressed,
-        by gzip, bzip2 or xz: `data.csv.gz`.
+        A CSV, TSV, Parquet or NPZ file; or columns in memory. Text files may be compressed by gzip,
+        bzip2 or xz: `data.csv.gz`.
     separator : str or None, default=None
-        What stands between the cells of a text file; None to find out.
+        Separator of the cells of a text file; None to detect it.
     decimal : {".", ","}, default="."
-        What stands before the decimals of numbers that are text.
+        Decimal separator of numbers in text.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def open_table(source: Any, separator: str | None = None, decimal: str = ".") ->
 
 
 def is_text(table: Table) -> bool:
-    """Whether the table is a file of text, whose cells a separator tells apart."""
+    """Whether the table is a text file, whose cells are separated by a character."""
     inner = table.table if isinstance(table, CommaTable) else table
     return isinstance(inner, DelimitedTable)
 
@@ -62,8 +65,8 @@ def _open_file(path: Path, separator: str | None) -> Table:
         raise TableError(f"{str(path)!r} is a folder: name a file in it.")
     if not path.is_file():
         raise TableError(
-            f"{str(path)!r} is a pipe or a device, and a table is read more than once: write it "
-            "to a file first, and give that."
+            f"{str(path)!r} is a pipe or a device, but a table is read more than once: write it "
+            "to a file first."
         )
     with open(path, "rb") as file:
         start = file.read(4)
@@ -74,5 +77,7 @@ def _open_file(path: Path, separator: str | None) -> Table:
         return NpzTable(path)
     inner = plain_name(path).suffix.lower()
     if inner != ending and inner in (".parquet", ".pq", ".npz"):
-        raise TableError(f"{path.name} is compressed twice: give the {inner} file that is in it.")
+        raise TableError(
+            f"{path.name} is compressed twice: give the {inner} file that it contains."
+        )
     return DelimitedTable(path, separator)

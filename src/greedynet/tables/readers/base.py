@@ -1,4 +1,4 @@
-"""What every table offers: the names of its columns, and its rows in blocks."""
+"""The interface of tables: the names of the columns, and the rows in blocks."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,24 +7,24 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# float64, NaN where a cell is empty; or objects: text as it stands, "None" and "nan" too.
+# float64, NaN for empty cells; or objects: the text of the cells, including "None" and "nan".
 Column = NDArray[Any]
 Block = dict[str, Column]
 
-# Rows of a block: enough to be quick, few enough to forget about memory.
+# Rows of a block: enough to be fast, few enough to need little memory.
 ROWS = 8192
 
 
 class TableError(ValueError):
-    """Data that cannot be used as they are; the message says what is wrong and what to do."""
+    """Data that cannot be used; the message gives the reason and the remedy."""
 
 
 class Table(Protocol):
-    """Named columns of equal length, read in blocks as often as one likes."""
+    """Named columns of equal length, which can be read in blocks repeatedly."""
 
     @property
     def label(self) -> str:
-        """What errors call it, such as "data.csv"."""
+        """Its name in error messages, such as "data.csv"."""
         ...
 
     @property
@@ -33,29 +33,29 @@ class Table(Protocol):
         ...
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows in order, some thousand at a time, of these columns."""
+        """Yield the rows of these columns in order, several thousand at a time."""
         ...
 
 
 def check_names(label: str, names: Sequence[str]) -> None:
-    """Demand that there are columns, and that each has a name of its own.
+    """Raise an error unless there are columns, and their names are distinct.
 
     Parameters
     ----------
     label : str
-        What errors call the table.
+        Name of the table in error messages.
     names : sequence of str
         The names of all columns.
     """
     if not names:
-        raise TableError(f"{label} has no columns: give a table that has some.")
+        raise TableError(f"{label} has no columns: give a table with columns.")
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise TableError(f"{label} has more than one column named {twice[0]!r}: rename them.")
 
 
 def as_column(values: Any) -> Column:
-    """Return any values as a column: numbers as float64, all else as text."""
+    """Return any values as a column: numbers as float64, everything else as text."""
     array = np.asarray(values)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
@@ -72,7 +72,7 @@ def text_column(cells: Sequence[str]) -> Column:
 
 
 def sliced(columns: Block, names: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks of columns that are in memory."""
+    """Yield the blocks of columns in memory."""
     n_rows = len(next(iter(columns.values()), ()))
     for start in range(0, n_rows, ROWS):
         yield {name: columns[name][start : start + ROWS] for name in names}

@@ -1,4 +1,4 @@
-"""Tables whose numbers have a decimal comma, as much of the world writes them: 1,5 for 1.5."""
+"""Tables whose numbers have a decimal comma: 1,5 for 1.5."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ _WITH_POINT = re.compile(_NUMBER.format(r"\."))
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number if its comma is a decimal one."""
+    """Whether a cell is a number if its comma is read as a decimal comma."""
     return _WITH_COMMA.fullmatch(cell) is not None
 
 
 class CommaTable:
-    """A table whose text columns have numbers with decimal commas; others are as they are.
+    """A table whose text columns may contain numbers with decimal commas.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class CommaTable:
         self.names = table.names
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows in order, numbers with a point."""
+        """Yield the rows in order, with decimal points in numbers."""
         start = 0
         for block in self.table.blocks(names):
             yield {name: self._pointed(name, cells, start) for name, cells in block.items()}
@@ -45,8 +45,8 @@ class CommaTable:
             if "." in cell and _WITH_POINT.fullmatch(cell):
                 raise TableError(
                     f"{self.label}: column {name!r} holds {cell!r} in data row {row}, a number "
-                    'with a point, where `decimal=","` promises commas: leave that out, or write '
-                    "such numbers without points."
+                    'with a point, but `decimal=","` requires commas: omit it, or write such '
+                    "numbers without points."
                 )
         return text_column(
             [cell.replace(",", ".") if has_decimal_comma(cell) else cell for cell in cells]

@@ -1,4 +1,4 @@
-"""Files as they were before they were compressed, by the standard library."""
+"""Decompression of files, by the standard library."""
 
 import importlib
 import zlib
@@ -7,14 +7,14 @@ from typing import IO, Any
 
 ENDINGS = (".gz", ".bz2", ".xz")
 
-# How compressed files begin, whatever their names, and what reads them.
+# First bytes of compressed files, which may have any name, and the modules that read them.
 _BEGINNINGS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
-# What every bz2 file has after its third byte, the size of its blocks: a text may begin with BZh.
+# Bytes of every bz2 file after the block size, the fourth byte: a text may begin with BZh.
 _BZ2_BLOCK = (b"1AY&SY", b"\x17rE8P\x90")
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, decompressed if it is compressed."""
+    """Open a file for reading, and decompress it if necessary."""
     with open(path, "rb") as file:
         start = file.read(10)
     for beginning, name in _BEGINNINGS.items():
@@ -26,13 +26,13 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def plain_name(path: Path) -> Path:
-    """Return the name without the ending of a compressed file: `a.tsv` for `a.tsv.gz`."""
+    """Return the name without the extension of a compressed file: `a.tsv` for `a.tsv.gz`."""
     return path.with_suffix("") if path.suffix.lower() in ENDINGS else path
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether a decompressor has raised an error, whatever its kind calls that."""
+    """Whether the error was raised by one of the decompressors."""
     if isinstance(error, OSError):
-        return error.errno is None  # errors of the disk have a number
-    # lzma may be missing from Python: its error is known by name.
+        return error.errno is None  # errors of the file system have a number
+    # Python may lack lzma, so its error is recognised by name.
     return isinstance(error, EOFError | zlib.error) or type(error).__name__ == "LZMAError"

@@ -1,4 +1,4 @@
-"""Tables of text, one line a row: CSV and TSV."""
+"""Text tables with one line per row: CSV and TSV."""
 
 import csv
 import io
@@ -19,14 +19,14 @@ _SAMPLE_LINES = 20
 
 
 class DelimitedTable:
-    """A CSV or TSV file, compressed or not, read anew for every pass.
+    """A CSV or TSV file, compressed or not, which is read again for every pass.
 
     Parameters
     ----------
     path : Path
         The file. Its first line names the columns.
     separator : str or None
-        What stands between cells; None to find out: comma, semicolon or tab.
+        Separator of the cells; None to detect it: comma, semicolon or tab.
     """
 
     def __init__(self, path: Path, separator: str | None = None) -> None:
@@ -47,7 +47,7 @@ class DelimitedTable:
         self.names = tuple(self._places)
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows in order, some thousand at a time, of these columns; all is text."""
+        """Yield the rows of these columns in order, several thousand at a time, as text."""
         places = [self._places[name] for name in names]
         with self._rows() as rows:
             next(rows, None)
@@ -63,7 +63,7 @@ class DelimitedTable:
 
     @contextmanager
     def _rows(self) -> Iterator[Iterator[list[str]]]:
-        """Lend the rows, empty lines left out."""
+        """Yield an iterator over the rows, without empty lines."""
         with self._open() as file, self._explained():
             yield filter(None, csv.reader(file, delimiter=self.separator, strict=True))
 
@@ -77,19 +77,19 @@ class DelimitedTable:
                 yield
         except UnicodeDecodeError as error:
             raise TableError(
-                f"{self.label} is no text in UTF-8 (byte 0x{error.object[error.start]:02x}): save "
+                f"{self.label} is not UTF-8 text (byte 0x{error.object[error.start]:02x}): save "
                 "it as CSV in UTF-8."
             ) from error
         except csv.Error as error:
             raise TableError(f"{self.label} cannot be read as CSV: {error}.") from error
 
     def _sniffed(self) -> str:
-        """Return the separator that cuts the first lines into the most cells, all into as many."""
+        """Return the separator that splits the first lines into the most cells, evenly."""
         with self._open() as file, self._explained():
             sample = file.read(_SAMPLE)
         lines = sample.splitlines()
         if len(sample) == _SAMPLE and len(lines) > 1:
-            lines.pop()  # cut short
+            lines.pop()  # truncated
         lines = [line for line in lines if line.strip()][:_SAMPLE_LINES]
 
         def quality(separator: str) -> tuple[bool, int]:
@@ -110,7 +110,7 @@ class DelimitedTable:
                 "names of the columns belong: add a line of names."
             )
         check_names(self.label, list(filter(None, names)))
-        # A column without a name is the index that pandas writes: no property of the row.
+        # A column without a name is an index written by pandas, not a property of the row.
         return {name: place for place, name in enumerate(names) if name}
 
     def _check_widths(self, block: list[list[str]], start: int) -> None:
@@ -118,8 +118,8 @@ class DelimitedTable:
             if len(row) != self._n_cells:
                 raise TableError(
                     f"{self.label}: data row {number} has {len(row)} cells, the first line "
-                    f"{self._n_cells}: mend the row; a cell that holds {self.separator!r} needs "
-                    "quotes."
+                    f"{self._n_cells}: correct the row; a cell that contains {self.separator!r} "
+                    "needs quotes."
                 )
 
 
@@ -131,12 +131,12 @@ def _damage_explained(label: str) -> Iterator[None]:
         if not is_damage(error):
             raise
         raise TableError(
-            f"{label} is damaged and cannot be decompressed ({error}): get the file anew."
+            f"{label} is damaged and cannot be decompressed ({error}): obtain the file again."
         ) from error
 
 
 def _encoding(path: Path) -> str:
-    """Return how the text is encoded; a file that is no text is refused."""
+    """Return the encoding of the text; raise an error for a binary file."""
     with _damage_explained(path.name), open_bytes(path) as file:
         sample = file.read(_SAMPLE)
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -144,7 +144,7 @@ def _encoding(path: Path) -> str:
     if b"\0" in sample:
         kind = " an Excel file" if path.suffix.lower().startswith(".xls") else " a binary file"
         raise TableError(
-            f"{path.name} is{kind}, no table of text: give CSV, TSV, Parquet (.parquet) or NumPy "
+            f"{path.name} is{kind}, not a text table: give CSV, TSV, Parquet (.parquet) or NumPy "
             "(.npz)."
         )
     return "utf-8-sig"

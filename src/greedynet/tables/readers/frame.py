@@ -1,4 +1,4 @@
-"""Tables that are in memory: data frames, and mappings from names to columns."""
+"""Tables in memory: data frames, and mappings from names to columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,9 +14,9 @@ class FrameTable:
     Parameters
     ----------
     frame : data frame or mapping
-        Gives a column by `frame[name]`; a data frame has `columns`.
+        An object with columns `frame[name]`; a data frame also has `columns`.
     label : str
-        What errors call it.
+        Its name in error messages.
     """
 
     def __init__(self, frame: Any, label: str = "the table") -> None:
@@ -29,7 +29,7 @@ class FrameTable:
         self.names = tuple(self._columns)
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows in order, some thousand at a time, of these columns."""
+        """Yield the rows of these columns in order, several thousand at a time."""
         return sliced(self._columns, names)
 
     def _column(self, frame: Any, name: Any) -> Column:

@@ -1,4 +1,4 @@
-"""NumPy's archives: every array of one dimension a column, every column of a matrix one."""
+"""NumPy archives: each 1-D array is a column, and each column of a matrix."""
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,15 @@ class NpzTable:
         self.label = path.name
         columns: list[tuple[str, Column]] = []
         try:
-            # Opened here, because NumPy leaves a damaged file open.
+            # Opened here, because NumPy does not close a damaged file.
             with open(path, "rb") as file:
                 archive = np.load(file, allow_pickle=False)
                 if not isinstance(archive, Mapping):
-                    raise TableError(f"{self.label} holds one array: write it with `np.savez`.")
+                    raise TableError(
+                        f"{self.label} contains a single array: write it with `np.savez`."
+                    )
                 for name, array in archive.items():
-                    columns += self._cut(name, array)
+                    columns += self._columns_of(name, array)
         except (ValueError, zipfile.BadZipFile, EOFError) as error:
             if isinstance(error, TableError):
                 raise
@@ -40,15 +42,16 @@ class NpzTable:
         lengths = {name: len(column) for name, column in self._columns.items()}
         if len(set(lengths.values())) > 1:
             raise TableError(
-                f"{self.label} has arrays of different lengths, {lengths}: give all as many rows."
+                f"{self.label} has arrays of different lengths, {lengths}: all must have the same "
+                "number of rows."
             )
         self.names = tuple(self._columns)
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows in order, some thousand at a time, of these columns."""
+        """Yield the rows of these columns in order, several thousand at a time."""
         return sliced(self._columns, names)
 
-    def _cut(self, name: str, array: NDArray[Any]) -> list[tuple[str, Column]]:
+    def _columns_of(self, name: str, array: NDArray[Any]) -> list[tuple[str, Column]]:
         """Return the columns of an array with their names."""
         if array.ndim not in (1, 2):
             raise TableError(

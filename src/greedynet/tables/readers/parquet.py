@@ -1,4 +1,4 @@
-"""Parquet files, by pyarrow."""
+"""Parquet files, read by pyarrow."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -34,13 +34,13 @@ class ParquetTable:
             self._file = parquet.ParquetFile(path)
         except self._arrow.ArrowInvalid as error:
             reason = str(error).splitlines()[0]
-            raise TableError(f"{self.label} is no Parquet file: {reason}") from error
+            raise TableError(f"{self.label} is not a Parquet file: {reason}") from error
         names = [str(name) for name in self._file.schema_arrow.names if not is_index_column(name)]
         check_names(self.label, names)
         self.names = tuple(names)
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows in order, some thousand at a time, of these columns."""
+        """Yield the rows of these columns in order, several thousand at a time."""
         for batch in self._file.iter_batches(batch_size=ROWS, columns=list(names)):
             yield {name: self._column(batch.column(name)) for name in names}
 

@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetClassifier
-from greedynet.fitting import classify, sketch
-from greedynet.fitting.classify import samples
-from greedynet.fitting.classify.samples import OfRareClasses, at_most
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
 from greedynet.losses.logistic import log_loss
-from greedynet.rows.blocks import MemoryBlocks, Preparation, StreamSource, base
+from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Preparation, StreamSource
+from greedynet.rows.rare_classes import OfRareClasses, at_most
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
 
 N = 4_000
+
+
+def sampled(size, **more):
+    """Fits in this scope see so many rows."""
+    sampling = SamplingSettings(least=size, most=size, **more)
+    return settings_context(EstimatorSettings(fit=FitSettings(sampling=sampling)))
 
 
 def rows_of(shares, n=N, weighted=False, seed=0):
@@ -80,19 +87,18 @@ def test_weights_of_rows_are_kept():
     assert times[~rare][0] > 3 * times[rare][0]
 
 
-def test_rare_rows_are_the_same_however_rows_are_cut(monkeypatch):
+def test_rare_rows_are_the_same_however_rows_are_cut():
     rows = rows_of([0.05, 0.05, 0.3], weighted=True)
     rows = Rows(rows.X.round(), rows.Y, rows.weights)  # many are the same
     work = OfRareClasses(np.array([0, 1]), 30, 7)
     whole = work.of(rows)
-    monkeypatch.setattr(base, "BLOCK_ROWS", 64)
-    monkeypatch.setattr(base, "BLOCK_NUMBERS", 64)
+    sizes = BlockSizes(rows=64, numbers=64)
     cuts = [
         (rows.X[i : i + 700], rows.Y[i : i + 700, :], rows.weights[i : i + 700])
         for i in range(0, N, 700)
     ]
-    streamed = StreamSource(cuts).total(Preparation(2, 4), work)[1]
-    for found in (MemoryBlocks(rows).total(work), streamed):
+    streamed = StreamSource(cuts, sizes=sizes).total(Preparation(2, 4), work)[1]
+    for found in (MemoryBlocks(rows, sizes=sizes).total(work), streamed):
         np.testing.assert_array_equal(found.rows.X, whole.rows.X)
         np.testing.assert_array_equal(found.rows.weights, whole.rows.weights)
         np.testing.assert_array_equal(found.counts, counts_of(rows)[:2])
@@ -113,24 +119,19 @@ def test_rare_rows_are_drawn_evenly():
     assert len(np.intersect1d(taken[0].keys, taken[1].keys)) == 0
 
 
-def test_equal_rows_of_a_rare_class_have_their_share(monkeypatch):
+def test_equal_rows_of_a_rare_class_have_their_share():
     """Probabilities of four kinds of rows come out right, however often each is there."""
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 2_000)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 2_000)
-    monkeypatch.setattr(classify, "MAX_FINAL_ROWS", 8_000)
     rng = np.random.default_rng(0)
     kinds = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     at, truth = rng.integers(0, 4, 60_000), np.array([0.03, 0.05, 0.08, 0.1])
     y = rng.uniform(size=len(at)) < truth[at]
-    model = GreedyNetClassifier(max_nodes=6).fit(kinds[at], y)
+    with sampled(2_000, classified=8_000):
+        model = GreedyNetClassifier(max_nodes=6).fit(kinds[at], y)
     np.testing.assert_allclose(model.predict_proba(kinds)[:, 1], truth, rtol=0.25)
 
 
-def test_a_rare_class_is_learned_better(monkeypatch):
+def test_a_rare_class_is_learned_better():
     """From its own rows, rather than from the few that a plain sample has."""
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 500)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 500)
-    monkeypatch.setattr(classify, "MAX_FINAL_ROWS", 1_000)
 
     def problem(seed):
         rng = np.random.default_rng(seed)
@@ -138,11 +139,10 @@ def test_a_rare_class_is_learned_better(monkeypatch):
         z = 3 - 5 * np.abs(X[:, 0]) - 3 * np.abs(X[:, 1])
         return X, (rng.uniform(size=len(X)) < 1 / (1 + np.exp(-z))).astype(float)
 
-    def loss():
-        model = GreedyNetClassifier(max_nodes=10).fit(*problem(0))
+    def loss(**more):
+        with sampled(500, classified=1_000, **more):
+            model = GreedyNetClassifier(max_nodes=10).fit(*problem(0))
         X, y = problem(1)
         return log_loss(model.decision_function(X)[:, None], y[:, None], None)
 
-    found = loss()
-    monkeypatch.setattr(samples, "_RARE", 0.0)
-    assert found < 0.97 * loss()
+    assert loss() < 0.97 * loss(rare_share=0.0)

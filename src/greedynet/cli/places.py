@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
-from greedynet.support.files import check_target
-
 # By the name of the argument; None where it was not given.
 Files = Mapping[str, Path | None]
 
@@ -19,6 +17,8 @@ def check_places(inputs: Files, outputs: Files) -> None:
     inputs, outputs : mapping from str to Path or None
         What is read and what is written, by the names of the arguments.
     """
+    from greedynet.support.files import check_target
+
     read = {name: path for name, path in inputs.items() if path is not None}
     written = {name: path for name, path in outputs.items() if path is not None}
     for name, path in written.items():

@@ -1,9 +1,9 @@
-"""Which worker holds which partition."""
+"""Placement: which worker holds which partition."""
 
 from collections.abc import Mapping, Sequence
 
 
-def spread(
+def assign(
     sizes: Sequence[int],
     holders: Sequence[str | None],
     workers: Sequence[str],
@@ -11,20 +11,20 @@ def spread(
 ) -> list[str]:
     """Return a worker for each partition.
 
-    A partition stays where it is, unless that worker would then have more than its fair share of
-    the data by half of the largest partition; what has to move goes to the worker that has least,
-    large partitions first.
+    A partition stays where it is, unless its worker would then exceed an equal share of the data by
+    more than half of the largest partition. Partitions that have to move go to the worker with the
+    least data, large ones first.
 
     Parameters
     ----------
     sizes : sequence of int
         Bytes of each partition.
     holders : sequence of str or None
-        Where the partitions are; None for nowhere.
+        Worker that holds each partition; None if no worker does.
     workers : sequence of str
         Addresses, at least one.
     loads : mapping of str to int or None
-        Bytes that workers hold besides these.
+        Bytes that the workers hold in other partitions.
     """
     load = {worker: (loads or {}).get(worker, 0) for worker in workers}
     most = (sum(sizes) + sum(load.values())) / len(load) + max(sizes, default=0) / 2
@@ -43,7 +43,7 @@ def spread(
 
 
 def largest_load(sizes: Sequence[int], holders: Sequence[str]) -> int:
-    """Return the bytes of the worker that has most of them, which a pass waits for."""
+    """Return the bytes of the worker with the largest load, which determines the time of a pass."""
     load: dict[str, int] = {}
     for n, holder in zip(sizes, holders, strict=True):
         load[holder] = load.get(holder, 0) + n

@@ -1,4 +1,4 @@
-"""What the page says before it shows anything."""
+"""The summary at the top of the page, in words."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from greedynet.report.subject import Subject
 from greedynet.support.phrases import plural, score_name
 
 _WHY = {
-    StopReason.N_NODES: "so many were asked for.",
-    StopReason.TOLERANCE: "the training error reached the tolerance that was set.",
-    StopReason.EXACT: "it reproduces the training rows to rounding, and more nodes cannot help.",
-    StopReason.VALIDATED: "more did not pay.",
-    StopReason.MAX_NODES: "that is the most that was allowed.",
-    StopReason.EXHAUSTED: "no further neuron would do anything new on the training rows.",
-    StopReason.CALLBACK: "a callback asked to stop.",
+    StopReason.N_NODES: "this number was requested.",
+    StopReason.TOLERANCE: "the training error reached the given tolerance.",
+    StopReason.EXACT: "it fits the training rows up to rounding, and more nodes cannot help.",
+    StopReason.VALIDATED: "more nodes did not help.",
+    StopReason.MAX_NODES: "this is the maximum that was allowed.",
+    StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
+    StopReason.CALLBACK: "a callback stopped the growth.",
 }
 
 _TRY = {
-    StopReason.MAX_NODES: "Allow more nodes, with --max-nodes or max_nodes=.",
-    StopReason.EXHAUSTED: "More nodes take more distinct rows.",
-    StopReason.TOLERANCE: "For a closer fit lower tol.",
+    StopReason.MAX_NODES: "Allow more nodes with --max-nodes or max_nodes=.",
+    StopReason.EXHAUSTED: "More nodes require more distinct rows.",
+    StopReason.TOLERANCE: "For a closer fit, lower tol.",
 }
 
 
@@ -37,38 +37,39 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     subject : Subject
         The model.
     scores : dict of dict
-        Errors by name, for each set of rows that is known.
+        Errors by name, for each known set of rows.
     """
     quality = [_quality(label, found) for label, found in scores.items()]
     if not quality:
-        quality = ["How good it is has to be seen on rows; none were given."]
+        quality = ["No rows were given, so its accuracy is not known."]
     return [_fitted(subject), " ".join(quality), _width(subject)]
 
 
 def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
-    """Return what to try."""
+    """Return suggestions for improvement."""
     found = []
     if subject.rows is None:
         found.append(
-            "Predictions, effects, importance and misses need rows. Give them with: "
-            f"greedynet report {model_file} data.csv"
+            "Predictions, effects, importance and residuals need rows. Pass them with: greedynet "
+            f"report {model_file} data.csv"
         )
     gap = _gap(scores)
     if gap is not None and gap > 1.5:
         found.append(
-            f"Rows it has not seen come out {gap:.1f} times as wrong as training rows: more rows "
-            "would help most."
+            f"The error on held-out rows is {gap:.1f} times the training error: more training "
+            "rows would help most."
         )
     if subject.held_out is None and subject.about.get("validation") is None:
         found.append(
-            f"See how it does on rows it has not seen: greedynet evaluate {model_file} other.csv"
+            f"Evaluate it on rows that were not used in the fit: greedynet evaluate {model_file} "
+            "other.csv"
         )
     reason = None if subject.path is None else subject.path.stop_reason
     if reason in _TRY:
         found.append(_TRY[reason])
     r2 = min((s["r2"] for s in scores.values() if s.get("r2") is not None), default=1.0)
     if r2 < 0.5:
-        found.append("Much of the variation is unexplained: look for inputs that say more.")
+        found.append("Much of the variance is unexplained: look for more informative inputs.")
     return found
 
 
@@ -78,33 +79,33 @@ def _fitted(subject: Subject) -> str:
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     listed = ", ".join(names[:6]) + more
     source, rows = subject.about.get("source"), subject.about.get("rows")
-    made_of = "" if rows is None else f" to {plural(rows, 'row')}"
-    made_of += "" if source in (None, "") or rows is None else f" of {source}"
-    what = "numbers" if subject.classes is None else f"{len(subject.classes)} classes"
+    of_source = "" if source in (None, "") else f" of {source}"
+    fitted = "" if rows is None else f" It was fitted to {plural(rows, 'row')}{of_source}."
+    what = "a number" if subject.classes is None else f"one of {len(subject.classes)} classes"
     text = f", {n_text} of them text" if n_text else ""
     return (
-        f"greedynet fitted {subject.target} ({what}){made_of}, from "
-        f"{plural(len(names), 'column')}{text}: {listed}."
+        f"This network predicts {subject.target} ({what}) from "
+        f"{plural(len(names), 'column')}{text}: {listed}.{fitted}"
     )
 
 
 def _quality(label: str, found: dict[str, Any]) -> str:
-    """Say how good the network is on some rows."""
+    """Return a sentence on the errors of the network on some rows."""
     if "accuracy" in found:
         return (
-            f"On the {label} it names the right class {100 * found['accuracy']:.1f} % of the time "
+            f"On the {label}, {100 * found['accuracy']:.1f} % of its predictions are correct "
             f"(log-loss {found['log_loss']:.3g})."
         )
     r2 = found.get("r2")
-    share = "" if r2 is None else f"; it explains {_percent(r2)} of the variation"
+    share = "" if r2 is None else f"; it explains {_percent(r2)} of the variance"
     return (
-        f"On the {label} it is off by {found['mae']:.3g} on average (root mean square "
+        f"On the {label}, its mean absolute error is {found['mae']:.3g} (root mean square "
         f"{found['rmse']:.3g}){share}."
     )
 
 
 def _percent(share: float) -> str:
-    """Return a share in per cent, with more digits where it is close to all."""
+    """Return a fraction in per cent, with more digits close to 100 %."""
     if share < 0:
         return "none"
     digits = 1 if share < 0.99 else 2
@@ -120,12 +121,12 @@ def _width(subject: Subject) -> str:
         f"{plural(network.n_parameters, 'weight')}"
     )
     if path is None:
-        return f"{text}. How it grew is not known: its file holds the network alone."
+        return f"{text}. How it was grown is not known: its file contains the network alone."
     grown = f" It was grown to {plural(int(path.n_nodes[-1]), 'node')}"
     if path.finished is not None and network.n_neurons:
-        grown += ", and then all its neurons were corrected together"
+        grown += ", and then all its neurons were corrected jointly"
     if getattr(subject.table.estimator, "training_", None) is not None:
-        grown += ", and last it was trained on by backpropagation"
+        grown += ", and finally it was trained further by backpropagation"
     return f"{text}: {_why(subject)}{grown}."
 
 
@@ -141,11 +142,11 @@ def _why(subject: Subject) -> str:
         "GCV (root)": "by generalised cross-validation",
         "Akaike": "by Akaike's criterion",
     }[name]
-    return f"more did not pay {judge}."
+    return f"more nodes did not help {judge}."
 
 
 def _gap(scores: dict[str, dict[str, Any]]) -> float | None:
-    """Return how much larger the error on unseen rows is than on training rows."""
+    """Return the ratio of the error on held-out rows to the training error."""
     seen, unseen = scores.get("training rows"), scores.get("held-out rows")
     if seen is None or unseen is None:
         return None
@@ -154,7 +155,7 @@ def _gap(scores: dict[str, dict[str, Any]]) -> float | None:
 
 
 def score_table(scores: dict[str, dict[str, Any]]) -> list[list[str]]:
-    """Return the errors as a table of text, its header first."""
+    """Return the errors as a table of text, header first."""
     if not scores:
         return []
     names = list(next(iter(scores.values())))

@@ -7,7 +7,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-FIRST_LINE, NEXT_LINES = 2.0, 5.0  # seconds
+
+@dataclass(frozen=True)
+class Pace:
+    """When lines are printed where there is no terminal.
+
+    Attributes
+    ----------
+    first, next : float
+        Seconds to the first line, and from one to the next.
+    clock : callable
+        Returns the time in seconds.
+    """
+
+    first: float = 2.0
+    next: float = 5.0
+    clock: Callable[[], float] = time.perf_counter
 
 
 @dataclass(frozen=True)
@@ -28,9 +43,9 @@ class Report:
 
 
 @contextmanager
-def reporter() -> Iterator[Report]:
+def reporter(pace: Pace | None = None) -> Iterator[Report]:
     """Lend a report, to be called with the number of nodes and the error."""
-    with _bar() if sys.stderr.isatty() else _lines() as report:
+    with _bar() if sys.stderr.isatty() else _lines(pace or Pace()) as report:
         yield report
 
 
@@ -52,16 +67,16 @@ def _bar() -> Iterator[Report]:
 
 
 @contextmanager
-def _lines() -> Iterator[Report]:
+def _lines(pace: Pace) -> Iterator[Report]:
     """Print from a thread: a fit may be busy for longer than between two neurons."""
-    began, state, done = time.perf_counter(), ["reading"], threading.Event()
+    began, state, done = pace.clock(), ["reading"], threading.Event()
 
     def talk() -> None:
-        pause = FIRST_LINE
+        pause = pace.first
         while not done.wait(pause):
-            seconds = time.perf_counter() - began
+            seconds = pace.clock() - began
             print(f"greedynet: {state[0]}, {seconds:.0f} s", file=sys.stderr, flush=True)
-            pause = NEXT_LINES
+            pause = pace.next
 
     def show(now: str) -> None:
         state[0] = now

@@ -5,20 +5,25 @@ import pytest
 
 from greedynet import GreedyNetRegressor
 from greedynet.activations import ReLU
-from greedynet.fitting import sketch
-from greedynet.fitting.sketch import Sketch, sample_size
-from greedynet.model.coordinates import Frame
-from greedynet.rows.blocks import MemoryBlocks, base
+from greedynet.correction.all_rows.passes import Passes
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
+from greedynet.model.coordinates import Coordinates
+from greedynet.rows.blocks import BlockSizes, MemoryBlocks
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import RandomSamples, Sampling, SamplingSettings
 from greedynet.rows.scaling import InputScaling
+from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
+
+SMALL_BLOCKS = BlockSizes(rows=128)
 
 
 @pytest.fixture
-def small_samples(monkeypatch):
-    monkeypatch.setattr(sketch, "MIN_SAMPLE", 400)
-    monkeypatch.setattr(sketch, "MAX_SAMPLE", 400)
-    monkeypatch.setattr(base, "BLOCK_ROWS", 128)
+def small_samples():
+    few = FitSettings(sampling=SamplingSettings(least=400, most=400), blocks=SMALL_BLOCKS)
+    with settings_context(EstimatorSettings(fit=few)):
+        yield
 
 
 def problem(n=2_000, seed=0):
@@ -27,37 +32,55 @@ def problem(n=2_000, seed=0):
     return X, np.sin(3 * X[:, 0]) + np.abs(X[:, 1]) + 0.1 * rng.randn(n)
 
 
+def sampling(n_rows, n_features, n_neurons, held_out=0.0):
+    X, Y = (np.broadcast_to(0.0, (n_rows, n)) for n in (n_features, 1))
+    return Sampling.of(Rows(X, Y), n_neurons, SamplingSettings(), held_out)
+
+
 def test_few_rows_are_not_sampled():
-    assert sample_size(10_000, 4, 48) is None
-    assert sample_size(1_000_000, 10, 98) == 8 * 98 * 11
-    assert sample_size(1_000_000, 100, 198) == sketch.MAX_SAMPLE
+    assert sampling(10_000, 4, 48) is None
+    assert sampling(1_000_000, 10, 98).size == 8 * 98 * 11
+    assert sampling(1_000_000, 100, 198).size == SamplingSettings().most
+
+
+def test_rows_that_are_held_out_are_not_counted():
+    assert sampling(20_000, 4, 48).size == 8_192
+    assert sampling(20_000, 4, 48, held_out=0.2) is None
+
+
+def test_beyond_millions_of_rows_a_larger_sample_stands_for_all():
+    assert sampling(2**22, 10, 98).larger == 0
+    assert sampling(2**22 + 1, 10, 98).larger == 2**20
+    assert sampling(2**22 + 1, 100, 98).larger == 2**25 // 101
+    assert sampling(2**22 + 1, 4_000, 98).larger == SamplingSettings().most
 
 
 def test_samples_differ_and_leave_the_held_out_rows_alone():
     X = np.arange(1_000.0)[:, None]
-    made = Sketch(MemoryBlocks(Rows(X, X)), 100, hold_out=True, seed=0)
+    made = RandomSamples(MemoryBlocks(Rows(X, X)), 100, hold_out=0.1, seed=0)
     held = set(made.held_out().X[:, 0])
     samples = [set(made.sample(turn).X[:, 0]) for turn in range(3)]
     assert len(held) == 100
     assert all(len(sample) == 100 and not sample & held for sample in samples)
     assert not samples[0] & samples[1]
-    assert Sketch(MemoryBlocks(Rows(X, X)), 100, hold_out=False, seed=0).held_out() is None
+    assert RandomSamples(MemoryBlocks(Rows(X, X)), 100, seed=0).held_out() is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_products_over_blocks_are_those_over_all_rows(small_samples, weighted, n_threads):
+def test_products_over_blocks_are_those_over_all_rows(weighted, n_threads):
     X, y = problem(700)
     weights = np.random.RandomState(1).uniform(0.5, 1.5, 700) if weighted else None
     rows = Rows(X, np.column_stack([y, y**2]), weights)
-    frame = Frame.of(rows, InputScaling.standard(rows), linear_term=True)
+    coordinates = Coordinates.of(rows, InputScaling.standard(rows), linear_term=True)
     points = np.random.RandomState(2).randn(5, 4)
-    blocks = MemoryBlocks(rows, Pool(n_threads))
-    gram = Sketch(blocks, 100, hold_out=False, seed=0).all.gram(frame, points, ReLU())
+    samples = RandomSamples(MemoryBlocks(rows, Pool(n_threads), SMALL_BLOCKS), 100, seed=0)
+    passes = Passes(samples, SMALL_BLOCKS, FitContext())
+    gram = passes.all.gram(coordinates, points, ReLU())
 
-    scaled = frame.apply(rows)
+    scaled = coordinates.apply(rows)
     hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
-    F = scaled.weighted(np.hstack([frame.affine.evaluate(scaled.X), hidden]))
+    F = scaled.weighted(np.hstack([coordinates.affine.evaluate(scaled.X), hidden]))
     chosen = np.array([0, 1, 2, 3, 5, 8])
     triangle = gram.triangle(chosen)
     wanted = F[:, chosen].T @ F[:, chosen]

@@ -1,0 +1,105 @@
+"""Smooth activations, for which the length of the inner weights matters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from greedynet.activations.base import Array
+
+
+@dataclass(frozen=True)
+class Tanh:
+    """`tanh(z)`."""
+
+    name: str = "tanh"
+    scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+
+    def value(self, z: Array) -> Array:
+        """Return `tanh(z)`."""
+        return np.tanh(z)
+
+    def slope(self, z: Array) -> Array:
+        """Return `1 - tanh(z)**2`."""
+        return 1 - np.tanh(z) ** 2
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """`1 / (1 + exp(-z))`."""
+
+    name: str = "sigmoid"
+    scales: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+    def value(self, z: Array) -> Array:
+        """Return `1 / (1 + exp(-z))`."""
+        return np.asarray(expit(z))
+
+    def slope(self, z: Array) -> Array:
+        """Return `s (1 - s)`, `s` the value."""
+        return np.asarray(expit(z) * expit(-z))
+
+
+@dataclass(frozen=True)
+class GELU:
+    """`z Phi(z)`, `Phi` the normal distribution function (not its approximation by tanh)."""
+
+    name: str = "gelu"
+    scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+
+    def value(self, z: Array) -> Array:
+        """Return `z Phi(z)`."""
+        return np.asarray(z * ndtr(z))
+
+    def slope(self, z: Array) -> Array:
+        """Return `Phi(z) + z phi(z)`."""
+        return np.asarray(ndtr(z) + z * np.exp(-0.5 * z * z) / float(np.sqrt(2 * np.pi)))
+
+
+@dataclass(frozen=True)
+class Softplus:
+    """`log(1 + exp(z))`."""
+
+    name: str = "softplus"
+    scales: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+    def value(self, z: Array) -> Array:
+        """Return `log(1 + exp(z))`."""
+        return np.logaddexp(0, z)
+
+    def slope(self, z: Array) -> Array:
+        """Return `1 / (1 + exp(-z))`."""
+        return np.asarray(expit(z))
+
+
+@dataclass(frozen=True)
+class Sin:
+    """`sin(z)`."""
+
+    name: str = "sin"
+    # A wave of nearly the right length fits only a few periods: frequencies lie evenly, and close.
+    scales: tuple[float, ...] = tuple(np.pi / 4 * k for k in range(1, 33))
+
+    def value(self, z: Array) -> Array:
+        """Return `sin(z)`."""
+        return np.sin(z)
+
+    def slope(self, z: Array) -> Array:
+        """Return `cos(z)`."""
+        return np.cos(z)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """`exp(-z**2)`, a ridge across the inputs."""
+
+    name: str = "gaussian"
+    scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+
+    def value(self, z: Array) -> Array:
+        """Return `exp(-z**2)`."""
+        return np.exp(-z * z)
+
+    def slope(self, z: Array) -> Array:
+        """Return `-2 z exp(-z**2)`."""
+        return -2 * z * np.exp(-z * z)

@@ -1,0 +1,6 @@
+"""PyTorch: modules out of networks and networks out of modules, and the file of their weights."""
+
+from greedynet.export.torch_module.module import from_torch, init_torch_, to_torch
+from greedynet.export.torch_module.state_file import write_file
+
+__all__ = ["from_torch", "init_torch_", "to_torch", "write_file"]

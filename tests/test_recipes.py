@@ -1,0 +1,248 @@
+"""The recipes of `docs/extending.md`, carried out to the letter.
+
+Each is done in a copy of the package: the code of the page becomes the module that the page names,
+the lines of the page go where the page says, an import at the top and an entry at the end of a
+table. Nothing else is touched.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import greedynet
+from greedynet import GreedyNetRegressor
+from pages import ROOT
+from problems import noisy
+
+PAGE = ROOT / "docs" / "extending.md"
+PACKAGE = Path(greedynet.__file__).parent
+
+_MODULE = re.compile(r"In\s`(src/\S+\.py)`:\n\n```python\n(.*?)^```$", re.M | re.S)
+_IMPORT = re.compile(
+    r"at the top of `(src/\S+\.py)`:\n\n```\{code-block\} python\n(.*?)^```$", re.M | re.S
+)
+_LINE = re.compile(
+    r"at the end of `(\w+)`, in `(src/\S+\.py)`:\n\n```\{code-block\} python\n(.*?)^```$",
+    re.M | re.S,
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a section of the page says: a module and its text, a table, its place and lines."""
+
+    module: str
+    text: str
+    table: str
+    place: str
+    line: str
+    imports: str = ""
+
+
+def recipe(title: str) -> Recipe:
+    page = PAGE.read_text(encoding="utf-8")
+    section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    (module,), (line,) = _MODULE.findall(section), _LINE.findall(section)
+    imports = _IMPORT.findall(section)
+    assert all(place == line[1] for place, _ in imports)
+    return Recipe(*module, *line, "".join(text for _, text in imports))
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the package below a folder, in which recipes are carried out."""
+
+    folder: Path
+
+    def write_module(self, wanted: Recipe) -> None:
+        path = self.folder / wanted.module
+        assert path.parent.is_dir()
+        assert not path.exists()
+        path.write_text(wanted.text, encoding="utf-8")
+
+    def add_line(self, wanted: Recipe) -> None:
+        assert wanted.line.count("\n") == 1
+        path = self.folder / wanted.place
+        table = re.compile(rf"^({wanted.table}(?:: [^=\n]+)? = [({{]\n.*?)(^[)}}]$)", re.M | re.S)
+        text, n_tables = table.subn(rf"\1{wanted.line}\2", path.read_text(encoding="utf-8"))
+        assert n_tables == 1
+        if wanted.imports:
+            # Which line of the imports it is does not matter to Python.
+            first = re.search(r"^from greedynet\.", text, re.M)
+            text = text[: first.start()] + wanted.imports + text[first.start() :]
+        path.write_text(text, encoding="utf-8")
+
+    def python(self, *arguments: object, code: int = 0) -> str:
+        """Run Python on the copy and return what it says; it must end with `code`."""
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": str(self.folder / "src")},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def program(self, *arguments: object, code: int = 0) -> str:
+        return self.python("-m", "greedynet", *arguments, code=code)
+
+    def tests(self, file: str, chosen: str) -> str:
+        """Run tests of the library on the copy and return the last line."""
+        options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen]
+        return self.python("-m", "pytest", *options, ROOT / "tests" / file).splitlines()[-1]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    shutil.copytree(PACKAGE, tmp_path / "src" / "greedynet")
+    copied = Copy(tmp_path)
+    where = copied.python("-c", "import greedynet; print(greedynet.__file__)")
+    assert Path(where.strip()).is_relative_to(tmp_path)
+    return copied
+
+
+@pytest.fixture
+def model(copy: Copy) -> GreedyNetRegressor:
+    X, y = noisy(n_rows=60)
+    fitted = GreedyNetRegressor(8).fit(X, y)
+    fitted.save(copy.folder / "model.safetensors")
+    return fitted
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# An activation, a loss, a search
+
+FIT = """
+import numpy as np
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
+
+X = np.random.default_rng(0).uniform(-1, 1, (120, 2))
+y = np.tanh(3 * X[:, 0]) + np.abs(X[:, 1])
+"""
+
+
+def test_activation_is_one_module_and_two_lines(copy: Copy):
+    wanted = recipe("An activation")
+    copy.write_module(wanted)
+    fit = FIT + "model = GreedyNetRegressor(8, activation='softsign').fit(X, y)\n"
+    refused = copy.python("-c", fit, code=1)
+    assert "`activation` must be one of" in refused
+    copy.add_line(wanted)
+    fit += "model.save('m.safetensors')\nprint(load('m.safetensors').network_.activation)"
+    assert copy.python("-c", fit).startswith("Softsign(name='softsign'")
+    said = copy.tests("test_activations.py", "softsign and not formula")
+    assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
+
+
+def test_loss_is_one_module_and_two_lines(copy: Copy):
+    wanted = recipe("A loss")
+    copy.write_module(wanted)
+    fit = FIT + "model = GreedyNetRegressor(max_nodes=8, loss='expectile').fit(X, y)\n"
+    assert "`loss` must be one of" in copy.python("-c", fit, code=1)
+    copy.add_line(wanted)
+    # A warning would be an error: it is corrected.
+    said = copy.python("-W", "error", "-c", fit + "print(model.path_.finished is not None)")
+    assert said == "True\n"
+    said = copy.tests("test_losses.py", "expectile")
+    assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
+
+
+@pytest.mark.parametrize("estimator", ["GreedyNetRegressor", "GreedyNetClassifier"])
+def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
+    wanted = recipe("A search")
+    copy.write_module(wanted)
+    fit = FIT + f"model = {estimator}(8, search='random').fit(X, np.round(y).astype(int))\n"
+    assert "The 'search' parameter" in copy.python("-c", fit, code=1)
+    copy.add_line(wanted)
+    assert copy.python("-c", fit + "print(model.n_nodes_)") == "8\n"
+
+
+# An exporter
+
+
+def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegressor):
+    wanted = recipe("An exporter")
+    copy.write_module(wanted)
+    refused = copy.program("export", "model.safetensors", "--to", "json", code=2)
+    assert "'json' is not one of" in refused  # the line is what makes it known
+    copy.add_line(wanted)
+
+    said = copy.program("export", "model.safetensors", "--to", "json", "--dtype", "float64")
+    assert said.startswith("wrote model.json: ")
+    assert said.endswith('load it with json.load(open("model.json"))\n')
+    weights = json.loads((copy.folder / "model.json").read_text())
+    assert weights.pop("activation") == "relu"
+    a, b, c, linear, constant = (
+        np.array(weights[name])
+        for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+    )
+    X = noisy(n_rows=20, seed=3)[0]
+    found = np.maximum(X @ a.T + b, 0) @ c + X @ linear + constant
+    np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=1e-12, atol=1e-12)
+
+
+def test_new_exporter_is_named_wherever_exporters_are(copy: Copy, model: GreedyNetRegressor):
+    wanted = recipe("An exporter")
+    copy.write_module(wanted)
+    copy.add_line(wanted)
+    help_text = one_line(copy.program("export", "--help"))
+    assert re.search(r"--to \[[a-z|]+\|json\]", help_text)
+    assert "Keras, C or JSON, checked" in help_text
+    assert "json" in copy.program("export", "model.safetensors", "--to", "cobol", code=2)
+    code = "import greedynet.export as e; print('to_json' in e.__all__, e.to_json.__module__)"
+    assert copy.python("-c", code).split() == ["True", "greedynet.export.json_file"]
+
+
+@pytest.mark.slow
+def test_new_exporter_passes_the_tests_of_all_exporters(copy: Copy):
+    wanted = recipe("An exporter")
+    copy.write_module(wanted)
+    copy.add_line(wanted)
+    said = copy.tests("test_export_shared.py", "json")
+    n_passed = int(re.match(r"(\d+) passed, \d+ deselected", said)[1])
+    assert n_passed > 30
+
+
+# A command
+
+
+def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegressor):
+    wanted = recipe("A command")
+    copy.write_module(wanted)
+    call = ("shorten", "model.safetensors", "--nodes", 5, "--out", "small.safetensors")
+    assert "No such command 'shorten'" in copy.program(*call, code=2)
+    copy.add_line(wanted)
+
+    assert "wrote small.safetensors: 3 relu neurons" in copy.program(*call)
+    small = greedynet.load(copy.folder / "small.safetensors")
+    assert small.n_nodes == 5
+    X = noisy(n_rows=20, seed=3)[0]
+    np.testing.assert_array_equal(small.predict(X), model.network_.truncate(5).predict(X))
+
+    too_many = copy.program(*call[:3], 1000, *call[4:], code=2)
+    assert too_many.startswith("greedynet: ")
+    assert too_many.count("\n") == 1
+
+
+def test_new_command_is_in_the_help(copy: Copy):
+    wanted = recipe("A command")
+    copy.write_module(wanted)
+    copy.add_line(wanted)
+    listed = copy.program("--help")
+    assert re.search(r"^  shorten +Write the network that a saved MODEL was", listed, re.M)
+    assert "--nodes N" in copy.program("shorten", "--help")
+    # Those of the table, and those of its help.
+    said = copy.tests("test_commands.py", "every_module or (help_imports and shorten)")
+    assert re.match(r"2 passed, \d+ deselected", said)
