@@ -29,10 +29,9 @@ from greedynet.losses import (
     Loss,
     Power,
     Quantile,
-    Reweightable,
     Squared,
-    exponent,
 )
+from greedynet.losses.base import Reweightable, exponent
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.reweighting import row_weights
 from greedynet.paper import load_example
@@ -928,7 +927,7 @@ def test_a_loss_of_ones_own_that_weights_rows_is_corrected(data, tau, weighted):
 
 def test_a_loss_of_ones_own_that_does_not_stays_as_grown(data):
     X, y = data
-    with pytest.warns(NotCorrectedWarning) as seen:
+    with pytest.warns(NotCorrectedWarning, match="stays as grown") as seen:
         model = GreedyNetRegressor(max_nodes=12, loss=Expectile()).fit(X, y)
     (warning,) = seen
     assert str(warning.message) == (

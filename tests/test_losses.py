@@ -16,12 +16,11 @@ from greedynet.losses import (
     Loss,
     Power,
     Quantile,
-    Reweightable,
     Squared,
     can_be_corrected,
     get_loss,
-    information,
 )
+from greedynet.losses.base import Reweightable, exponent, information
 from greedynet.losses.huber import threshold
 from greedynet.losses.median import weighted_median
 from greedynet.losses.reweighting import reweighting, row_weights
@@ -306,7 +305,7 @@ SMOOTH = [
     for loss in REWEIGHTABLE
     # The largest residual has one row that counts, and Lawson's rule; above 4 weights are those
     # of 4; Huber's are those of its threshold, below.
-    if loss.name not in ("chebyshev", "huber") and losses.exponent(loss) <= 4
+    if loss.name not in ("chebyshev", "huber") and exponent(loss) <= 4
 ]
 
 
@@ -351,6 +350,21 @@ def test_every_loss_of_ours_can_be_corrected(loss):
         assert v.shape == (20,)
         assert (v > 0).all()
         assert v.mean() == pytest.approx(1.0)
+
+
+class Misshapen:
+    """Weights that are not one for each residual."""
+
+    name = "misshapen"
+
+    def row_weights(self, residuals, weights):
+        return np.ones((len(residuals), 1))
+
+
+def test_row_weights_of_another_shape_are_refused():
+    r, times = heavy_tailed(20)
+    with pytest.raises(ValueError, match=r"loss 'misshapen' .* shape \(20,\), got \(20, 1\)"):
+        row_weights(Misshapen(), r, times.astype(float))
 
 
 def test_a_round_of_lawson_multiplies_by_the_residual():

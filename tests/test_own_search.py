@@ -328,7 +328,7 @@ def test_saving_says_what_to_do(make, tmp_path):
         "got RandomNeurons: set it to such a value with `set_params`, or save the network alone "
         "with `network_.save`."
     )
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(TypeError, match="`search` must be") as caught:
         model.save(tmp_path / "model.safetensors")
     assert str(caught.value) == message
     assert list(tmp_path.iterdir()) == []
