@@ -659,9 +659,13 @@ def test_packed_numbers_have_the_digits_of_their_steps(page):
 
 def test_limits_are_told_where_values_were_cut(page):
     packing = {"low": -1.2345, "high": 2}
-    told = " Values beyond -1.23 and 2 are cut off there."
+    told = " Values beyond -1.23 and 2 are clipped."
     found = called(
-        page("one"), "cutNote", ([0, 2], packing), ([-1.2345, 0], packing), ([-1.2, 1.9], packing)
+        page("one"),
+        "clippedNote",
+        ([0, 2], packing),
+        ([-1.2345, 0], packing),
+        ([-1.2, 1.9], packing),
     )
     assert found == [told, told, ""]
 
@@ -673,16 +677,16 @@ def test_long_names_are_shortened(page):
 def test_per_cents_have_three_digits(page):
     driver = page("two inputs, classes")
     groups = [
-        {"sure": 0.98765, "right": 0.5, "rows": 8},
-        {"sure": 0.0012345, "right": 1, "rows": 2},
+        {"confidence": 0.98765, "accuracy": 0.5, "rows": 8},
+        {"confidence": 0.0012345, "accuracy": 1, "rows": 2},
     ]
     (table,) = called(driver, "calibrationTable", (groups,))
     assert table["rows"] == [["98.8 %", "50 %", 8], ["0.123 %", "100 %", 2]]
     titles = """const svg = calibrationPicture(arguments[0], 500);
       return [...svg.querySelectorAll("title")].map((node) => node.textContent)"""
     assert run(driver, titles, groups) == [
-        "8 rows: 98.8 % sure, 50 % right",
-        "2 rows: 0.123 % sure, 100 % right",
+        "8 rows: 98.8 % confidence, 50 % correct",
+        "2 rows: 0.123 % confidence, 100 % correct",
     ]
     # Shares of a cell are told in whole ones.
     cells = [([0, 0, 1],), ([1] * 7 + [0],), ([1, 1],)]
