@@ -690,7 +690,7 @@ def test_per_cents_have_three_digits(page):
     ]
     # Shares of a cell are told in whole ones.
     cells = [([0, 0, 1],), ([1] * 7 + [0],), ([1, 1],)]
-    assert called(driver, "mostNamed", *cells) == ["in (67 %)", "out (88 %)", "out"]
+    assert called(driver, "mostPredicted", *cells) == ["in (67 %)", "out (88 %)", "out"]
 
 
 # The table of neurons

@@ -31,8 +31,8 @@ from greedynet.report.packing import limits, packed, rounded
 from greedynet.report.page import embedded
 from greedynet.report.ridgelets import half_sphere, ridgelet_section
 from greedynet.report.subject import Rows, Subject, as_columns
-from greedynet.report.tables import MOST_NEURONS, MOST_WEIGHTS, calibration, neurons_section
 from greedynet.report.summary import paragraphs, suggestions
+from greedynet.report.tables import MOST_NEURONS, MOST_WEIGHTS, calibration, neurons_section
 from greedynet.report.write import known_scores
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
