@@ -499,6 +499,7 @@ def test_a_row_that_is_far_off_does_not_end_the_growth(name, row):
 # The paper's examples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number", "bar"),
     [

@@ -337,6 +337,7 @@ def test_confusions_of_the_last_stop_are_counted(page):
     assert run(driver, effects) != before
 
 
+@pytest.mark.slow
 def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
     driver = page("one", motion="no-preference")
     last = run(driver, "return Number(document.getElementById('stop').max)")

@@ -550,6 +550,7 @@ def scores(model, X, y, splits):
     return np.mean(found, axis=0)
 
 
+@pytest.mark.slow
 def test_breast_cancer():
     """Five of ten folds: measured 0.979 and 0.072. On all ten 0.977 and 0.074, with up to 30 nodes
     0.974 and 0.073; a perceptron of 30 neurons has 0.069 to 0.077."""
@@ -574,6 +575,7 @@ def test_digits_beside_a_perceptron():
     assert loss < perceptron[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "least"),
     [
@@ -637,6 +639,7 @@ def test_more_features_than_rows():
     assert np.isfinite(model.predict_proba(1e3 * X)).all()
 
 
+@pytest.mark.slow
 def test_one_row_of_a_class_does_no_harm_to_the_others():
     """Ridge and width are chosen by the other rows as ever."""
     rng = np.random.RandomState(0)

@@ -478,6 +478,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are another thing there")
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_folder_that_is_read_only(data, model, folder, number):
@@ -503,6 +504,7 @@ def long_work(path, n_rows=20_000):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 def test_interrupted_fit_leaves_nothing(folder):
     data = long_work(folder / "a.npz")
@@ -522,6 +524,7 @@ def test_interrupted_fit_leaves_nothing(folder):
     assert files(folder) == ["a.npz"]
 
 
+@pytest.mark.slow
 def test_exit_codes_of_the_program(data, folder):
     for arguments, code in (
         (["fit", data, "--target", "y", "--nodes", "3", "--out", "m"], 0),

@@ -280,6 +280,7 @@ def test_float32_inputs(client, small_samples):
     assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=6), X, y), wanted, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_activation_that_no_worker_can_import(process_client, small_samples):
     class Bent:
         name, degree = "bent", 1
@@ -803,6 +804,7 @@ def test_a_worker_hangs(small_samples, monkeypatch, wanted_after_faults):
                     process.kill()
 
 
+@pytest.mark.slow
 def test_a_worker_is_killed_while_partitions_are_placed(
     process_client, small_samples, monkeypatch, wanted_after_faults
 ):

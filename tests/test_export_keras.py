@@ -126,6 +126,7 @@ def test_float64_needs_it_switched_on():
         to_keras(random_network(), dtype="float64")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [None, "numpy"])
 def test_jax_is_the_backend_unless_another_is_chosen(chosen: str | None, tmp_path: Path):
     code = (

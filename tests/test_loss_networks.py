@@ -425,6 +425,7 @@ def damage(loss, n_draws=7):
     return np.median(errors) / error(example.y_train)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["absolute", "huber"])
 def test_outliers_do_little_harm(loss):
     # Measured 1.37 and 1.41.
@@ -455,6 +456,7 @@ def pinball(q, y, prediction):
     return np.mean(np.maximum(q * (y - prediction), (q - 1) * (y - prediction)))
 
 
+@pytest.mark.slow
 def test_quantiles_cover_their_share_of_new_rows():
     (X, y), (X_new, y_new) = hetero(3000, 0), hetero(10_000, 1)
     bounds = []

@@ -130,6 +130,7 @@ def test_equal_rows_of_a_rare_class_have_their_share():
     np.testing.assert_allclose(model.predict_proba(kinds)[:, 1], truth, rtol=0.25)
 
 
+@pytest.mark.slow
 def test_a_rare_class_is_learned_better():
     """From its own rows, rather than from the few that a plain sample has."""
 

@@ -133,6 +133,7 @@ y = np.tanh(3 * X[:, 0]) + np.abs(X[:, 1])
 """
 
 
+@pytest.mark.slow
 def test_activation_is_one_module_and_two_lines(copy: Copy):
     wanted = recipe("An activation")
     copy.write_module(wanted)
@@ -146,6 +147,7 @@ def test_activation_is_one_module_and_two_lines(copy: Copy):
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
 
 
+@pytest.mark.slow
 def test_loss_is_one_module_and_two_lines(copy: Copy):
     wanted = recipe("A loss")
     copy.write_module(wanted)
@@ -193,6 +195,7 @@ def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegress
     np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_new_exporter_is_named_wherever_exporters_are(copy: Copy, model: GreedyNetRegressor):
     wanted = recipe("An exporter")
     copy.write_module(wanted)
@@ -236,6 +239,7 @@ def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegresso
     assert too_many.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_new_command_is_in_the_help(copy: Copy):
     wanted = recipe("A command")
     copy.write_module(wanted)

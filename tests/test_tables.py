@@ -110,6 +110,7 @@ def test_tables_that_are_compressed_twice(tmp_path):
         open_table(path)
 
 
+@pytest.mark.slow
 def test_reading_compressed_text_takes_no_more_memory_for_more_rows(tmp_path):
     def peak(n_rows):
         path = tmp_path / "a.csv.gz"

@@ -199,6 +199,7 @@ def test_model_predicts_as_the_network(activation):
     np.testing.assert_allclose(np.asarray(values).T, network.predict(X), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_blocks_change_nothing():
     network, X, Y, weights = general()
     options = {"sample_weight": weights, "epochs": 3, "batch_size": 10, "X_val": X, "y_val": Y}
@@ -228,6 +229,7 @@ def test_loss_falls_and_histories_are_the_errors(example, greedy):
 
 
 # Every activation has its gradient tested above: these are one of each kind, and the steepest.
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["relu", "relu3", "tanh", "gelu", "sin", "gaussian"])
 def test_activations_learn(activation):
     """From random starts: all lose most of the error of the best constant, and none diverges."""
@@ -295,6 +297,7 @@ def test_same_seed_same_result(example):
     assert relative_error(found[2].network.biases, found[0].network.biases) > 1e-6
 
 
+@pytest.mark.slow
 def test_integer_weights_equal_repeated_rows():
     network, X, Y, _ = general()
     counts = np.arange(len(X)) % 3
@@ -333,6 +336,7 @@ def test_float32_stays_the_users_setting(example, greedy):
 # Several at once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, None])
 def test_ten_restarts_equal_ten_runs(example, batch_size):
     X, y = example.X_train, example.y_train
@@ -353,6 +357,7 @@ def test_ten_restarts_equal_ten_runs(example, batch_size):
     assert len({result.loss_history[-1] for result in together}) == 10
 
 
+@pytest.mark.slow
 def test_threads_change_nothing(example):
     starts = random_networks(10, 1, 23)
     options = {"epochs": 5, "batch_size": 1}
@@ -380,6 +385,7 @@ def test_groups_are_even(n_networks):
 # Optimisers
 
 
+@pytest.mark.slow
 def test_optax_adam_is_the_default(example, greedy):
     X, y = example.X_train, example.y_train
     options = {"epochs": 6, "batch_size": 5, "keep": "last"}
@@ -389,6 +395,7 @@ def test_optax_adam_is_the_default(example, greedy):
     assert_equal_networks(default.network, given.network, 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sgd", "lbfgs"])
 def test_any_optimiser(name, example):
     # L-BFGS asks for the loss as a function of the weights, too.
@@ -598,6 +605,7 @@ def test_the_first_divergence_is_told(example, greedy):
     assert f"the first in epoch {early}:" in str(told[0].message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["jax", "optax"])
 def test_without_the_extra_one_line_says_what_to_install(missing):
     code = f"import sys; sys.modules['{missing}'] = None; import greedynet.train"
