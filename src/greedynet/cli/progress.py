@@ -1,4 +1,4 @@
-"""How a fit goes, on standard error: a bar on a terminal, else a line now and then."""
+"""Progress of a fit, on standard error: a bar on a terminal, otherwise occasional lines."""
 
 import sys
 import threading
@@ -12,12 +12,12 @@ FIRST_LINE, NEXT_LINES = 2.0, 5.0  # seconds
 
 @dataclass(frozen=True)
 class Report:
-    """Shows how a fit goes.
+    """Displays the progress of a fit.
 
     Attributes
     ----------
     show : callable
-        Takes what the fit is doing now, such as "pruning: 31 neurons".
+        Takes a description of the current stage, such as "pruning: 31 neurons".
     """
 
     show: Callable[[str], None]
@@ -29,7 +29,7 @@ class Report:
 
 @contextmanager
 def reporter() -> Iterator[Report]:
-    """Lend a report, to be called with the number of nodes and the error."""
+    """Yield a report, to be called with the number of nodes and the error."""
     with _bar() if sys.stderr.isatty() else _lines() as report:
         yield report
 
@@ -45,7 +45,7 @@ def _bar() -> Iterator[Report]:
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )
-    # How many nodes there will be is what the fit finds out: the bar only moves.
+    # The final number of nodes is not known: the bar only indicates activity.
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, state="reading")
         yield Report(lambda state: bar.update(task, state=state))
@@ -53,7 +53,7 @@ def _bar() -> Iterator[Report]:
 
 @contextmanager
 def _lines() -> Iterator[Report]:
-    """Print from a thread: a fit may be busy for longer than between two neurons."""
+    """Print from a thread: a stage of the fit may take long without any call."""
     began, state, done = time.perf_counter(), ["reading"], threading.Event()
 
     def talk() -> None:

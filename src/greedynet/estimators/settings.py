@@ -1,4 +1,4 @@
-"""Settings of the estimators that are no parameters: values with defaults; tests inject others."""
+"""Settings of the estimators that are not parameters; tests inject other values."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +19,9 @@ class EstimatorSettings:
     fit : FitSettings
     checkpoint : CheckpointSettings
     merged_up_to : int
-        Rows up to which equal ones are merged and all are sorted.
+        Maximum number of rows for which equal rows are merged and all are sorted.
     held_out : float
-        Share of more rows than that which is held out to choose the width of a regression.
+        With more rows, the fraction that is held out to choose the width of a regression.
     """
 
     fit: FitSettings = FitSettings()
@@ -34,13 +34,13 @@ _current: ContextVar[EstimatorSettings | None] = ContextVar("greedynet_settings"
 
 
 def current_settings() -> EstimatorSettings:
-    """Return the settings of fits that begin here."""
+    """Return the current settings."""
     return _current.get() or EstimatorSettings()
 
 
 @contextmanager
 def settings_context(settings: EstimatorSettings) -> Iterator[None]:
-    """Let fits that begin in this block, and in this thread, have other settings."""
+    """Use other settings for fits that start in this block, in this thread."""
     token = _current.set(settings)
     try:
         yield
