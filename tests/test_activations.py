@@ -229,7 +229,7 @@ def test_an_own_activation_is_returned_as_it_is():
 
 def test_a_name_that_is_known_does_not_spare_the_check():
     get_activation(own(name="tanh", scales=(1.0,)))
-    with pytest.raises(ValueError, match="`slope` the derivative"):
+    with pytest.raises(ValueError, match="the derivative of `value` from `slope`"):
         get_activation(own(name="tanh", scales=(1.0,), slope=lambda self, z: 0 * z))
 
 
@@ -240,7 +240,7 @@ def test_a_name_that_is_known_does_not_spare_the_check():
         (
             own(without=["slope"], scales=(1.0,)),
             "`activation` must be a name such as 'relu' or an object with `name`, .*got Own "
-            "without `slope`: give it `def slope",
+            "without `slope`: add `def slope",
         ),
         (own(without=["value"], scales=(1.0,)), r"got Own without `value`\.$"),
         (own(without=["name"], scales=(1.0,)), r"got Own without `name`\.$"),
@@ -264,7 +264,7 @@ def test_what_is_no_activation_is_refused(activation, message):
         ),
         (
             own(scales=(1.0,), slope=lambda self, z: 1.01 / (1 + np.abs(z)) ** 2),
-            "`activation` must have in `slope` the derivative of `value`, got .*Own.* per unit at",
+            "`activation` must return the derivative of `value` from `slope`, got .*Own.*but the",
         ),
         (own(), "`activation` must have a `degree` or `scales`, got .* and scales None: write"),
         (own(scales=()), r"must have a `degree` or `scales`, got .* and scales \(\): write"),
@@ -272,29 +272,29 @@ def test_what_is_no_activation_is_refused(activation, message):
         (own(scales=(1.0, 0.0)), "must have a `degree` or `scales`"),
         (own(scales=(1.0, np.inf)), "must have a `degree` or `scales`, got .*inf"),
         (own(scales=(1.0, np.nan)), "must have a `degree` or `scales`, got .*nan"),
-        (own(Crooked, degree=0), "whole number of at least 1 as `degree`, got 0: leave `degree`"),
-        (own(Crooked, degree=-1), "whole number of at least 1 as `degree`, got -1"),
-        (own(Crooked, degree=1.5), r"whole number of at least 1 as `degree`, got 1\.5"),
+        (own(Crooked, degree=0), "integer of at least 1 as `degree`, got 0: remove `degree`"),
+        (own(Crooked, degree=-1), "integer of at least 1 as `degree`, got -1"),
+        (own(Crooked, degree=1.5), r"integer of at least 1 as `degree`, got 1\.5"),
         (
             own(Crooked, degree=2),
-            r"homogeneous of its `degree`, value\(3 z\) = 9 value\(z\), got .*give `scales` inst",
+            r"homogeneous of its `degree`, value\(3 z\) = 9 value\(z\), got .*define `scales` in",
         ),
         (own(degree=1), r"homogeneous of its `degree`, value\(3 z\) = 3 value\(z\)"),
         (
             own(scales=(1.0,), value=lambda self, z: np.sqrt(z, where=z > 0, out=z * np.nan)),
-            "must give one finite number for each z in `value`, got array.*nan",
+            "must return one finite number for each z from `value`, got array.*nan",
         ),
         (
             own(scales=(1.0,), value=lambda self, z: np.tanh(z).sum()),
-            "must give one finite number for each z in `value`",
+            "must return one finite number for each z from `value`",
         ),
         (
             own(scales=(1.0,), slope=lambda self, z: np.ones((len(z), 2))),
-            "must give one finite number for each z in `slope`",
+            "must return one finite number for each z from `slope`",
         ),
         (
             own(scales=(1.0,), slope=lambda self, z: z * np.inf),
-            "must give one finite number for each z in `slope`",
+            "must return one finite number for each z from `slope`",
         ),
     ],
 )

@@ -173,8 +173,8 @@ def test_wrong_weights(fitted, name, weights, message):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"y_val": None}, "`X_val` and `y_val` go together: `y_val` is missing"),
-        ({"X_val": None}, "`X_val` and `y_val` go together: `X_val` is missing"),
+        ({"y_val": None}, "`X_val` and `y_val` must be passed together: `y_val` is missing"),
+        ({"X_val": None}, "`X_val` and `y_val` must be passed together: `X_val` is missing"),
         ({"X_val": None, "y_val": None, "sample_weight_val": y}, "`X_val` is missing"),
         ({"X_val": X[:, :1]}, "`X_val` must have as many columns as the training data, 2, got 1"),
         (
@@ -250,12 +250,12 @@ def test_parameters_out_of_range(fitted, name, expected, values):
             "`n_nodes` must be at least 2 with an affine term.*got 1: write `linear_term=False`",
         ),
         ({"max_nodes": 1, "linear_term": True}, "`max_nodes` must be at least 2 with an affine"),
-        ({"validation_fraction": 0.99}, "`validation_fraction`=0.99 leaves no row to train on"),
+        ({"validation_fraction": 0.99}, "`validation_fraction`=0.99 leaves no training rows"),
         ({"cv": 41}, "`cv` must be at most the number of distinct rows, got cv=41 and"),
         ({"cv": KFold(41)}, "n_splits=41 greater than the number of samples: n_samples=40"),
         ({"cv": "three"}, "`cv`.*three"),
         ({"activation": "than"}, r"`activation` must be one of \['abs', .*'tanh'\].*got 'than'"),
-        ({"n_jobs": 0}, "`n_jobs` must not be 0; write 1 for one thread or -1 for all cores"),
+        ({"n_jobs": 0}, "`n_jobs` must not be 0; use 1 for one thread or -1 for all cores"),
     ],
 )
 def test_parameters_that_do_not_fit_the_data(fitted, parameters, message):
@@ -265,7 +265,7 @@ def test_parameters_that_do_not_fit_the_data(fitted, parameters, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"memory_budget": 100}, r"`memory_budget` must hold.*at least \d+ bytes, got 100; allow"),
+        ({"memory_budget": 100}, r"`memory_budget` must cover.*at least \d+ bytes, got 100: inc"),
         ({"points": np.ones((5, 2))}, "`points` must have 3 columns.*the bias last, got 2"),
         ({"points": np.full((5, 3), np.nan)}, "points contains NaN"),
         ({"points": np.full((5, 3), np.inf)}, "points contains infinity"),
@@ -291,7 +291,7 @@ def test_points_that_do_not_fit_the_data(fitted_dictionary, parameters, message)
 )
 def test_parameters_of_a_dictionary_without_one(name, value):
     model = small("continuous", **{name: value})
-    message = f"`{name}` is for a dictionary.*search='continuous': write search=\"dictionary\""
+    message = f"`{name}` requires a dictionary.*search='continuous': write search=\"dictionary\""
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert fitted_attributes(model) == []
@@ -312,7 +312,7 @@ def test_parameters_of_a_dictionary_without_one(name, value):
         (
             {"loss": "quantile", "quantile": 0.0},
             ValueError,
-            "`quantile` must lie between 0 and 1, both excluded, got 0.0: write 0.5",
+            "`quantile` must lie strictly between 0 and 1, got 0.0: write 0.5",
         ),
         ({"loss": "quantile", "quantile": 1.0}, ValueError, "`quantile` must lie .*got 1.0"),
         ({"loss": "quantile", "quantile": -0.1}, ValueError, "`quantile` must lie .*got -0.1"),
@@ -321,9 +321,9 @@ def test_parameters_of_a_dictionary_without_one(name, value):
         (
             {"quantile": 0.3},
             ValueError,
-            "`quantile` goes with `loss=\"quantile\"` only, got quantile=0.3 with loss='squared'",
+            "`quantile` applies to `loss=\"quantile\"` only, got quantile=0.3 with loss='squared'",
         ),
-        ({"loss": 1.5, "quantile": 0.3}, ValueError, "`quantile` goes with .*with loss=1.5"),
+        ({"loss": 1.5, "quantile": 0.3}, ValueError, "`quantile` applies to .*with loss=1.5"),
     ],
 )
 def test_losses_that_are_none(fitted, parameters, error, message):
@@ -335,7 +335,7 @@ def test_losses_that_are_none(fitted, parameters, error, message):
     ("name", "value"), [("alpha", 1e-3), ("weakness", 0.5), ("refine", "adam")]
 )
 def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, name, value):
-    message = f'`{name}` goes with loss="squared", got it with loss={loss!r}: leave `{name}` out'
+    message = f'`{name}` requires loss="squared", got it with loss={loss!r}: omit `{name}`'
     refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})
 
 
@@ -538,7 +538,7 @@ def test_arrays_that_make_no_network(change, message):
     [
         (1, "`n_nodes` must be between 2 and 8.*got 1"),
         (-1, "`n_nodes` must be between 2 and 8.*got -1"),
-        (9, "got 9; to get more, fit with a larger `max_nodes`"),
+        (9, "got 9; for more nodes, fit with a larger `max_nodes`"),
         (3.7, "`n_nodes`.*3.7"),
         ("3", "`n_nodes`.*'3'"),
         (None, "`n_nodes`.*None"),
@@ -656,8 +656,8 @@ def test_examples_that_the_paper_does_not_have(number):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"memory_budget": 10}, r"`memory_budget` must hold the data.*at least \d+ bytes, got 10"),
-        ({"memory_budget": -1}, r"`memory_budget` must hold the data.*got -1"),
+        ({"memory_budget": 10}, r"`memory_budget` must cover the data.*at least \d+ bytes, got 10"),
+        ({"memory_budget": -1}, r"`memory_budget` must cover the data.*got -1"),
         ({"points": circle(9)}, "`points`"),
         ({"points": some_points(2)[0]}, "`points`"),
         ({"row_scale": np.ones(3)}, "`row_scale`"),
@@ -743,8 +743,8 @@ def refused(folder, arguments):
 def test_results_replace_no_other_file(folder, arguments, new, old):
     (folder / "link").symlink_to("d.csv")
     said = refused(folder, arguments)
-    assert f"`{new}` must be a file of its own, got " in said
-    assert f"which is `{old}` too: give {new} another name." in said
+    assert f"`{new}` must be a separate file, got " in said
+    assert f"which is also `{old}`: use another name for {new}." in said
 
 
 @needs_pipes
@@ -792,7 +792,7 @@ def test_links_are_written_through(folder, before):
     ("target", "message"),
     [
         ("link", "got 'link', a link to itself"),
-        ("no/x", "got 'link': make the folder"),
+        ("no/x", "got 'link': create the folder"),
         (".", "got the folder 'link'"),
     ],
 )
@@ -819,7 +819,7 @@ def test_links_that_lead_nowhere(folder, target, message):
 def test_standard_input_and_output_are_refused_by_name(folder, arguments, name):
     said = refused(folder, arguments)
     assert f"Invalid value for '{name}': Standard input and output" in said
-    assert "write a file's path" in said
+    assert "pass a path" in said
 
 
 @needs_pipes

@@ -476,15 +476,15 @@ def with_one(labels, value):
 def test_rows_without_a_class(missing):
     labels = with_one(LABELS, missing)
     for source in [(cut(X_, labels),), (X_, labels)]:
-        with pytest.raises(ValueError, match=r"`y` must name a class in every row.*leave out"):
+        with pytest.raises(ValueError, match=r"`y` must contain a class for every row.*remove"):
             GreedyNetClassifier().fit(*source)
-    with pytest.raises(ValueError, match="`y_val` must name a class in every row"):
+    with pytest.raises(ValueError, match="`y_val` must contain a class for every row"):
         GreedyNetClassifier().fit(X_, LABELS, X_val=X_, y_val=labels)
 
 
 WRONG_CLASSES = [
     (cut(X_, with_one(LABELS, 3)), "classes that can be sorted, got int and str in block 0"),
-    (cut(X_, with_one(Y_.round(), np.nan)), "a class in every row, got nan in block 0"),
+    (cut(X_, with_one(Y_.round(), np.nan)), "a class for every row, got nan in block 0"),
     (cut(X_, LABELS, -ONES), "`sample_weight` must be non-negative, got negative.*block 0"),
     (cut(X_, LABELS, ONES * np.nan), "`sample_weight` must hold finite numbers.*block 0"),
     (cut(X_, LABELS, 0 * ONES), "two classes among the rows of positive weight, got no such row"),
@@ -519,7 +519,7 @@ def test_results_want_the_columns_of_the_fit(method):
         call(iter([X for X, _ in PERMUTED]), *more)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         call(iter([X_]), *more)
-    with pytest.raises(ValueError, match="`X` must have rows to predict for"):
+    with pytest.raises(ValueError, match="`X` must have at least one row"):
         call(iter([]), *more)
 
 

@@ -564,16 +564,16 @@ def test_another_version_is_refused(interrupted, monkeypatch):
 
 def test_blocks_in_another_order_are_refused(moments):
     moments.of(FITS["blocks"])
-    with pytest.raises(ValueError, match="in the order they had when the fit was begun"):
+    with pytest.raises(ValueError, match="in the same order as when the fit was started"):
         moments.again(regression(Blocks((2, 1, 0)), None), 5)
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda data: b"", "cut short"),
-        (lambda data: b"my notes\n" * 20, "cut short"),
-        (lambda data: data[: len(data) // 2], "cut short|damaged"),
+        (lambda data: b"", "truncated"),
+        (lambda data: b"my notes\n" * 20, "truncated"),
+        (lambda data: data[: len(data) // 2], "truncated|damaged"),
         (lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], "damaged"),
     ],
 )
@@ -589,13 +589,13 @@ def test_a_model_is_no_checkpoint(tmp_path):
     file = tmp_path / "model"
     FITS["grown"]().save(file)
     before = file.read_bytes()
-    with pytest.raises(ValueError, match="holds a 'GreedyNetRegressor'"):
+    with pytest.raises(ValueError, match="contains a 'GreedyNetRegressor'"):
         FITS["grown"](checkpoint=file)
     assert file.read_bytes() == before
 
 
 def test_the_place_of_a_file_is_checked_before_the_work(tmp_path):
-    with pytest.raises(FileNotFoundError, match="`checkpoint` must lie in a folder that exists"):
+    with pytest.raises(FileNotFoundError, match="`checkpoint` must be in an existing folder"):
         FITS["grown"](checkpoint=tmp_path / "nowhere" / "c")
     with pytest.raises(IsADirectoryError, match="`checkpoint` must name a file"):
         FITS["grown"](checkpoint=tmp_path)
@@ -604,7 +604,7 @@ def test_the_place_of_a_file_is_checked_before_the_work(tmp_path):
 
 
 def test_a_fit_that_cannot_be_begun_again_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="`checkpoint` needs a fit that can be begun again"):
+    with pytest.raises(ValueError, match="`checkpoint` needs a reproducible fit"):
         FITS["grown"](checkpoint=tmp_path / "c", random_state=None)
 
 

@@ -739,7 +739,7 @@ class StopAfter:
 @pytest.mark.parametrize("correct", [True, False])
 def test_callbacks_can_stop(data, correct):
     model = GreedyNetClassifier(10, correct=correct).set_callbacks(StopAfter(4))
-    with pytest.warns(FewerNodesWarning, match="A callback asked to stop"):
+    with pytest.warns(FewerNodesWarning, match="A callback stopped the growth"):
         model.fit(*data)
     assert model.stop_reason_ is StopReason.CALLBACK
     assert model.network_.n_neurons == 4
@@ -800,7 +800,7 @@ def spoiled(array, value):
         (
             {"y": X[:, 0]},
             ValueError,
-            r"`y`: Unknown label type: continuous.*write GreedyNetRegressor",
+            r"`y`: Unknown label type: continuous.*use GreedyNetRegressor",
         ),
         ({"y": spoiled(y, np.nan)}, ValueError, r"\by contains NaN"),
         ({"y": np.c_[NAMES, NAMES]}, ValueError, r"\by should be a 1d array.*\(40, 2\)"),
@@ -813,12 +813,12 @@ def spoiled(array, value):
         (
             {"sample_weight": np.r_[-1.0, np.ones(39)]},
             ValueError,
-            "`sample_weight` must be non-negative.*got negative values: write 0 for rows to leave",
+            "`sample_weight` must be non-negative.*got negative values: use 0 for rows to ignore",
         ),
         (
             {"sample_weight": np.zeros(40)},
             ValueError,
-            "`sample_weight` must be.*got zeros only: write 0 for rows to leave out, None",
+            "`sample_weight` must be.*got zeros only: use 0 for rows to ignore, None",
         ),
         ({"sample_weight": spoiled(y, np.nan)}, ValueError, "sample_weight contains NaN"),
         ({"sample_weight": np.ones(39)}, ValueError, r"`sample_weight` must have one.*\(39,\)"),
@@ -833,11 +833,11 @@ def test_wrong_data(fitted, data, error, message):
     [
         (
             {"y_val": np.where(y == 1, "maybe", "no")},
-            r"`y_val` must have classes of `y` only, \['no', 'yes'\], got \['maybe'\] too: leave",
+            r"`y_val` must have only classes of `y`, \['no', 'yes'\], got also \['maybe'\]: remove",
         ),
-        ({"y_val": y}, r"`y_val` must have classes of `y` only.*got \[0, 1\] too"),
-        ({"y_val": None}, "`X_val` and `y_val` go together: `y_val` is missing"),
-        ({"X_val": None}, "`X_val` and `y_val` go together: `X_val` is missing"),
+        ({"y_val": y}, r"`y_val` must have only classes of `y`.*got also \[0, 1\]"),
+        ({"y_val": None}, "`X_val` and `y_val` must be passed together: `y_val` is missing"),
+        ({"X_val": None}, "`X_val` and `y_val` must be passed together: `X_val` is missing"),
         ({"X_val": X[:, :1]}, "`X_val` must have as many columns as the training data, 2, got 1"),
         ({"X_val": X[:5]}, "`X_val` and `y_val` must have the same number of rows, got 5 and 40"),
         ({"X_val": spoiled(X, np.nan)}, "X_val contains NaN"),
@@ -872,9 +872,9 @@ class WithoutSlope:
         (
             {"n_points": 50},
             ValueError,
-            '`n_points` is for a dictionary.*write search="dictionary", or leave `n_points` out',
+            '`n_points` requires a dictionary.*write search="dictionary", or omit `n_points`',
         ),
-        ({"points": np.ones((4, 3))}, ValueError, "`points` is for a dictionary"),
+        ({"points": np.ones((4, 3))}, ValueError, "`points` requires a dictionary"),
         (
             {"points": np.ones((4, 2)), "search": "dictionary"},
             ValueError,
@@ -884,11 +884,11 @@ class WithoutSlope:
         (
             {"activation": WithoutSlope()},
             TypeError,
-            r"`activation` must be.*got WithoutSlope without `slope`: give it `def slope\(",
+            r"`activation` must be.*got WithoutSlope without `slope`: add `def slope\(",
         ),
         ({"max_nodes": 1}, ValueError, "`max_nodes` must be at least 2.*`linear_term=False`"),
         ({"max_nodes": 8, "n_nodes": 9}, ValueError, "`n_nodes` must be at most `max_nodes`"),
-        ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0; write 1"),
+        ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0; use 1"),
         ({"validation_fraction": 0.99}, ValueError, "`validation_fraction`"),
         (
             {"validation_fraction": 1.5},

@@ -189,7 +189,7 @@ def test_predictions_keep_the_order_and_find_columns_by_name(model, folder):
     table["extra"] = table["x"]
     new = write(folder / "new.csv", table, ["extra", "color", "x"], "\t")
     result = run("predict", model, new, "--out", "p.csv")
-    assert "note: not in the model, so ignored: extra" in result.stderr
+    assert "note: columns not in the model are ignored: extra" in result.stderr
     assert "wrote p.csv: 50 rows" in result.stdout
     found = [float(row["prediction"]) for row in read(folder / "p.csv")]
     np.testing.assert_array_equal(found, load(model).predict(table))
@@ -228,7 +228,7 @@ def test_empty_cells(folder):
     assert "20 rows," in run("fit", data, "--target", "y", "--out", "m.safetensors", *mean).stdout
     # In predicting, the line stays and is empty, or the means go in, as in the fit.
     result = run("predict", "d.safetensors", data, "--out", "p.csv")
-    assert "20 rows, 3 of them without prediction" in result.stdout
+    assert "20 rows, 3 of them without a prediction" in result.stdout
     lines = (folder / "p.csv").read_text().splitlines()[1:]
     assert [i for i, line in enumerate(lines) if line == '""'] == [2, 5, 7]
     run("predict", "m.safetensors", data, "--out", "q.csv")
@@ -362,13 +362,13 @@ def test_largest_neurons_come_first():
         ("fit data.csv --target y", "Missing option '--out'"),
         ("fit data.csv --target Yy --out m", "data.csv has no target 'Yy': did you mean 'y'?"),
         ("fit data.csv --target y --ignore colour --out m", "'colour': did you mean 'color'?"),
-        ("fit data.csv --target y --out nowhere/m", "make the folder 'nowhere' first"),
+        ("fit data.csv --target y --out nowhere/m", "create the folder 'nowhere' first"),
         ("fit data.csv --target y --out .", "add a file name to it"),
         ("fit data.csv --target y --separator ; --out m", "has only one column, 'x,color,y'"),
         ("fit data.csv --target y --separator ; --out m", "such as --separator ';'"),
         ("fit data.csv --target y --activation step --out m", "`activation` must be one of"),
         ("fit data.csv --target y --loss bad --out m", "`loss` must be one of"),
-        ("fit data.csv --target y --quantile 0.5 --out m", "`quantile` goes with"),
+        ("fit data.csv --target y --quantile 0.5 --out m", "`quantile` applies to"),
         ("fit data.csv --target y --nodes 0 --out m", "Invalid value for '--nodes'"),
         ("fit data.csv --target y --missing zero --out m", "'zero' is not one of"),
         ("fit data.csv --target color --loss huber --out m", "'color' contains classes"),
@@ -378,7 +378,7 @@ def test_largest_neurons_come_first():
         ("fit names.csv --target y --out m", "drop it with --ignore 'name'"),
         ("fit numbers.csv --target y --out m", "or with --text 'x' treat it as text"),
         ("predict none data.csv --out p.csv", "'none' does not exist"),
-        ("predict data.csv data.csv --out p.csv", "no model file"),
+        ("predict data.csv data.csv --out p.csv", "not a model file"),
         ("predict model.safetensors none.csv --out p.csv", "'none.csv' does not exist"),
         ("predict model.safetensors absent.csv --out p.csv", "absent.csv has no column 'color'"),
         ("predict model.safetensors words.csv --out p.csv", "'x' must hold numbers"),
@@ -386,10 +386,10 @@ def test_largest_neurons_come_first():
         ("predict model.safetensors header.csv --out p.csv", "header.csv has no rows"),
         ("predict model.safetensors ragged.csv --out p.csv", "data row 2 has 3 cells"),
         ("predict model.safetensors data.csv --out p.parquet", "--out must end in .csv or .tsv"),
-        ("predict model.safetensors data.csv --out nowhere/p.csv", "make the folder 'nowhere'"),
+        ("predict model.safetensors data.csv --out nowhere/p.csv", "create the folder 'nowhere'"),
         ("evaluate model.safetensors absent.csv --target y", "absent.csv has no target 'y'"),
         ("evaluate model.safetensors header.csv", "header.csv has no rows"),
-        ("info data.csv", "no model file"),
+        ("info data.csv", "not a model file"),
         ("info none", "'none' does not exist"),
     ],
 )
@@ -442,7 +442,7 @@ def test_no_permission(data, model, folder, monkeypatch, number):
     before = files(folder)
     monkeypatch.setattr("greedynet.support.files.open", closed, raising=False)
     result = run(*commands(data, model)[number], code=2)
-    assert "new.out: no permission. Choose another file or folder" in result.stderr
+    assert "new.out: permission denied. Choose another file or folder" in result.stderr
     assert files(folder) == before
 
 
@@ -454,8 +454,8 @@ def test_where_nothing_can_be_written_nothing_is_fitted(data, monkeypatch, out):
     monkeypatch.setattr("greedynet.tables.fit.fit_table", fit_table)
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
     result = run("fit", data, "--target", "y", "--out", out, code=2)
-    assert {"closed": "'closed': there is no permission", ".": "add a file name"}.get(
-        out, "make the folder 'nowhere'"
+    assert {"closed": "'closed': permission denied", ".": "add a file name"}.get(
+        out, "create the folder 'nowhere'"
     ) in result.stderr
 
 
@@ -493,7 +493,7 @@ def test_a_folder_that_is_read_only(data, model, folder, number):
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert "'new.out': there is no permission. Choose another folder." in line
+    assert "'new.out': permission denied. Choose another folder." in line
     assert files(folder) == before
 
 

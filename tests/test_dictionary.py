@@ -108,5 +108,5 @@ def test_threads_change_nothing(memory_budget):
 
 def test_a_budget_too_small_for_the_data():
     X, _ = noisy()
-    with pytest.raises(ValueError, match="`memory_budget` must hold the data and one atom"):
+    with pytest.raises(ValueError, match="`memory_budget` must cover the data and one atom"):
         Dictionary(some_points(2), X, memory_budget=100)

@@ -171,7 +171,7 @@ def test_classifier(tmp_path, target, n_classes):
         (["missing.safetensors", "--to", "onnx"], "does not exist"),
         (["{saved}"], "Missing option '--to'"),
         (["{saved}", "--to", "fortran"], "'fortran' is not one of"),
-        (["{saved}", "--to", "c", "--out", "nowhere/net.h"], "make the folder 'nowhere' first"),
+        (["{saved}", "--to", "c", "--out", "nowhere/net.h"], "create the folder 'nowhere' first"),
         (["{damaged}", "--to", "c"], "damaged.safetensors"),
     ],
 )

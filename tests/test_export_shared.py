@@ -168,7 +168,7 @@ def test_classes_that_have_no_name_elsewhere_are_refused(
     model = copy(classifier())
     model.classes_ = classes
     with pytest.raises(
-        TypeError, match=r"`to_\w+` must be text or whole numbers.*`model.network_`"
+        TypeError, match=r"`to_\w+` must be text or 64-bit integers.*`model.network_`"
     ):
         EXPORTS[exporter.name](model, tmp_path)
     assert not list(tmp_path.iterdir())
@@ -182,7 +182,7 @@ def test_other_things_are_refused(tmp_path: Path, export: Export):
         (GreedyNetRegressor(), NotFittedError, "not fitted yet"),
         (pipeline, TypeError, r"`model` of `to_\w+` must be .* got Pipeline.*`pipeline\[-1\]`"),
         (np.ones(3), TypeError, r"`model` of `to_\w+` must be a ShallowNetwork.* got ndarray"),
-        (tmp_path / "foreign", ModelFileError, "no model file"),
+        (tmp_path / "foreign", ModelFileError, "not a model file"),
         (tmp_path / "nowhere", FileNotFoundError, "nowhere"),
     ):
         with pytest.raises(error, match=message):
@@ -295,7 +295,7 @@ def test_impostor_of_an_activation_is_refused(tmp_path: Path, export: Export):
 # float32 has seven digits: of a wave of thousands of turns there is nothing left.
 @every_export
 def test_fast_wave_is_refused_in_float32(tmp_path: Path, export: Export):
-    with pytest.raises(DisagreementError, match=r"or go into a fast wave: write dtype='float64'"):
+    with pytest.raises(DisagreementError, match=r"oscillating activation: write dtype='float64'"):
         export(steep("sin"), tmp_path, dtype="float32")
 
 
@@ -358,7 +358,7 @@ def test_inputs_beyond_float32_are_refused():
     network = ShallowNetwork(
         np.full((1, 1), 1e-200), np.zeros(1), np.ones((1, 1)), input_range=[[0.0], [1e200]]
     )
-    with pytest.raises(ValueError, match=r"`dtype` of `f` must be able to hold the inputs"):
+    with pytest.raises(ValueError, match=r"`dtype` of `f` must be able to represent the inputs"):
         check_agreement(network, network.predict, dtype="float32", caller="f")
     check_agreement(network, network.predict, dtype="float64", caller="f")
 
@@ -396,7 +396,7 @@ def test_tolerance_is_what_it_says(dtype: str, share: float):
         return lambda X: network.predict(X) + error * size
 
     check_agreement(network, off_by(0.5 * share), dtype=dtype, caller="f")
-    with pytest.raises(DisagreementError, match=f"share of {share:g}"):
+    with pytest.raises(DisagreementError, match=f"fraction {share:g} allowed"):
         check_agreement(network, off_by(2 * share), dtype=dtype, caller="f")
 
 
@@ -419,7 +419,7 @@ def test_labels_and_probabilities_must_agree(n_classes: int):
         labels[np.ptp(p, axis=1).argmax()] = "other"
         return [labels, p]
 
-    with pytest.raises(DisagreementError, match=r"says 'other' where `predict` says .* 1 of 256"):
+    with pytest.raises(DisagreementError, match=r"predicts 'other' instead of .* 1 of 256"):
         check_classes(model, one_label_wrong)
     with pytest.raises(DisagreementError, match="labels of the shape"):
         check_classes(model, lambda X: [right(X)[0], right(X)[1][:, 1:]])
@@ -456,7 +456,7 @@ def test_classes_in_another_order_are_refused(
     replace_in_home(
         exporter, "label_table", lambda right: lambda *given: right(*given)[::-1], monkeypatch
     )
-    with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that says .* where"):
+    with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that predicts .* instead"):
         EXPORTS[exporter.name](classifier(n_classes), tmp_path)
     assert not list(tmp_path.iterdir())
 

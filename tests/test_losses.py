@@ -625,13 +625,17 @@ def test_loss_comes_back_from_its_arguments(loss):
         ((None,), ValueError, "`loss` must be one of .*, got None"),
         ((Squared,), ValueError, "`loss` must be one of .*, got <class"),
         (("median",), ValueError, '"squared", "absolute", "huber", "quantile", "chebyshev", a pow'),
-        (("quantile", 0.0), ValueError, "`quantile` must lie between 0 and 1, .* got 0.0: write"),
-        (("quantile", 1), ValueError, "`quantile` must lie between 0 and 1, .* got 1: write"),
-        (("quantile", np.nan), ValueError, "`quantile` must lie between 0 and 1, .* got nan"),
+        (
+            ("quantile", 0.0),
+            ValueError,
+            "`quantile` must lie strictly between 0 and 1, got 0.0: write",
+        ),
+        (("quantile", 1), ValueError, "`quantile` must lie strictly between 0 and 1, got 1: write"),
+        (("quantile", np.nan), ValueError, "`quantile` must lie strictly between 0 and 1, got nan"),
         (("quantile", "0.5"), TypeError, "`quantile` must be a number .* got '0.5': write 0.5"),
         (("quantile", True), TypeError, "`quantile` must be a number .* got True"),
-        (("squared", 0.5), ValueError, '`quantile` goes with `loss="quantile"` only, got quanti'),
-        ((Quantile(0.3), 0.5), ValueError, '`quantile` goes with `loss="quantile"` only'),
+        (("squared", 0.5), ValueError, '`quantile` applies to `loss="quantile"` only, got'),
+        ((Quantile(0.3), 0.5), ValueError, '`quantile` applies to `loss="quantile"` only'),
     ],
 )
 def test_bad_losses_are_explained(arguments, error, text):

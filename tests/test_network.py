@@ -83,7 +83,7 @@ def test_truncation_equals_a_fit_of_that_width(search, alpha, linear_term, n_out
 
 
 def test_truncation_needs_a_path(network):
-    with pytest.raises(ValueError, match="no selection path to truncate along"):
+    with pytest.raises(ValueError, match="no selection path along which to truncate"):
         network.truncate(4)
     with pytest.raises(ValueError, match=r"`n_nodes` must be between 2 and 7.*got 8"):
         network.truncate(8)
@@ -104,7 +104,7 @@ def test_description_names_the_largest_neurons(search):
     ("change", "message"),
     [
         ({"biases": np.zeros(3)}, r"`biases` must have the shape \(2,\).*got \(3,\)"),
-        ({"outer_weights": np.zeros((2, 2))}, "`single_output=True` goes with one output, got 2"),
+        ({"outer_weights": np.zeros((2, 2))}, "`single_output=True` requires one output, got 2"),
         ({"intercept": np.zeros(4)}, r"`intercept` must have the shape \(1,\)"),
     ],
 )
@@ -116,5 +116,5 @@ def test_shapes_must_fit(change, message):
 
 
 def test_prediction_of_other_columns(network):
-    with pytest.raises(ValueError, match="`X` must have 3 columns, as the network has inputs"):
+    with pytest.raises(ValueError, match="`X` must have 3 columns, one for each input"):
         network.predict(np.zeros((2, 4)))

@@ -659,7 +659,7 @@ def test_report_of_the_same_rows_as_the_fit(folder, missing):
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (["data.csv", "--out", "no/r.html"], "make the folder 'no' first"),
+        (["data.csv", "--out", "no/r.html"], "create the folder 'no' first"),
         (["data.csv", "--out", "."], "must name a file"),
         (["nothing.csv"], "does not exist"),
         (["other.csv"], "y"),
@@ -678,7 +678,7 @@ def test_report_of_bad_input(folder, arguments, match):
 
 def test_report_has_to_have_a_place_before_the_fit(folder):
     arguments = ["--target", "y", "--out", "m.safetensors", "--report", "no/r.html"]
-    assert "make the folder" in run("fit", "data.csv", *arguments, code=2).stderr
+    assert "create the folder" in run("fit", "data.csv", *arguments, code=2).stderr
     assert not (folder / "m.safetensors").exists()
 
 

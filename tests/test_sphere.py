@@ -67,5 +67,5 @@ def test_a_single_point(sample):
 
 
 def test_no_points():
-    with pytest.raises(ValueError, match="`n_points` must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="`n_points` must be an integer of at least 1, got 0"):
         circle(0)

@@ -63,7 +63,7 @@ def test_exact():
 
 def test_exhausted():
     X, y = noisy(n_rows=100)
-    with pytest.warns(FewerNodesWarning, match="has 3 nodes, not the 10 that `n_nodes` asks for"):
+    with pytest.warns(FewerNodesWarning, match="has 3 nodes, not the 10 requested by `n_nodes`"):
         model = dictionary(n_nodes=10, points=np.eye(3), linear_term=False).fit(X, y)
     assert model.stop_reason_ is StopReason.EXHAUSTED
 

@@ -1,9 +1,9 @@
 """greedynet: small neural networks, built neuron by neuron.
 
-A network of one hidden layer is grown greedily, each neuron the best next one, until validation
-says stop: the method of the paper *Greedy Shallow Networks*, and beyond.
+A network with one hidden layer is grown greedily: each step adds the best next neuron, until the
+validation score stops improving. The method extends that of the paper *Greedy Shallow Networks*.
 
-Names are imported when they are first used, so that the command line answers at once.
+Names are imported when they are first used, so that the command line starts quickly.
 """
 
 from importlib import import_module

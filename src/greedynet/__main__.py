@@ -1,10 +1,10 @@
-"""The entry of the command line: the program `greedynet`, and `python -m greedynet`."""
+"""Entry point of the command line: the program `greedynet`, and `python -m greedynet`."""
 
 import sys
 
 
 def run() -> None:
-    """Run the command line; Ctrl-C is answered even while it is being imported."""
+    """Run the command line; Ctrl-C is handled even during its import."""
     try:
         from greedynet.cli import main
 

@@ -1,13 +1,13 @@
-"""Activations: what a neuron does with `z = a . x + b`; a family of small objects.
+"""Activations: the function `sigma(z)` that a neuron applies to `z = a . x + b`.
 
-May import `support`. Each has `name`, `value(z)` and `slope(z)`, and one thing that says how to
-search for its neurons:
+May import `support`. Each activation is a small object with `name`, `value(z)` and `slope(z)`, and
+one attribute that determines how to search for its neurons:
 
 * `degree`, if it is positively homogeneous, `value(s z) = s**degree value(z)` for every `s > 0`.
-  Then the length of `(a, b)` does not matter: there are only directions and thresholds to search.
-* `scales`, if it is not: lengths of `a` to try, for inputs that span [-1, 1] along `a`.
+  Then the norm of `(a, b)` does not matter: the search is over directions and thresholds only.
+  `scales`, if it is not: norms of `a` to try, for inputs that span [-1, 1] along `a`.
 
-The rest of the library asks an activation for nothing else.
+The rest of the library uses nothing else of an activation.
 """
 
 from greedynet.activations.base import (
@@ -19,7 +19,7 @@ from greedynet.activations.base import (
     scales_of,
     shared_degree,
 )
-from greedynet.activations.checked import WHAT_IT_HAS, check_activation
+from greedynet.activations.checked import INTERFACE, check_activation
 from greedynet.activations.homogeneous import Abs, LeakyReLU, ReLU, ReLUPower, activate
 from greedynet.activations.smooth import GELU, Gaussian, Sigmoid, Sin, Softplus, Tanh
 
@@ -59,17 +59,17 @@ _FAMILY = (
     Sin(),
     Gaussian(),
 )
-# By the names under which they are asked for, saved and exported.
+# By the names under which they are selected, saved and exported.
 ACTIVATIONS: dict[str, Activation] = {activation.name: activation for activation in _FAMILY}
 
 
 def get_activation(activation: str | Activation) -> Activation:
-    """Find an activation by name; an activation object is checked and returned as it is."""
+    """Return an activation by name; an activation object is checked and returned unchanged."""
     if isinstance(activation, str):
         if activation not in ACTIVATIONS:
             raise ValueError(
                 f"`activation` must be one of {sorted(ACTIVATIONS)} or an object with "
-                f"{WHAT_IT_HAS}, got {activation!r}."
+                f"{INTERFACE}, got {activation!r}."
             )
         return ACTIVATIONS[activation]
     if isinstance(activation, type):
@@ -79,9 +79,9 @@ def get_activation(activation: str | Activation) -> Activation:
         )
     missing = [what for what in ("name", "value", "slope") if not hasattr(activation, what)]
     if missing:
-        advice = "give it `def slope(self, z)`, the derivative of `value` for every z."
+        advice = "add `def slope(self, z)`, the derivative of `value` for every z."
         raise TypeError(
-            f"`activation` must be a name such as 'relu' or an object with {WHAT_IT_HAS}, got "
+            f"`activation` must be a name such as 'relu' or an object with {INTERFACE}, got "
             f"{type(activation).__name__} without {' and '.join(f'`{what}`' for what in missing)}"
             + (f": {advice}" if missing == ["slope"] else ".")
         )

@@ -1,4 +1,4 @@
-"""What the library asks of an activation, and what follows from it."""
+"""The interface of an activation, and properties derived from it."""
 
 from typing import Protocol, runtime_checkable
 
@@ -10,11 +10,11 @@ Array = NDArray[np.floating]
 
 @runtime_checkable
 class Activation(Protocol):
-    """What the library asks of an activation, beside its `degree` or its `scales`."""
+    """Interface of an activation, besides its `degree` or its `scales`."""
 
     @property
     def name(self) -> str:
-        """The name under which it is saved and found."""
+        """The name under which it is saved and loaded."""
         ...
 
     def value(self, z: Array) -> Array:
@@ -32,12 +32,12 @@ def degree_of(activation: Activation) -> int | None:
 
 
 def shared_degree(activation: Activation) -> int:
-    """Return the power with which the length of inner weights could go into the outer ones."""
+    """Return the degree with which a factor of the inner weights acts on the outer ones, or 0."""
     return degree_of(activation) or 0
 
 
 def scales_of(activation: Activation) -> tuple[float, ...]:
-    """Return the lengths of inner weights to search; one, if the length says nothing."""
+    """Return the norms of inner weights to search; only 1 if the norm does not matter."""
     if degree_of(activation) is not None:
         return (1.0,)
     return tuple(float(scale) for scale in activation.scales)  # type: ignore[attr-defined]
@@ -50,10 +50,10 @@ def halves(activation: Activation) -> tuple[float, float]:
 
 
 def odd_part(activation: Activation) -> float | None:
-    """Return the `s` of `sigma(z) - sigma(-z) = s z`, not zero; None if it is no such function.
+    """Return the nonzero `s` with `sigma(z) - sigma(-z) = s z`; None if there is none.
 
-    Two neurons of such an activation make a linear function, so that beside an affine term the
-    neurons of `(a, b)` and `(-a, -b)` are the same.
+    Two neurons of such an activation form a linear function, so that in a network with an affine
+    term the neurons of `(a, b)` and `(-a, -b)` are equivalent.
     """
     z = np.array([1.0, 0.125, 0.7, 3.0, 17.0])
     with np.errstate(all="ignore"):

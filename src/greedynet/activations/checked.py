@@ -1,14 +1,14 @@
-"""Checks of activations that users bring."""
+"""Checks of user-defined activations."""
 
 import numpy as np
 
 from greedynet.activations.base import Activation, Array
 
-WHAT_IT_HAS = "`name`, `value(z)`, `slope(z)` and either `degree` or `scales`"
+INTERFACE = "`name`, `value(z)`, `slope(z)` and either `degree` or `scales`"
 
 
 def check_activation(activation: Activation) -> None:
-    """Refuse an activation whose parts do not go together."""
+    """Raise an error for an activation whose parts are inconsistent."""
     z = np.array([-2.3, -1.1, -0.4, 0.3, 0.9, 2.7])
     value = _numbers(activation, "value", z)
     slope = _numbers(activation, "slope", z)
@@ -16,9 +16,9 @@ def check_activation(activation: Activation) -> None:
     ahead, behind = (_numbers(activation, "value", z + s) for s in (step, -step))
     if not np.allclose((ahead - behind) / (2 * step), slope, rtol=1e-4, atol=1e-4):
         raise ValueError(
-            f"`activation` must have in `slope` the derivative of `value`, got {activation!r}, "
-            f"whose value changes by {(ahead - behind) / (2 * step)} per unit at {z}, with the "
-            f"slope {slope}."
+            f"`activation` must return the derivative of `value` from `slope`, got {activation!r}, "
+            f"whose value has the numerical derivative {(ahead - behind) / (2 * step)} at {z}, but "
+            f"the slope {slope}."
         )
     degree, scales = (getattr(activation, what, None) for what in ("degree", "scales"))
     if degree is None:
@@ -27,27 +27,27 @@ def check_activation(activation: Activation) -> None:
             raise ValueError(
                 f"`activation` must have a `degree` or `scales`, got {activation!r} with degree "
                 f"None and scales {scales!r}: write `degree = k` if value(s z) = s**k value(z) for "
-                "every s > 0, else `scales = (1.0, 2.0, 4.0, 8.0)`, the inner weights to try for "
-                "inputs in [-1, 1]."
+                "every s > 0, otherwise `scales = (1.0, 2.0, 4.0, 8.0)`, the inner weights to try "
+                "for inputs in [-1, 1]."
             )
     elif not isinstance(degree, int) or degree < 1:
         raise ValueError(
-            f"`activation` must have a whole number of at least 1 as `degree`, got {degree!r}: "
-            "leave `degree` out and give `scales` instead."
+            f"`activation` must have an integer of at least 1 as `degree`, got {degree!r}: remove "
+            "`degree` and define `scales` instead."
         )
     elif not np.allclose(_numbers(activation, "value", 3 * z), 3.0**degree * value, rtol=1e-9):
         raise ValueError(
             f"`activation` must be homogeneous of its `degree`, value(3 z) = {3**degree} value(z), "
-            f"got {activation!r}: leave `degree` out and give `scales` instead."
+            f"got {activation!r}: remove `degree` and define `scales` instead."
         )
 
 
 def _numbers(activation: Activation, what: str, z: Array) -> Array:
-    """The value or slope at some numbers, which must be numbers."""
+    """Return `value` or `slope` at some points, which must be finite numbers."""
     numbers = np.asarray(getattr(activation, what)(z.copy()))
     if numbers.shape != z.shape or not np.isfinite(numbers).all():
         raise ValueError(
-            f"`activation` must give one finite number for each z in `{what}`, got {numbers!r} "
+            f"`activation` must return one finite number for each z from `{what}`, got {numbers!r} "
             f"for {z}."
         )
     return numbers

@@ -25,7 +25,7 @@ class ReLU:
 
 @dataclass(frozen=True)
 class ReLUPower:
-    """`max(z, 0)**degree`: splines of that degree in place of broken lines."""
+    """`max(z, 0)**degree`: splines of that degree instead of piecewise linear functions."""
 
     name: str
     degree: int
@@ -41,7 +41,7 @@ class ReLUPower:
 
 @dataclass(frozen=True)
 class LeakyReLU:
-    """`z` where it is positive, `negative_slope z` elsewhere."""
+    """`z` if it is positive, `negative_slope z` otherwise."""
 
     negative_slope: float = 0.01
     name: str = "leaky_relu"
@@ -73,7 +73,7 @@ class Abs:
 
 
 def activate(activation: Activation, z: Array) -> Array:
-    """Return the activation of `z`, written over it."""
+    """Return the activation of `z`, computed in place."""
     if isinstance(activation, ReLU):
         return np.maximum(z, 0, out=z)
     z[...] = activation.value(z)
@@ -81,7 +81,7 @@ def activate(activation: Activation, z: Array) -> Array:
 
 
 def _power(z: Array, k: int) -> Array:
-    """`z**k` by products: the general power is ten times slower."""
+    """Return `z**k` by products: the general power is ten times slower."""
     power = z if k else np.ones_like(z)
     for _ in range(k - 1):
         power = power * z

@@ -1,4 +1,4 @@
-"""Smooth activations, for which the length of the inner weights matters."""
+"""Smooth activations, for which the norm of the inner weights matters."""
 
 from dataclasses import dataclass
 
@@ -36,13 +36,13 @@ class Sigmoid:
         return np.asarray(expit(z))
 
     def slope(self, z: Array) -> Array:
-        """Return `s (1 - s)`, `s` the value."""
+        """Return `s (1 - s)`, where `s` is the value."""
         return np.asarray(expit(z) * expit(-z))
 
 
 @dataclass(frozen=True)
 class GELU:
-    """`z Phi(z)`, `Phi` the normal distribution function (not its approximation by tanh)."""
+    """`z Phi(z)` with the normal distribution function `Phi` (not the tanh approximation)."""
 
     name: str = "gelu"
     scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -77,7 +77,7 @@ class Sin:
     """`sin(z)`."""
 
     name: str = "sin"
-    # A wave of nearly the right length fits only a few periods: frequencies lie evenly, and close.
+    # A slightly wrong frequency fits only a few periods: frequencies are evenly and closely spaced.
     scales: tuple[float, ...] = tuple(np.pi / 4 * k for k in range(1, 33))
 
     def value(self, z: Array) -> Array:

@@ -1,6 +1,6 @@
-"""The command line: the program, its commands, and what they share on a terminal.
+"""The command line: the program, its commands, and their common options and output.
 
-May import every other package, but only when a command runs: `--help` loads no numerical library.
+May import every other package, but only when a command is run: `--help` loads no numerical library.
 """
 
 from greedynet.cli.program import main

@@ -1,8 +1,8 @@
-"""Data that come with the library.
+"""The example data of the library.
 
-`daylight.csv`: 1,250 places and days, and for how many hours the sun is up there. The places lie
-evenly over the Earth between 70 degrees south and north, across both polar circles, where the sun
-may be up for 24 hours or for none: kinks of the real world.
+`daylight.csv`: hours of daylight for 1,250 places and days. The places are uniformly distributed
+over the Earth between 70 degrees south and north, including both polar regions, where the sun may
+be up for 24 hours or not at all: kinks that occur in nature.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ _EQUINOX, _YEAR = 80.0, 365.2422
 
 
 def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
-    """Return for how many hours the sun is up, by the sunrise equation.
+    """Return the hours of daylight, by the sunrise equation.
 
     With the sun's declination `delta` on a day, `sin delta = sin(23.44) sin(2 pi (day - 80) / T)`
     for a year of `T` = 365.2422 days and a circular orbit, and its upper edge on the horizon at
@@ -28,7 +28,7 @@ def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
 
         cos w = (sin(-0.833) - sin(latitude) sin(delta)) / (cos(latitude) cos(delta)),
 
-    the sun is up for `24 w / pi` hours; for 24 or none where `cos w` would leave [-1, 1].
+    the sun is up for `24 w / pi` hours; for 24 or 0 if `cos w` would be outside [-1, 1].
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
 
 
 def daylight_text() -> str:
-    """Return the text of `daylight.csv`, made anew."""
+    """Return the text of `daylight.csv`, generated again."""
     rng = np.random.default_rng(0)
     days = rng.integers(1, 366, N_ROWS)
     reach = np.sin(np.radians(FARTHEST))
@@ -67,5 +67,5 @@ def daylight_text() -> str:
 
 
 def daylight_path() -> Path:
-    """Return where `daylight.csv` is."""
+    """Return the path of `daylight.csv`."""
     return Path(__file__).with_name(DAYLIGHT)

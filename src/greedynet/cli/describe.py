@@ -1,4 +1,4 @@
-"""Numbers, columns and files in words, for the terminal."""
+"""Descriptions of numbers, columns and files, for the terminal."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,13 +19,13 @@ def either(names: Sequence[str]) -> str:
 
 
 def scores(values: Mapping[str, Any]) -> str:
-    """Return errors in one line."""
+    """Return error measures in one line."""
     shown = {name: value for name, value in values.items() if value is not None}
     return ", ".join(f"{score_name(name)} {value:.4g}" for name, value in shown.items())
 
 
 def features(columns: "Columns") -> str:
-    """Say how many columns there are and what becomes of them."""
+    """Return the number of columns and of the features made from them."""
     n_text = sum(column.levels is not None for column in columns.inputs)
     text = f" ({n_text} of text)" if n_text else ""
     n_columns, n_features = len(columns.inputs), len(columns.features)
@@ -33,6 +33,6 @@ def features(columns: "Columns") -> str:
 
 
 def wrote(page: Path) -> str:
-    """Say where a page is."""
+    """Return a line that says where the page is."""
     size = plural(round(page.stat().st_size / 1000), "kilobyte")
     return f"wrote {page} ({size}): open it in a browser"

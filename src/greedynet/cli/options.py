@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share; click alone."""
+"""Arguments and options shared by several commands; imports only click."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import click
 
 from greedynet.cli.shell import FilePath
 
-# Files that are read, and files that are written.
+# Input and output files.
 INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = FilePath(path_type=Path)
 
@@ -15,30 +15,32 @@ DATA = click.argument("data", type=INPUT)
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-# How a text file is written
+# The format of text files
 
 SEPARATOR = click.option(
     "--separator",
     metavar="CHAR",
-    help="What stands between cells of a text file; by default found out: comma, semicolon or tab.",
+    help="Separator of the cells of a text file; detected by default: comma, semicolon or tab.",
 )
 DECIMAL = click.option(
     "--decimal",
     type=click.Choice([".", ","]),
     default=".",
     show_default=True,
-    help="What stands before the decimals of numbers in a text file.",
+    help="Decimal mark of numbers in a text file.",
 )
 
-# What becomes of the rows
+# The treatment of rows
 
 TRUE_VALUES = click.option(
-    "--target", metavar="COLUMN", help="The true values; by default the fit's target."
+    "--target",
+    metavar="COLUMN",
+    help="Column of the true values; by default the target of the fit.",
 )
 MISSING_AS_IN_FIT = click.option(
     "--missing",
     type=click.Choice(["drop", "mean"]),
-    help="Rows with empty cells: leave them out, or put the training mean in; by default as in "
+    help="Empty cells: drop the rows, or insert the mean of the training data; by default as in "
     "the fit.",
 )
 UNKNOWN = click.option(
@@ -46,5 +48,6 @@ UNKNOWN = click.option(
     type=click.Choice(["error", "zero"]),
     default="error",
     show_default=True,
-    help="Values of a text column that training has not seen: refuse, or take as none of them.",
+    help="Values of a text column that did not occur in training: stop with an error, or encode "
+    "them as all zeros.",
 )

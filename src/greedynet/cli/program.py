@@ -1,7 +1,7 @@
 """The command line: the program, and the table of its commands.
 
-A command is a module of `greedynet.cli.commands` with a click command of the same name. They are
-all imported for `--help`, which is instant because each imports what it needs only when it runs.
+A command is a module of `greedynet.cli.commands` with a click command of the same name. All of them
+are imported for `--help`, which is fast because each imports its dependencies only when it runs.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""How a fit goes, on standard error: a bar on a terminal, else a line now and then."""
+"""Progress of a fit, on standard error: a bar on a terminal, otherwise occasional lines."""
 
 import sys
 import threading
@@ -27,12 +27,12 @@ class Pace:
 
 @dataclass(frozen=True)
 class Report:
-    """Shows how a fit goes.
+    """Displays the progress of a fit.
 
     Attributes
     ----------
     show : callable
-        Takes what the fit is doing now, such as "pruning: 31 neurons".
+        Takes a description of the current stage, such as "pruning: 31 neurons".
     """
 
     show: Callable[[str], None]
@@ -60,7 +60,7 @@ def _bar() -> Iterator[Report]:
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )
-    # How many nodes there will be is what the fit finds out: the bar only moves.
+    # The final number of nodes is not known: the bar only indicates activity.
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, state="reading")
         yield Report(lambda state: bar.update(task, state=state))

@@ -1,4 +1,4 @@
-"""What all commands share on the terminal: paths, errors in one line, Ctrl-C; click alone."""
+"""Behaviour common to all commands: paths, one-line errors, Ctrl-C; imports only click."""
 
 import errno
 import re
@@ -14,14 +14,14 @@ EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
-    """Turn errors a user can mend into one line, and Ctrl-C into exit code 130."""
+    """Turn errors that a user can fix into one line, and Ctrl-C into exit code 130."""
     try:
         yield
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
-        raise  # who reads the answer has read enough: click ends in silence
+        raise  # the reader has closed the pipe: click exits silently
     except OSError as error:
         click.echo(f"greedynet: {_explained(error)}", err=True)
         sys.exit(EXIT_USAGE)
@@ -31,19 +31,21 @@ def clean_exit() -> Iterator[None]:
 
 
 def _explained(error: OSError) -> str:
-    """Say what to do about a disk."""
+    """Return an explanation of an error of the file system."""
     if error.errno is None or error.filename is None:
         return str(error)
     name = str(error.filename)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{name}: the disk is full. Nothing was written: make room, or write elsewhere."
+        return (
+            f"{name}: the disk is full. Nothing was written: free some space, or write elsewhere."
+        )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{name}: no permission. Choose another file or folder, or ask for permission."
+        return f"{name}: permission denied. Choose another file or folder, or ask for permission."
     return f"{name}: {error.strerror}"
 
 
 def _as_options(message: str) -> str:
-    """Write parameters of Python as they are written on the command line."""
+    """Replace parameters in Python notation by options of the command line."""
     names = "missing|unknown|ignore|text|separator|decimal|target"
     message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
     message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
@@ -53,10 +55,10 @@ def _as_options(message: str) -> str:
 
 
 class Commands(click.Group):
-    """Commands that end cleanly, whichever it is and however far it came."""
+    """A group of commands whose errors are reported in one line."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the arguments."""
+        """Parse the arguments."""
         with clean_exit():
             return super().make_context(*args, **extra)
 
@@ -67,10 +69,10 @@ class Commands(click.Group):
 
 
 class FilePath(click.Path):
-    """A path, and never `-`, which elsewhere stands for standard input and output."""
+    """A path other than `-`, which usually denotes standard input and output."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
         if value == "-":
-            self.fail("Standard input and output cannot be used: write a file's path.", param, ctx)
+            self.fail("Standard input and output are not supported: pass a path.", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,4 +1,4 @@
-"""All neurons corrected together: variable projection, descent on the log-loss, all rows at last.
+"""Joint correction of all neurons: variable projection, descent on the log-loss, all rows.
 
-May import everything up to `search`. It takes neurons as they are, and does not grow any.
+May import everything up to `search`. It corrects given neurons, and does not grow any.
 """

@@ -1,9 +1,10 @@
-"""All weights of a classifying network together, by L-BFGS on the penalised log-loss.
+"""Joint correction of all weights of a classifier, by L-BFGS on the penalised log-loss.
 
     mean loss(C' sigma(W [x, 1]) + L' [x, 1]) + ridge / 2 (|W|^2 + |C|^2 + |L|^2),
 
-the constant of `L` not penalised. As in the correction of a regression, a homogeneous sigma turns
-the penalty into one on the size of the neurons, so that neurons that do not pay vanish.
+where the constant of `L` is not penalised. As in the correction of a regression, for a homogeneous
+sigma this amounts to a penalty on the magnitude of the neurons, so that neurons that contribute
+little vanish.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
-# Gradients of so many steps make up the curvature; ten, the default, take more steps.
+# Number of gradients that approximate the Hessian; the default of ten needs more steps.
 _MEMORY = 20
 _TOLERANCE = 1e-6
 
@@ -43,7 +44,7 @@ class Weights:
     L: Float64
 
     def logits(self, X: NDArray[np.floating], activation: Activation) -> Float64:
-        """Return the outputs."""
+        """Return the outputs of the network."""
         hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
         return np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
 
@@ -58,11 +59,11 @@ class Weights:
 
     @property
     def sizes(self) -> Float64:
-        """Size of every neuron, `|w| |c|`."""
+        """Magnitude of every neuron, `|w| |c|`."""
         return np.asarray(np.linalg.norm(self.W, axis=1) * np.linalg.norm(self.C, axis=1))
 
     def balanced(self, activation: Activation) -> "Weights":
-        """Return the same network at the least penalty, `|w_j|^2 = k |c_j|^2`, if sigma allows."""
+        """Return the same network with minimal penalty, `|w_j|^2 = k |c_j|^2`, if homogeneous."""
         k = degree_of(activation)
         if k is None:
             return self
@@ -72,11 +73,11 @@ class Weights:
         return Weights(self.W * share, self.C / share**k, self.L)
 
     def flat(self) -> Float64:
-        """All weights in one vector."""
+        """Return all weights as one vector."""
         return np.concatenate([self.W.ravel(), self.C.ravel(), self.L.ravel()])
 
     def like(self, flat: Float64) -> "Weights":
-        """Return weights of these shapes from one vector."""
+        """Return weights of the same shapes from one vector."""
         a, b = self.W.size, self.W.size + self.C.size
         parts = (flat[:a], flat[a:b], flat[b:])
         shapes = (self.W.shape, self.C.shape, self.L.shape)
@@ -93,22 +94,22 @@ def descend(
     linear_term: bool = True,
     context: FitContext | None = None,
 ) -> Weights:
-    """Return weights with a smaller penalised log-loss, near a minimum if the steps suffice.
+    """Return weights with a smaller penalised log-loss, close to a minimum if steps suffice.
 
     Parameters
     ----------
     rows : Rows
-        Scaled rows, `Y` the classes as unit vectors.
+        Scaled rows, with classes as unit vectors in `Y`.
     start : Weights
     ridge : float
     n_steps : int
-        Steps at most.
+        Maximum number of steps.
     activation : Activation
     linear_term : bool
-        Whether the affine term may change; without one it stays zero.
+        Whether the network has an affine term; otherwise it remains zero.
     context : FitContext or None
-        Its journal knows the values and gradients of an earlier run of the descent, from which the
-        steps follow.
+        Its journal contains the values and gradients of an earlier run, from which the steps
+        follow.
     """
     X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
     w = np.ones(len(rows)) if rows.weights is None else rows.weights

@@ -1,4 +1,4 @@
-"""`OuterSolver`: the networks of corrected neurons, their outer weights solved once more."""
+"""`OuterSolver`: networks of corrected neurons, with a final solve for the outer weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
-# A neuron that adds less of its norm is left out: it is dead, or a copy.
+# A neuron with a smaller fraction of its norm outside the span is omitted: it is dead, or a copy.
 DEPENDENT = 1e-10
 
 
@@ -38,7 +38,7 @@ class OuterSolver:
     alpha : float or None
         Ridge on the outer weights of the normalised neurons; None for that of the correction.
     passes : Passes or None
-        Sums over all rows, where the others are a sample.
+        Sums over all rows, if `rows` are a sample.
     """
 
     coordinates: Coordinates
@@ -49,7 +49,7 @@ class OuterSolver:
     passes: Passes | None = None
 
     def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
-        """Return the mean of some networks as one network."""
+        """Return the mean of some networks as a single network."""
         alive = [state.points[state.alive] for state in states]
         points = np.concatenate(alive)
         ridge = float(np.mean([state.ridge for state in states]))
@@ -63,13 +63,13 @@ class OuterSolver:
         return _mean(networks, solve(np.arange(len(points)), ridge))
 
     def solved(self, points: Float64) -> ShallowNetwork:
-        """Return the network of neurons as they are, outer weights by least squares or `alpha`."""
+        """Return the network of given neurons, with outer weights by least squares or `alpha`."""
         return self._solver(points, 0.0)(np.arange(len(points)), 0.0)
 
     def _solver(
         self, points: Float64, ridge: float
     ) -> Callable[[NDArray[np.intp], float], ShallowNetwork]:
-        """Return a function that gives the network of some of the neurons, at a ridge near this."""
+        """Return a function that solves for some of the neurons, with a ridge close to `ridge`."""
         norms = np.ones(len(points))
         if self.alpha is not None:
             norms = np.linalg.norm(self._columns(points), axis=0)
@@ -102,7 +102,7 @@ class OuterSolver:
 
 
 def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> ShallowNetwork:
-    """Return the mean of networks; where all their neurons are in `pooled`, with its path."""
+    """Return the mean of networks, with the path of `pooled` if that has all their neurons."""
 
     def joined(name: str) -> Float64:
         return np.concatenate([getattr(network, name) for network in networks])

@@ -1,25 +1,25 @@
-"""Joint correction of all neurons: variable projection with a ridge that the data choose.
+"""Joint correction of all neurons: variable projection with a ridge chosen from the data.
 
-All inner weights `W` move together while the outer weights are eliminated. With
-`F = [A, sigma(X1 W')]`, `A` the affine columns, the objective is
+All inner weights `W` are updated jointly while the outer weights are eliminated. With `F = [A,
+sigma(X1 W')]`, where `A` are the affine columns, the objective is
 
     E(W, c) + lam (||W||^2 + ||c||^2),    E = || y - F [a; c] ||^2,
 
-where the affine weights `a` are free. A ReLU does not care how a factor is shared between `w` and
-`c`, so this is a penalty `2 lam sum |c_j| |w_j|` on the size of the neurons; with an activation of
-degree `k` the shares that cost least have `|w|^2 = k |c|^2`. Kaufman's form of the Gauss-Newton
-matrix, with `B` the derivative of the neurons and `P = I - F (F'F + lam)^-1 F'`,
+where the affine weights `a` are not penalised. A ReLU neuron is invariant when a factor is moved
+between `w` and `c`, so this is a penalty `2 lam sum |c_j| |w_j|` on the magnitude of the neurons;
+for an activation of degree `k` it is minimal with `|w|^2 = k |c|^2`. Kaufman's form of the
+Gauss-Newton matrix, with the derivative `B` of the neurons and `P = I - F (F'F + lam)^-1 F'`,
 
     S = (C C' (x) 1 1') o (B' P B),
 
-serves any number of outputs at once. Steps are damped after Levenberg and Marquardt and kept only
-if the objective falls.
+applies to any number of outputs. Steps are damped (Levenberg-Marquardt) and accepted only if the
+objective decreases.
 
 The ridge follows from the data (MacKay's evidence): with `gamma` effective parameters,
 
     lam = sigma^2 gamma_penalised / (||W||^2 + ||c||^2),    sigma^2 = E / (n - gamma),
 
-approached from below, and generalised cross-validation with the same `gamma` compares networks.
+approached from below. Networks are compared by generalised cross-validation with the same `gamma`.
 """
 
 from copy import copy
@@ -37,26 +37,26 @@ from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
-# Inner weights that are corrected in one system; more neurons take turns.
+# Maximum number of inner weights in one system; more neurons are corrected in turn, in blocks.
 MAX_BLOCK = 600
 FIRST_RIDGE = 1e-6
-# Smooth neurons make up functions by differences: their weights are large, and no sign of noise.
+# Smooth neurons represent functions by differences: large weights do not indicate noise.
 FIRST_RIDGE_SMOOTH = 1e-10
-# Rows on a kink are not active, whatever rounding makes of them.
+# Rows on a kink count as inactive, irrespective of rounding.
 EDGE = 1e-12
-# Rows whose derivatives are held at once.
+# Number of rows whose derivatives are stored at once.
 _CHUNK_ROWS = 1_024
 _RISE = 10.0
 _TRIES = 4
 _JITTER = 1e-12
 _ROUNDING = 1e-14
-# Effective parameters beyond this share of the numbers fitted leave nothing to estimate noise by.
+# With more effective parameters than this fraction of the data, noise cannot be estimated.
 _MAX_SHARE = 0.95
 
 
 @dataclass(eq=False)
 class _Point:
-    """Inner weights with everything that follows from them at a given ridge."""
+    """Inner weights with all quantities that follow from them at a given ridge."""
 
     W: Float64
     Z: Float64
@@ -72,7 +72,7 @@ class _Point:
 
 
 class VariableProjection:
-    """A network on scaled rows whose neurons are corrected together.
+    """A network on scaled rows whose neurons are corrected jointly.
 
     Parameters
     ----------
@@ -83,24 +83,24 @@ class VariableProjection:
     W : ndarray of shape (k, d + 1)
         Inner weights of the neurons, bias last.
     ridge : float or None
-        Penalty; None for a small one to start from.
+        Penalty; None for a small initial value.
     activation : Activation or None
         The `sigma`; None for ReLU.
     judged : ndarray of shape (n_rows,) or None
-        Whether a row says something of the noise; None if all do.
+        Rows from which the noise is estimated; None for all.
     context : FitContext or None
-        Its journal knows the results of an earlier run of the same corrections.
+        Its journal contains the results of an earlier run of the same corrections.
     max_block : int
-        Inner weights that are corrected in one system; more neurons take turns.
+        Maximum number of inner weights in one system; more are corrected in blocks, in turn.
 
     Attributes
     ----------
     ridge : float
         The penalty, after the last correction.
     dof : float
-        Effective parameters, after `settle`.
+        Effective number of parameters, after `settle`.
     damping : float
-        Share of the diagonal that the next step is damped by.
+        Damping of the next step, relative to the diagonal.
     """
 
     def __init__(
@@ -149,12 +149,12 @@ class VariableProjection:
 
     @property
     def columns(self) -> Float64:
-        """The neurons on the rows, sample weights included."""
+        """The columns of the neurons on the rows, sample weights included."""
         return self._at.F[:, self._affine.shape[1] :]
 
     @property
     def alive(self) -> NDArray[np.bool_]:
-        """Whether neurons add more than rounding: the penalty shrinks those that do not pay."""
+        """Whether neurons contribute more than rounding: the penalty shrinks useless ones."""
         outer = np.linalg.norm(self._at.weights[self._affine.shape[1] :], axis=1)
         shares = np.linalg.norm(self.columns, axis=0) * outer
         return np.asarray(shares > _ROUNDING * np.linalg.norm(self._Y))
@@ -176,13 +176,13 @@ class VariableProjection:
         return self.error / n / (1.0 - min(_MAX_SHARE, self.dof / n)) ** 2
 
     def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
-        """Return the network's scaled outputs on other rows, with its affine columns there."""
+        """Return the scaled outputs on other rows, given the affine columns on them."""
         hidden = self._sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
         r = self._affine.shape[1]
         return np.asarray(affine @ self.weights[:r] + hidden @ self.weights[r:])
 
     def improve(self, n_steps: int) -> "VariableProjection":
-        """Correct at the present ridge; the objective never rises."""
+        """Correct at the current ridge; the objective never increases."""
         for _ in range(n_steps):
             before = self._at.objective(self.ridge)
             for block in self._blocks():
@@ -192,11 +192,11 @@ class VariableProjection:
         return self
 
     def settle(self, n_steps: int) -> "VariableProjection":
-        """Correct while the ridge follows the evidence."""
+        """Correct while the ridge is updated by the evidence."""
         if self.n_neurons == 0:
             return self
         record = self._context.journal.record()
-        n_known = 0 if record.known is None else self._go_to(*record.known)
+        n_known = 0 if record.known is None else self._restore(*record.known)
         for n_done in range(n_known + 1, n_steps + 1):
             self._context.check()
             systems = self.systems()
@@ -204,26 +204,26 @@ class VariableProjection:
             self._set_ridge(min(self._evidence(), _RISE * self.ridge))
             for block, S in systems:
                 self._step(block, S)
-            record.note(partial(self._come_to, n_done))
+            record.note(partial(self._state_after, n_done))
         return self
 
-    def _come_to(self, n_steps: int) -> tuple[int, Float64, float, float, float]:
-        """Where so many steps have led: all else follows."""
+    def _state_after(self, n_steps: int) -> tuple[int, Float64, float, float, float]:
+        """Return the state after `n_steps` steps, from which all else follows."""
         return n_steps, self._at.W, self.ridge, self.dof, self.damping
 
-    def _go_to(self, n_steps: int, W: Float64, ridge: float, dof: float, damping: float) -> int:
-        """Go where so many steps have led."""
+    def _restore(self, n_steps: int, W: Float64, ridge: float, dof: float, damping: float) -> int:
+        """Restore the state after `n_steps` steps."""
         self.ridge, self.dof, self.damping = ridge, dof, damping
-        # Weights that have not moved stay the array they are: its order in memory is part of them.
+        # Unchanged weights stay the same array: results depend on its memory order.
         self._at = self._solve(self._at.W if np.array_equal(W, self._at.W) else W)
         return n_steps
 
     def systems(self) -> list[tuple[slice, Float64]]:
-        """Return what is corrected in one system each, and the lower triangles of the `S`."""
+        """Return the blocks that are corrected in one system each, with lower triangles of `S`."""
         return [(block, self._system(block)) for block in self._blocks()]
 
     def at(self, W: Float64) -> "VariableProjection":
-        """Return the network of other neurons, at the same ridge."""
+        """Return the network of other neurons, with the same ridge."""
         return VariableProjection(
             self._rows,
             self._affine,
@@ -236,16 +236,16 @@ class VariableProjection:
         )
 
     def moved(self, W: Float64) -> "VariableProjection":
-        """Return the network after a step of the inner weights, which stay as they are."""
+        """Return the network after a step of the inner weights, without balancing them."""
         other = copy(self)
         other._at = self._solve(W)
         return other
 
     def without(self, n_neurons: int) -> "VariableProjection":
-        """Return the network with `n_neurons` neurons: those that pay least are left out.
+        """Return the network with `n_neurons` neurons, without those that contribute least.
 
-        One after the other: leaving out neuron `j` costs `|c_j|^2 / (M^-1)_jj`, `M = F'F + lam`,
-        and changes `M^-1` by one outer product.
+        They are removed one at a time: removing neuron `j` costs `|c_j|^2 / (M^-1)_jj`, `M = F'F +
+        lam`, and changes `M^-1` by one outer product.
         """
         r = self._affine.shape[1]
         inverse = inverse_of(self._at.cholesky)
@@ -266,7 +266,7 @@ class VariableProjection:
         return pruned
 
     def _first_ridge(self) -> float:
-        """A small ridge, by the size of what the affine term leaves: it is in units of `y`."""
+        """Return a small ridge, in proportion to the residual of the affine term."""
         left = self._Y
         if self._affine.shape[1]:
             left = left - self._affine @ np.linalg.lstsq(self._affine, left, rcond=None)[0]
@@ -274,13 +274,13 @@ class VariableProjection:
         return first * len(left) * float(np.sqrt(np.mean(left**2)))
 
     def _blocks(self) -> list[slice]:
-        """Neurons that are corrected in one system each."""
+        """Return the blocks of neurons that are corrected in one system each."""
         p = self._X1.shape[1]
         size = max(1, self._max_block // p)
         return [slice(i, i + size) for i in range(0, self.n_neurons, size)]
 
     def _balanced(self) -> Float64:
-        """Inner weights scaled so that `|w_j|^2 = k |c_j|^2`, where scaling makes no difference."""
+        """Return inner weights scaled to `|w_j|^2 = k |c_j|^2`, if sigma is homogeneous."""
         k = degree_of(self._sigma)
         if k is None:
             return self._at.W
@@ -292,7 +292,7 @@ class VariableProjection:
         return W * share[:, None]
 
     def _solve(self, W: Float64) -> _Point:
-        """Outer weights and error for inner weights."""
+        """Solve for the outer weights of given inner weights."""
         r = self._affine.shape[1]
         Z = self._X1 @ W.T
         F = np.empty((len(Z), r + len(W)))
@@ -316,7 +316,7 @@ class VariableProjection:
         self._at = self._solve(self._at.W)
 
     def _system(self, block: slice) -> Float64:
-        """Return the matrix `S` of a block, its lower triangle."""
+        """Return the lower triangle of the matrix `S` of a block."""
         at, p = self._at, self._X1.shape[1]
         C = self._outer(block)
         K = np.zeros((len(C) * p, len(C) * p), order="F")
@@ -336,7 +336,7 @@ class VariableProjection:
         return self._at.weights[self._affine.shape[1] :][block]
 
     def _count(self, systems: list[Float64]) -> float:
-        """Effective parameters: `sum of s / (s + lam)` over the penalised ones, and the rest."""
+        """Effective number of parameters: `sum of s / (s + lam)`, plus those not penalised."""
         r, t = self._affine.shape[1], self._Y.shape[1]
         inner = 0.0
         for S in systems:
@@ -355,14 +355,14 @@ class VariableProjection:
 
     @property
     def _noise(self) -> float:
-        """Squared error, as the rows show it that are judged by."""
+        """Squared error, extrapolated from the rows from which the noise is estimated."""
         if self._judged is None:
             return self._at.error
         shown = self._at.residual[self._judged]
         return float(np.sum(shown**2)) * self._Y.size / max(shown.size, 1)
 
     def _step(self, block: slice, S: Float64) -> None:
-        """One damped step of a block's inner weights; none if the objective would not fall."""
+        """Take a damped step of the inner weights of a block, if the objective decreases."""
         at = self._at
         C, W = self._outer(block), at.W[block]
         pull = self._sigma.slope(at.Z[:, block] - EDGE) * (at.residual @ C.T)

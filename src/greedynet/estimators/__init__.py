@@ -1,7 +1,7 @@
 """The scikit-learn estimators: they validate, call `fitting.construct`, and store the result.
 
-May import everything up to `train`. Here stands only what users of scikit-learn expect around the
-algorithm: parameters, inputs, checkpoints, saving.
+May import everything up to `train`. Contains only the interface that scikit-learn users expect:
+parameters, inputs, checkpoints, saving.
 """
 
 from greedynet.estimators.classifier import GreedyNetClassifier

@@ -1,4 +1,4 @@
-"""What the estimators share: limits, progress, and how a path is stored."""
+"""The common base of the estimators: limits, progress, and storage of the path."""
 
 import os
 import sys
@@ -38,12 +38,12 @@ from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
-# Parameters that do not change what a fit comes to, and those that its seed and folds stand for.
-_NOT_OF_THE_FIT = frozenset({"checkpoint", "n_jobs", "verbose", "random_state", "cv"})
+# Parameters that do not affect the result, or are represented by the seed and the folds.
+_NOT_IN_FINGERPRINT = frozenset({"checkpoint", "n_jobs", "verbose", "random_state", "cv"})
 
 
 class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
-    """A network that chooses its own width; regression and classification derive from it."""
+    """Base class of the regressor and the classifier."""
 
     n_nodes: int | None
     validation_fraction: float | None
@@ -76,9 +76,9 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     }
     _most_nodes: int
     _error_name: str
-    # Whether held-out rows have every class in its share.
+    # Whether held-out rows preserve the class proportions.
     _stratified: ClassVar[bool] = False
-    # No parameters, never saved: see `set_progress`.
+    # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
 
@@ -91,15 +91,15 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         on_neuron: Callable[[int, float], None] | None = None,
         on_stage: Callable[[str], None] | None = None,
     ) -> Self:
-        """Set functions to call while fitting; they are not parameters, not cloned and not saved.
+        """Set functions to call during a fit; they are not parameters, not cloned and not saved.
 
         Parameters
         ----------
         on_neuron : callable or None, default=None
             Called after each neuron with the number of nodes and the training error.
         on_stage : callable or None, default=None
-            Called with a line about what begins, such as "pruning: 31 neurons"; possibly from
-            several threads.
+            Called with a description of each stage as it begins, such as "pruning: 31 neurons";
+            possibly from several threads.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         return state
 
     def _outputs(self, X: ArrayLike) -> Float64:
-        """Return the network's values for rows that scikit-learn has checked."""
+        """Return the outputs of the network, with the inputs checked by scikit-learn."""
         check_is_fitted(self)
         if isinstance(X, str | os.PathLike):
             parts = [self.network_.predict(block) for block in self._inputs_of_files(Path(X))]
@@ -124,7 +124,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         else:
             return self._outputs_of_block(X)
         if not parts:
-            raise ValueError("`X` must have rows to predict for, got none.")
+            raise ValueError("`X` must have at least one row, got none.")
         return np.concatenate(parts)
 
     def _outputs_of_block(self, X: ArrayLike) -> Float64:
@@ -149,17 +149,17 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         objective: Objective,
         **needed: bool,
     ) -> TrainingData:
-        """Return rows to train on and to validate by, and how they are sampled: decided here.
+        """Return training and validation rows, and how they are sampled.
 
         Parameters
         ----------
         data : Rows or Blocks
         validation : Rows or None
-            What the user gave.
+            Validation rows given by the user.
         plan : Plan
         objective : Objective
         **needed
-            Parameters that a fit in blocks cannot serve, and whether they are in use.
+            Parameters that are not supported for rows in blocks, and whether they are used.
         """
         fraction = float(self.validation_fraction or 0.0) if self.n_nodes is None else 0.0
         needed |= {"validation_fraction": fraction > 0, "search": plan.search == "dictionary"}
@@ -183,18 +183,18 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     def _kept_in_blocks(
         self, rows: Rows | Blocks, plan: Plan, needed: dict[str, bool]
     ) -> TypeGuard[Blocks]:
-        """Whether rows are too many to be held at once, and refuse what needs them all."""
+        """Whether rows stay in blocks; raise an error for parameters that need all rows."""
         if isinstance(rows, Rows) or plan.sampling(rows) is None:
             return False
         for name in (name for name, used in needed.items() if used):
             raise ValueError(
-                f"`{name}` needs all rows in memory, got {len(rows):,} rows in blocks: leave "
-                f"`{name}` out, or give arrays; validation data go into `X_val` and `y_val`."
+                f"`{name}` needs all rows in memory, got {len(rows):,} rows in blocks: omit "
+                f"`{name}`, or pass arrays; pass validation data as `X_val` and `y_val`."
             )
         return True
 
     def _default_fraction(self, rows: Rows) -> float:
-        """Share of the rows to hold out where nothing is said; 0 for none."""
+        """Return the fraction of the rows to hold out by default."""
         return 0.0
 
     def _seed(self) -> int:
@@ -203,18 +203,18 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     def _checkpointed(
         self, seed: int, **data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None
     ) -> AbstractContextManager[Journal]:
-        """Lend the journal of a fit, which knows what the same fit came to before."""
+        """Return the journal of a fit, with the results of an earlier run of the same fit."""
 
         def fingerprint() -> dict[str, str]:
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
-            asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_OF_THE_FIT}
+            asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
             return {"estimator": type(self).__name__, **asked, "seed": str(seed), **of_data}
 
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(
-                "`checkpoint` needs a fit that can be begun again, got random_state=None, which is "
-                "another fit every time: write random_state=0, or any other number."
+                "`checkpoint` needs a reproducible fit, got random_state=None, which gives a "
+                "different fit every time: write random_state=0, or any other integer."
             )
         return checkpointed(self.checkpoint, fingerprint, self._settings.checkpoint)
 
@@ -230,7 +230,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         return on_step
 
     def _context(self, pool: Pool, journal: Journal) -> FitContext:
-        """Return what all stages of the fit share."""
+        """Return the context shared by all stages of the fit."""
 
         def on_stage(stage: str) -> None:
             if self.verbose:
@@ -250,8 +250,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         self.stop_reason_ = path.stop_reason
         if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
             warnings.warn(
-                f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} that `n_nodes` "
-                f"asks for. {self.stop_reason_}",
+                f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} requested by "
+                f"`n_nodes`. {self.stop_reason_}",
                 FewerNodesWarning,
                 stacklevel=4,
             )
@@ -260,35 +260,35 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         return {"network_": network, "n_nodes_": network.n_nodes}
 
     def _limits(self, tol: float = 0.0) -> tuple[Limits, bool]:
-        """When to stop, and whether there is an affine term: it takes two nodes."""
+        """Return when to stop, and whether there is an affine term, which counts as two nodes."""
         exact = self.n_nodes is not None
         nodes = self.n_nodes or self.max_nodes or self._most_nodes
         if exact and self.max_nodes is not None and self.max_nodes < nodes:
             raise ValueError(
                 f"`n_nodes` must be at most `max_nodes`, got n_nodes={self.n_nodes} and "
-                f"max_nodes={self.max_nodes}: give one of them."
+                f"max_nodes={self.max_nodes}: pass only one of them."
             )
         linear_term = bool(self.linear_term)
         if linear_term and nodes < 2:
             name = "n_nodes" if exact else "max_nodes"
             raise ValueError(
-                f"`{name}` must be at least 2 with an affine term, which takes two nodes, got "
+                f"`{name}` must be at least 2 with an affine term, which counts as two nodes, got "
                 f"{nodes}: write `linear_term=False`."
             )
         neurons = nodes - 2 if linear_term else nodes
-        # A number asked for is reached whatever the error; only rounding stops it.
+        # A requested number is reached irrespective of the error, unless that is only rounding.
         return Limits(neurons, 0.0 if exact else tol, None if exact else self.patience, exact), (
             linear_term
         )
 
     def _refuse_without_dictionary(self, search: Any, **changed: bool) -> None:
-        """Refuse parameters of the dictionary where there is none."""
+        """Raise an error for parameters of the dictionary if there is none."""
         if search == "dictionary":
             return
         for name in (name for name, used in changed.items() if used):
             raise ValueError(
-                f"`{name}` is for a dictionary of sampled points, got it with "
-                f'search={search!r}: write search="dictionary", or leave `{name}` out.'
+                f"`{name}` requires a dictionary of sampled points, got it with "
+                f'search={search!r}: write search="dictionary", or omit `{name}`.'
             )
 
     def _check_points(self, n_features: int) -> Float64 | None:
@@ -297,7 +297,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         points = check_matrix(self.points, "points")
         if points.shape[1] != n_features + 1:
             raise ValueError(
-                f"`points` must have {n_features + 1} columns, the {n_features} weights and the "
-                f"bias last, got {points.shape[1]}."
+                f"`points` must have {n_features + 1} columns, {n_features} weights and the bias "
+                f"last, got {points.shape[1]}."
             )
         return points

@@ -1,8 +1,8 @@
-"""A journal in a file, so that an interrupted fit goes on where it was.
+"""A journal in a file, so that an interrupted fit can be resumed.
 
-The file holds what the journal knows and the *fingerprint* of the fit: what it was asked for, and
-digests of its data. It is written every few seconds, whole and atomically, so that whenever a
-process ends the file of its last write is there. A fit that ends well takes its file away.
+The file contains the results in the journal and the *fingerprint* of the fit: its parameters, and
+digests of its data. It is written every few seconds, completely and atomically, so that the last
+complete version is available whenever the process ends. A fit that succeeds removes its file.
 """
 
 import os
@@ -24,7 +24,7 @@ from greedynet.support.files import remove_leftovers
 from greedynet.support.journal import NO_JOURNAL, Journal, Known, Record
 from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
 
-# What a fit was asked for and its data, by name, as text.
+# The parameters and data of a fit, by name, as text.
 Fingerprint = Mapping[str, str]
 
 _KIND = "checkpoint"
@@ -37,10 +37,10 @@ class CheckpointSettings:
     Attributes
     ----------
     seconds : float
-        Between two writes, at least.
+        Minimum time between two writes.
     pause : float
-        A write that takes long is followed by a pause so many times as long: most of the time is
-        for the fit.
+        After a write, the next one is delayed by at least this many times its duration, so that
+        most of the time is spent on the fit.
     clock : callable
         Returns the time in seconds.
     """
@@ -59,14 +59,14 @@ def checkpointed(
     fingerprint: Callable[[], Fingerprint],
     settings: CheckpointSettings = DEFAULT_SETTINGS,
 ) -> Iterator[Journal]:
-    """Lend a fit the journal that is kept in a file; None for one that remembers nothing.
+    """Yield the journal that is stored in a file; without a file, one that stores nothing.
 
     Parameters
     ----------
     path : str, path or None
-        The file. It is there already if the fit was interrupted.
+        The file, which exists if the fit was interrupted.
     fingerprint : callable
-        Returns what must be the same for the fit to go on.
+        Returns the fingerprint, which must be unchanged to resume the fit.
     settings : CheckpointSettings
     """
     if path is None:
@@ -82,9 +82,9 @@ def checkpointed(
 
 
 class _Book:
-    """All that a fit has noted, by place, and the file where it is kept.
+    """All results that a fit has recorded, by place, and the file in which they are stored.
 
-    Growths in threads take notes at once; whoever finds that it is time writes for all.
+    Several threads record results concurrently; the one that finds a write due writes for all.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class _Book:
 
     @staticmethod
     def opened(path: Path, fingerprint: Fingerprint, settings: CheckpointSettings) -> "_Book":
-        """Read a file, or begin a new one."""
+        """Read an existing file, or start a new one."""
         _check_target(path)
         remove_leftovers(path)
         notes = _read(path, fingerprint) if path.exists() else {}
@@ -117,14 +117,14 @@ class _Book:
             now = self._settings.clock()
             is_due = now >= self._due
             if is_due:
-                self._due = float("inf")  # nobody else, until this is done
+                self._due = float("inf")  # no other thread writes until this is done
         if is_due:
             self.write()
             ended, settings = self._settings.clock(), self._settings
             self._due = ended + max(settings.seconds, settings.pause * (ended - now))
 
     def drop(self, place: str) -> None:
-        """Forget what was found on the way to a result."""
+        """Drop the intermediate results of a completed result."""
         with self._lock:
             for inner in [name for name in self._notes if name.startswith(f"{place}/")]:
                 del self._notes[inner]
@@ -183,41 +183,41 @@ class _Branch(Journal):
 
 
 def _check_target(path: Path) -> None:
-    """Say before the work why there can be no file."""
+    """Raise an error before the fit if the file cannot be written."""
     if path.is_dir():
         raise IsADirectoryError(
             f"`checkpoint` must name a file, got the folder {str(path)!r}: add a file name to it."
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise FileNotFoundError(
-            f"`checkpoint` must lie in a folder that exists and that you may write to, got "
-            f"{str(path)!r}: make the folder {str(path.parent)!r} first, or choose another."
+            f"`checkpoint` must be in an existing folder that you may write to, got "
+            f"{str(path)!r}: create the folder {str(path.parent)!r} first, or choose another."
         )
 
 
 def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
-    """Return the notes of a file of the same fit."""
+    """Return the recorded results of the same fit from a file."""
     foreign = (
-        f"`checkpoint` must name the checkpoint of this fit, or a file that is not there yet, got "
-        f"{str(path)!r}"
+        f"`checkpoint` must name the checkpoint of this fit, or a file that does not exist yet, "
+        f"got {str(path)!r}"
     )
     try:
         contents = read_tree(path)
     except ModelFileError as error:
-        raise ValueError(f"{foreign}. {error} Give another name, or delete the file.") from error
+        raise ValueError(f"{foreign}. {error} Use another name, or delete the file.") from error
     if contents.kind != _KIND:
-        raise ValueError(f"{foreign}, which holds a {contents.kind!r}: give another name.")
+        raise ValueError(f"{foreign}, which contains a {contents.kind!r}: use another name.")
     differences = _differences(contents.tree["fingerprint"], fingerprint)
     if differences:
         raise ValueError(
-            f"{foreign}, which is of a fit with {'; '.join(differences)}. Give another name, or "
-            "delete the file to begin anew."
+            f"{foreign}, which belongs to a fit with {'; '.join(differences)}. Use another name, "
+            "or delete the file to start again."
         )
     notes: dict[str, Known] = contents.tree["notes"]
     return {_present_place(place): result for place, result in notes.items()}
 
 
-# Where the first files of 0.1.0 kept what is now kept elsewhere.
+# Places of the first files of 0.1.0, and the current ones.
 _MOVED = (
     ("fit/network/sample/", "fit/network/passes/"),
     ("fit/network/growth/growth 0/", "fit/network/growth 0/"),
@@ -227,7 +227,7 @@ _MOVED = (
 
 
 def _present_place(place: str) -> str:
-    """Return where a result is looked for today."""
+    """Return the current place of a result."""
     for old, new in _MOVED:
         if place.startswith(old):
             return new + place.removeprefix(old)
@@ -235,19 +235,19 @@ def _present_place(place: str) -> str:
 
 
 def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:
-    """Say what two fits differ in."""
+    """Return the differences between two fits."""
     changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return [f"{name}={old.get(name)}, not {new.get(name)}" for name in changed]
 
 
-# Text of a list that is longer is told by its digest.
+# The text of a longer list is replaced by its digest.
 _LONG = 200
 
 
 def described(value: Any, depth: int = 5) -> str:
     """Return a parameter as text that is the same in every process.
 
-    Objects that do not say what they are are told by what they hold, so many levels deep.
+    Objects without an informative `repr` are described by their attributes, up to `depth` levels.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -262,7 +262,7 @@ def described(value: Any, depth: int = 5) -> str:
     if isinstance(value, dict):
         return f"dict({described(list(value.items()), depth)})"
     shown = repr(value)
-    # The address of an object says nothing.
+    # The address of an object differs between processes.
     if " at 0x" not in shown:
         return shown
     held = vars(value) if hasattr(value, "__dict__") else {}
@@ -271,7 +271,7 @@ def described(value: Any, depth: int = 5) -> str:
 
 
 def _numbers(values: Any) -> NDArray[Any] | None:
-    """Return numbers as an array, whether they came as one or in lists; None if they are none."""
+    """Return numbers, given as an array or in lists, as an array; None for anything else."""
     try:
         array = np.asarray(values)
     except ValueError:  # lists of different lengths
@@ -280,7 +280,7 @@ def _numbers(values: Any) -> NDArray[Any] | None:
 
 
 def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> str:
-    """Return data as text: how many they are, and a digest."""
+    """Return data as text: the number of rows, and a digest."""
     if data is None or len(data) == 0:
         return "none"
     if isinstance(data, Sequence):
@@ -288,7 +288,7 @@ def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> 
         return f"{len(data)} folds {_digest(digests.encode())}"
     if isinstance(data, Rows):
         return f"{len(data)} rows {data.digest}"
-    # Sums do not depend on the order, nor on how the rows are cut into blocks.
+    # The checksum depends neither on the order nor on the division of the rows into blocks.
     return f"{len(data)} rows in blocks {_digest(data.survey().checksum.tobytes())}"
 
 

@@ -31,74 +31,78 @@ from greedynet.support.types import Float64
 
 
 class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
-    """A small network for classes, built neuron by neuron, that chooses its own width.
+    """A small classification network, built neuron by neuron, that chooses its own width.
 
-    One hidden layer serves all classes; its outputs are logits,
-    `f(x) = C' sigma(A x + b) + L' x + m`, and the class probabilities their softmax, or the
-    logistic function of one logit for two classes. Each neuron is the best for `y - p`, the
-    residual of the logistic model so far. Then all weights are corrected together under a ridge;
-    ridge and width are chosen by stratified folds, or by a validation set if one is given.
+    All classes share one hidden layer; the outputs are logits,
+    `f(x) = C' sigma(A x + b) + L' x + m`, and the class probabilities are their softmax, or the
+    logistic function of a single logit for two classes. Each new neuron is the best for `y - p`,
+    the residual of the current logistic model. Then all weights are corrected jointly with a ridge;
+    ridge and width are chosen by stratified cross-validation, or by a validation set if one is
+    given.
+
+    A *neuron* is one hidden unit `c sigma(a . x + b)`. The number of *nodes* is the number of
+    neurons plus two for the affine term `L' x + m`.
 
     Parameters
     ----------
     n_nodes : int or None, default=None
-        Exactly so many hidden neurons; None to choose. The affine term counts as two.
+        Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
-        At most so many hidden neurons; None for 100. The affine term counts as two.
+        Maximum number of nodes (neurons plus two for the affine term); None for 100.
     validation_fraction : float or None, default=None
-        Share of the rows held out to choose ridge and width by, instead of folds.
+        Fraction of the rows held out to choose ridge and width, instead of cross-validation.
     patience : int or None, default=20
-        Stop after so many neurons without a better score; for `correct=False`.
+        Stop the growth after this many neurons without a better score; used if `correct=False`.
     search : {"continuous", "dictionary"}, default="continuous"
-        Where neurons come from; "dictionary" takes `points` and `n_points`.
+        How neurons are searched; "dictionary" uses `points` and `n_points`.
     correct : bool, default=True
-        Whether to correct all weights together at the end, with the ridge that is best on folds,
-        and to leave out neurons that do not pay. False keeps the network as it was grown, at the
-        width with the smallest log-loss on a validation set, or by Akaike's criterion.
+        Whether to correct all weights jointly at the end, with the ridge chosen by
+        cross-validation, and to remove neurons that do not help. False keeps the network as grown,
+        at the width with the smallest log-loss on a validation set, or by Akaike's criterion.
     points : array-like of shape (n_points, n_features + 1) or None, default=None
-        Points on the sphere, bias last, for the inputs as they come.
+        Points on the sphere, bias last, for inputs in their original units.
     n_points : int or None, default=None
-        How many points to sample; None for 10,000 per feature, but at most 50,000 and, beyond
+        Number of points to sample; None for 10,000 per feature, but at most 50,000 and, beyond
         2,000, no more than fit into `memory_budget`.
     min_active : int or None, default=None
-        Training rows on which a neuron must be active, and not active unless it is active on all.
-        None for as many as there are features where the network is corrected; else for 1 % of the
-        rows and at least 3.
+        Minimum number of training rows on which a neuron must be active and, unless it is active on
+        all rows, inactive. None for the number of features if the network is corrected, otherwise 1
+        % of the rows and at least 3.
     linear_term : bool, default=True
         Whether the network has an affine term `L' x + m`, which counts as two nodes.
     alpha : float or "auto", default="auto"
-        Ridge: half of it times the sum of squared weights is added to the mean log-loss, the
-        inputs scaled. "auto" chooses it.
+        Ridge: `alpha / 2` times the sum of squared weights, for scaled inputs, is added to the mean
+        log-loss. "auto" chooses it by cross-validation.
     activation : str or Activation, default="relu"
-        What a neuron does; see `GreedyNetRegressor`.
+        Activation of the neurons; see `GreedyNetRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. "balanced" gives every class the same total weight.
     memory_budget : int, default=4294967296
-        Bytes the dictionary may take.
+        Maximum size of the dictionary in bytes.
     random_state : int, RandomState or None, default=0
-        Seed of the directions and of the folds. The default makes every fit repeatable.
+        Seed of the directions and of the folds. By default, every fit is reproducible.
     checkpoint : str, path or None, default=None
-        File in which the fit notes every few seconds how far it is. Begun again with the same data
-        and parameters after it was interrupted, it goes on from there and comes to the same
-        network; other data or parameters are refused. The file is removed when the fit is done.
-        Fits at the same time, as in a grid search, need a file each.
+        File in which the fit saves its progress every few seconds. If it is interrupted, the same
+        fit with the same data and parameters resumes from there and gives the same network; other
+        data or parameters raise an error. The file is removed when the fit is complete. Fits that
+        run at the same time, as in a grid search, need separate files.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
-        1 prints a line every ten neurons, 2 one for each neuron.
+        1 prints a line every ten nodes, 2 prints a line for each neuron.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     network_ : ShallowNetwork
-        The network; its outputs are logits, one of the second class where there are two.
+        The network; its outputs are logits, a single one, of the second class, for two classes.
     path_ : SelectionPath
         Neurons and mean log-losses along the selection, with the network of the full path.
     n_nodes_ : int
-        Number of nodes of `network_`, two of them for an affine term.
+        Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
-        Why growing ended and what to try.
+        Why the growth ended, and what to try next.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -181,17 +185,17 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. Data larger than the memory: a `numpy.memmap`; the name of a Parquet file or of
-            a folder of them; or anything that gives blocks `(X, y)` or `(X, y, sample_weight)`
-            again and again.
+            Inputs. For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of
+            a folder of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)`
+            and can be iterated over repeatedly.
         y : array-like of shape (n_samples,), str, or None
             Classes: numbers, text or anything that can be sorted. The name of a column for Parquet;
-            None where `X` gives blocks.
+            None if `X` yields blocks.
         sample_weight : array-like of shape (n_samples,), str, or None, default=None
-            Weights of the rows; an integer weight equals that many copies of the row, as long as
-            the copies are not more than 10,000 rows. The name of a column for Parquet.
+            Weights of the rows; an integer weight is equivalent to that many copies of the row, for
+            up to 10,000 rows including copies. The name of a column for Parquet.
         X_val, y_val : array-like or None, default=None
-            Validation data to choose ridge and width by.
+            Validation data by which ridge and width are chosen.
         sample_weight_val : array-like or None, default=None
             Weights of the validation rows.
 
@@ -228,7 +232,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         return self
 
     def decision_function(self, X: ArrayLike) -> Float64:
-        """Return the logits: of the second class for two classes, else one column for each.
+        """Return the logits: that of the second class for two classes, otherwise one per class.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""What a fit is given -> `Rows`: training data, validation data, folds and held-out rows.
+"""The arguments of `fit` -> `Rows`: training data, validation data and classes.
 
-The user's mistakes are named after the user's arguments.
+Errors refer to the arguments by name.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def training_rows(
     pool: Pool | None = None,
     sizes: BlockSizes = DEFAULT_SIZES,
 ) -> tuple[Rows | Blocks, bool]:
-    """Training rows, in blocks where they come in blocks, and whether `y` has one dimension."""
+    """Return training rows, in blocks if given in blocks, and whether `y` has one dimension."""
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         n_outputs = int(np.prod(source.output_shape))
@@ -68,7 +68,7 @@ def _source(
     pool: Pool | None,
     sizes: BlockSizes,
 ) -> Source:
-    """Return where blocks come from, and note their columns as scikit-learn does."""
+    """Return the source of the blocks, and store their columns as scikit-learn does."""
     source: Source = X
     if not isinstance(X, Source):
         source = StreamSource(*reader_of(X, y, sample_weight, sizes), pool, sizes)
@@ -88,7 +88,7 @@ def class_rows(
     pool: Pool | None = None,
     sizes: BlockSizes = DEFAULT_SIZES,
 ) -> tuple[Rows | Blocks, NDArray[Any]]:
-    """Training rows with classes as unit vectors, and the classes in their order."""
+    """Return training rows with classes as unit vectors, and the classes in order."""
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         return _class_blocks(source, class_weight)
@@ -105,7 +105,7 @@ def class_rows(
 
 
 def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[Any]]:
-    """Blocks with classes as unit vectors, and the classes in their order."""
+    """Return blocks with classes as unit vectors, and the classes in order."""
     if source.output_shape != ():
         raise ValueError(
             f"`y` must be one column of classes, got the shape {source.output_shape} for each row."
@@ -113,7 +113,7 @@ def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[An
     labels = source.labels()
     with named("y"):
         check_classification_targets(labels.values)
-    # A row for each class stands for all of its rows.
+    # One row per class represents all of its rows.
     _check_two_classes(labels.values, labels.weights)
     by_class = None
     if class_weight is not None:
@@ -130,7 +130,7 @@ def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
         got = f"one class, {present.tolist()}" if len(present) else "no such row"
         raise ValueError(
             f"`y` must have at least two classes among the rows of positive weight, got {got}: a "
-            "classifier needs rows of both."
+            "classifier needs rows of each class."
         )
 
 
@@ -141,13 +141,13 @@ def _class_weights(
     if isinstance(class_weight, dict):
         known = set(classes.tolist())
         unknown = [label for label in class_weight if label not in known]
-        # Where all classes are named, more names do no harm: a fold may lack a class.
+        # If all classes are named, additional names are harmless: a fold may lack a class.
         if unknown and not known <= set(class_weight):
             raise ValueError(
                 f"`class_weight` must name classes of `y`, {classes.tolist()}, got {unknown}: "
-                "leave out what `y` has not; classes that are not named have the weight 1."
+                "remove those that are not in `y`; classes that are not named have the weight 1."
             )
-    # Classes without weight have none to balance.
+    # Classes without positive weights are not balanced.
     seen = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
     present = np.unique(labels[seen])
     with named("class_weight"):
@@ -158,7 +158,7 @@ def _class_weights(
             sample_weight=None if weights is None else weights[seen],
         )
     if weights is not None and (weights % 1 != 0).any():
-        # Sums of such depend on the order of the rows, in the last digits.
+        # Sums of such weights depend on the order of the rows, in the last digits.
         by_class = rounded(by_class)
     of_row = np.zeros(len(labels))
     of_row[seen] = by_class[np.searchsorted(present, labels[seen])]
@@ -174,7 +174,7 @@ def class_validation_rows(
     classes: NDArray[Any],
     merged_up_to: int = CANONICAL_ROWS,
 ) -> Rows | None:
-    """Validation rows of classes that the training rows have, or None."""
+    """Return validation rows, whose classes must occur in the training rows, or None."""
     if y_val is not None:
         with named("y_val"):
             labels = column_or_1d(y_val)
@@ -182,8 +182,8 @@ def class_validation_rows(
             unseen = np.setdiff1d(np.unique(labels), classes)
         if len(unseen):
             raise ValueError(
-                f"`y_val` must have classes of `y` only, {classes.tolist()}, got "
-                f"{unseen.tolist()} too: leave those rows out, or train on rows of them."
+                f"`y_val` must have only classes of `y`, {classes.tolist()}, got also "
+                f"{unseen.tolist()}: remove those rows, or add such rows to the training data."
             )
         y_val = unit_vectors(labels, classes)
     return validation_rows(estimator, X_val, y_val, sample_weight_val, rows, merged_up_to)
@@ -197,12 +197,12 @@ def validation_rows(
     rows: Rows | Blocks,
     merged_up_to: int = CANONICAL_ROWS,
 ) -> Rows | None:
-    """Validation rows, or None; the user's mistakes are named after the user's arguments."""
+    """Return validation rows, or None."""
     if X_val is None and y_val is None and sample_weight_val is None:
         return None
     if X_val is None or y_val is None:
         missing = "X_val" if X_val is None else "y_val"
-        raise ValueError(f"`X_val` and `y_val` go together: `{missing}` is missing.")
+        raise ValueError(f"`X_val` and `y_val` must be passed together: `{missing}` is missing.")
     names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(X_val, "columns", None)
     if names is not None and columns is not None and list(columns) != list(names):
@@ -227,7 +227,7 @@ def validation_rows(
 
 @contextmanager
 def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the fitted attributes as they were if the fit fails or is interrupted."""
+    """Restore the fitted attributes if the fit fails or is interrupted."""
 
     def fitted() -> dict[str, Any]:
         return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
@@ -245,7 +245,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 def _check_training(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
 ) -> tuple[NDArray[np.floating], Float64]:
-    """scikit-learn's checks of training data; an error says whether `X` or `y` is to blame."""
+    """Apply scikit-learn's checks of training data; errors name `X` or `y`."""
     kinds = [np.float64, np.float32]
     try:
         inputs, outputs = validate_data(
@@ -266,8 +266,8 @@ def _check_training(
 def _check_classes(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
 ) -> tuple[NDArray[np.floating], NDArray[Any]]:
-    """scikit-learn's checks of classification data."""
-    # scikit-learn knows NaN among numbers, but neither None nor pandas.NA among texts.
+    """Apply scikit-learn's checks of classification data."""
+    # scikit-learn detects NaN among numbers, but neither None nor pandas.NA among texts.
     if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
         check_labels(y, "y")
     kinds = [np.float64, np.float32]
@@ -282,6 +282,6 @@ def _check_classes(
         check_classification_targets(labels)
     except ValueError as error:
         raise ValueError(
-            f"`y`: {error} For numbers that are no classes write GreedyNetRegressor."
+            f"`y`: {error} For numbers that are not classes, use GreedyNetRegressor."
         ) from None
     return inputs, labels

@@ -34,96 +34,100 @@ from greedynet.support.types import Float64
 
 
 class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
-    """A small ReLU network, built neuron by neuron, that chooses its own width.
+    """A small regression network, built neuron by neuron, that chooses its own width.
 
-    The network `g(x) = sum_n c_n relu(a_n . x + b_n) + l . x + m` grows by a greedy algorithm: the
-    neuron that lowers the error most is searched for and taken, and the outer weights are solved by
-    least squares. Then all neurons are corrected together, with a ridge that the data choose, and
-    those that do not pay are left out. The width is the one with the best validation score: on a
-    validation set if one is given, else by generalised cross-validation, or on a held-out share of
-    the rows if there are more than 10,000.
+    The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
+    each step adds the neuron that lowers the error most, and solves for the outer weights by least
+    squares. Then all neurons are corrected jointly, with a ridge chosen from the data, and those
+    that do not help are removed. The width is the one with the best score: on a validation set if
+    one is given, otherwise by generalised cross-validation, or on held-out rows if there are more
+    than 10,000.
+
+    A *neuron* is one hidden unit `c sigma(a . x + b)`; `sigma` is ReLU by default. The number of
+    *nodes* is the number of neurons plus two for the affine term `l . x + m`.
 
     Read more in the paper *Greedy Shallow Networks* (Dereventsov, Petrosyan and Webster).
 
     Parameters
     ----------
     n_nodes : int or None, default=None
-        Exactly so many hidden neurons; None to choose. The affine term counts as two.
+        Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
-        At most so many hidden neurons; None for 200. The affine term counts as two.
+        Maximum number of nodes (neurons plus two for the affine term); None for 200.
     tol : float, default=1e-8
-        Stop when the relative residual on the training data is this small.
+        Stop when the relative residual on the training data falls below this value.
     validation_fraction : float or None, default=None
-        Share of the rows held out to choose the width by. 0 keeps every node up to `max_nodes` or
-        `tol`. None: see above.
+        Fraction of the rows held out to choose the width. 0 keeps every node up to `max_nodes` or
+        `tol`. For None, see above.
     cv : int, splitter, iterable or None, default=None
-        Folds to choose the width by, instead of held-out rows: their number, a scikit-learn
-        splitter, or pairs of training and test positions. Goes before `validation_fraction`.
+        Cross-validation to choose the width: the number of folds, a scikit-learn splitter, or pairs
+        of training and test positions. Takes precedence over `validation_fraction`.
     patience : int or None, default=20
-        Stop after so many neurons without a better validation score; None to go on to `max_nodes`.
+        Stop the growth after this many neurons without a better score; None to continue up to
+        `max_nodes`.
     search : {"continuous", "dictionary"}, default="continuous"
-        Where neurons come from. "continuous" looks at every threshold along many directions and
-        polishes what it finds; "dictionary" is the paper's dictionary of sampled points, which
-        `points`, `n_points`, `rule`, `weakness` and `reduction` are for.
+        How neurons are searched. "continuous" evaluates every threshold along many directions and
+        refines the best neurons locally; "dictionary" is the paper's dictionary of sampled points,
+        with the parameters `points`, `n_points`, `rule`, `weakness` and `reduction`.
     correct : bool, default=True
-        Whether to correct all neurons together at the end, prune those that do not pay, and average
-        two networks where the data are noisy. False keeps the network as it was grown, as does a
-        dictionary, or a loss of your own.
+        Whether to correct all neurons jointly at the end, prune those that do not help, and average
+        two networks if the data are noisy. With False, a dictionary, or a user-defined loss without
+        `row_weights`, the network is kept as grown.
     points : array-like of shape (n_points, n_features + 1) or None, default=None
-        Points on the sphere, bias last, for the inputs as they come. None to sample them for inputs
-        scaled to [-1, 1].
+        Points on the sphere, bias last, for inputs in their original units. None to sample them for
+        inputs scaled to [-1, 1].
     n_points : int or None, default=None
-        How many points to sample; None for the paper's 10,000 per feature, but at most 50,000 and,
+        Number of points to sample; None for the paper's 10,000 per feature, but at most 50,000 and,
         beyond 2,000, no more than fit into `memory_budget`.
     min_active : int or None, default=None
-        Training rows on which a neuron must be active, and not active unless it is active on all.
-        None for as many as there are features where the network is corrected; else for 1 % of the
-        rows and at least 3, which keeps networks tame between and outside the data; for 1 where
-        `points` are given.
+        Minimum number of training rows on which a neuron must be active and, unless it is active on
+        all rows, inactive. None for the number of features if the network is corrected, otherwise 1
+        % of the rows and at least 3, which prevents wild behaviour between and outside the data; 1
+        if `points` are given.
     rule : {"ols", "oga"}, default="ols"
         How neurons are ranked. "oga" is the orthogonal greedy algorithm (orthogonal matching
         pursuit): the largest inner product with the residual. "ols" is orthogonal least squares:
         the neuron that lowers the error most. It costs the same and gives better networks.
     weakness : float, default=1.0
-        Below 1, the weak greedy algorithm: a neuron whose score is at least this share of the best
-        is taken as soon as it is found, without looking at the whole dictionary.
+        Below 1, the weak greedy algorithm: a neuron whose score is at least this fraction of the
+        best is accepted as soon as it is found, without searching the whole dictionary.
     reduction : float, "ridgelet" or None, default=None
-        Leave out points whose collapsed ridgelet transform is below this share of its maximum, for
+        Omit points whose collapsed ridgelet transform is below this fraction of its maximum, for
         one or two features. "ridgelet" is the paper's 0.001.
     linear_term : bool, default=True
         Whether the network has an affine term `l . x + m`, which counts as two nodes.
     alpha : float or "auto", default="auto"
-        Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" leaves the
-        choice to the data where the network is corrected, and is 0 elsewhere.
+        Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" chooses it
+        from the data if the network is corrected, and is 0 otherwise.
     refine : {"adam"} or None, default=None
-        "adam" trains the network on by backpropagation (extra `train`) and keeps the best weights
-        by validation, or by the training error where no rows are held out.
+        "adam" trains the network further by backpropagation (extra `train`) and keeps the weights
+        with the smallest validation error, or training error if no rows are held out.
     refine_epochs : int, default=10000
-        How many times the training goes through the rows.
+        Number of epochs of this training.
     activation : str or Activation, default="relu"
-        What a neuron does: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
-        "gelu", "softplus", "sin", "gaussian", or an object of your own with `name`, `value(z)`,
+        Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
+        "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
         `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
     loss : {"squared", "absolute", "huber", "quantile", "chebyshev"} or float, default="squared"
-        What is made small: squared errors, absolute ones, Huber's compromise of both (a far row
-        counts no more than its sign says), errors weighted for a quantile, the largest error; or
-        the l_p norm for a number p above 1. It decides which neurons are taken, their outer
-        weights, and the width.
+        The loss to minimise: squared errors, absolute errors, Huber's loss (quadratic for small
+        errors, linear for large ones), the quantile (pinball) loss, or the largest error; or the
+        l_p norm for a number p above 1. It determines the choice of neurons, their outer weights,
+        and the width.
     quantile : float or None, default=None
-        Share of the rows below the prediction, for `loss="quantile"`; None for the median.
+        Fraction of the rows below the prediction, for `loss="quantile"`; None for the median.
     memory_budget : int, default=4294967296
-        Bytes the dictionary may take; what does not fit is computed anew in every step.
+        Maximum size of the dictionary in bytes; the part beyond it is recomputed in every step.
     random_state : int, RandomState or None, default=0
-        Seed of the sampled points and of the held-out rows. The default makes every fit repeatable.
+        Seed of the sampled points and of the held-out rows. By default, every fit is reproducible.
     checkpoint : str, path or None, default=None
-        File in which the fit notes every few seconds how far it is. Begun again with the same data
-        and parameters after it was interrupted, it goes on from there and comes to the same
-        network; other data or parameters are refused. The file is removed when the fit is done.
-        Fits at the same time, as in a grid search, need a file each.
+        File in which the fit saves its progress every few seconds. If it is interrupted, the same
+        fit with the same data and parameters resumes from there and gives the same network; other
+        data or parameters raise an error. The file is removed when the fit is complete. Fits that
+        run at the same time, as in a grid search, need separate files.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
-        1 prints a line every ten neurons, 2 one for each neuron.
+        1 prints a line every ten nodes, 2 prints a line for each neuron.
 
     Attributes
     ----------
@@ -132,11 +136,11 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     path_ : SelectionPath
         Neurons, errors and seconds along the selection, with the network of the full path.
     n_nodes_ : int
-        Number of nodes of `network_`, two of them for an affine term.
+        Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
-        Why growing ended and what to try.
+        Why the growth ended, and what to try next.
     training_ : TrainingResult
-        How the training went, with `refine="adam"`.
+        History of the training, with `refine="adam"`.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -243,18 +247,19 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. float32 inputs keep the dictionary in float32, at half the memory. Data larger
-            than the memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them;
-            or anything that gives blocks `(X, y)` or `(X, y, sample_weight)` again and again.
+            Inputs. With float32 inputs, the dictionary is stored in float32, with half the memory.
+            For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder
+            of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can
+            be iterated over repeatedly.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), str, or None
-            Outputs; several share one hidden layer. The name of a column, or several, for Parquet;
-            None where `X` gives blocks.
+            Outputs; several outputs share one hidden layer. The name of a column, or a list of
+            names, for Parquet; None if `X` yields blocks.
         sample_weight : array-like of shape (n_samples,), str, or None, default=None
-            Weights of the rows; an integer weight equals that many copies of the row, as long as
-            the copies are not more than 10,000 rows, beyond which a share of them is held out. The
-            name of a column for Parquet.
+            Weights of the rows; an integer weight is equivalent to that many copies of the row, for
+            up to 10,000 rows including copies, beyond which some rows are held out. The name of a
+            column for Parquet.
         X_val, y_val : array-like or None, default=None
-            Validation data to choose the width by.
+            Validation data by which the width is chosen.
         sample_weight_val : array-like or None, default=None
             Weights of the validation rows.
 
@@ -293,7 +298,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                     on_step=self._on_step(task),
                 )
                 self._store(path)
-                # Of an earlier fit that was refined; `_refine` sets it anew.
+                # From an earlier fit with refinement; `_refine` sets it again.
                 self.__dict__.pop("training_", None)
                 if isinstance(data.rows, Rows):
                     self._refine(data.rows, data.validation, seed)
@@ -310,21 +315,21 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            As `y` came.
+            In the shape of `y` in `fit`.
         """
         return self._outputs(X)
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what the estimator can do."""
+        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
     def _refine(self, rows: Rows, validation: Rows | None, seed: int) -> None:
-        """Train the network on, if that is asked for; the path stays that of the greedy start."""
+        """Train the network further if requested; the path remains that of the greedy start."""
         if self.refine is None:
             return
-        from greedynet.train.refine import refine_by_adam  # which loads JAX
+        from greedynet.train.refine import refine_by_adam  # this loads JAX
 
         self.training_ = refine_by_adam(
             self.network_, rows, validation, epochs=self.refine_epochs, random_state=seed
@@ -334,11 +339,11 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             setattr(self, name, value)
 
     def _folds(self, data: Rows | Blocks, seed: int) -> list[Split]:
-        """Folds to choose the width by."""
+        """Return the folds by which the width is chosen."""
         return folds_of(in_memory(data), self.cv, seed, self._settings.merged_up_to)
 
     def _default_fraction(self, rows: Rows) -> float:
-        """Share of the rows to hold out where nothing is said: some of many rows."""
+        """Return the fraction of the rows to hold out by default: nonzero for large data."""
         said = (self.n_nodes, self.cv, self.validation_fraction)
         if any(value is not None for value in said):
             return 0.0
@@ -362,7 +367,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         self._check_loss(loss)
         correct = bool(self.correct) and self.search != "dictionary"
         if correct and is_squared(loss):
-            # The same norm in whichever form, and least squares are corrected best.
+            # The same norm in another form; the correction of least squares is the best.
             loss = Squared()
         return Plan(
             limits=limits,
@@ -386,21 +391,21 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         )
 
     def _is_correctable(self, loss: Loss, n_outputs: int) -> bool:
-        """Whether neurons can be corrected for the loss; a warning says why they stay as grown."""
+        """Whether neurons can be corrected for the loss; a warning explains why not."""
         if not can_be_corrected(loss):
             warnings.warn(
-                f"The network stays as grown: `loss={loss.name!r}` does not say how it weights "
-                "rows, so its neurons cannot be corrected. Give it `row_weights(residuals, "
-                "weights)`, or write `correct=False`.",
+                f"The network is kept as grown: `loss={loss.name!r}` does not define row weights, "
+                "so its neurons cannot be corrected. Add `row_weights(residuals, weights)` to it, "
+                "or write `correct=False`.",
                 NotCorrectedWarning,
                 stacklevel=5,
             )
             return False
-        # Weights are for rows, and each of several outputs would have its own.
+        # Row weights apply to all outputs, but each output would need its own.
         return is_squared(loss) or n_outputs == 1
 
     def _check_loss(self, loss: Loss) -> None:
-        """Refuse what goes with the squared loss only."""
+        """Raise an error for parameters that require the squared loss."""
         changed = {
             "alpha": self.alpha not in ("auto", 0),
             "weakness": self.weakness != 1.0,
@@ -408,6 +413,5 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         }
         for name in (name for name, used in changed.items() if used and loss != Squared()):
             raise ValueError(
-                f'`{name}` goes with loss="squared", got it with loss={self.loss!r}: leave '
-                f"`{name}` out."
+                f'`{name}` requires loss="squared", got it with loss={self.loss!r}: omit `{name}`.'
             )

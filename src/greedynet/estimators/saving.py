@@ -2,8 +2,8 @@
 
     estimator <-> parameters and fitted attributes <-> tree of plain values and arrays
 
-A tree holds numbers and text. Which classes it may name is fixed here and by the estimators that
-derive from `SaveMixin`; nothing in it is executed.
+A tree contains numbers and text. The classes that it may refer to are fixed here and by the
+subclasses of `SaveMixin`; nothing in it is executed.
 """
 
 import os
@@ -25,7 +25,7 @@ _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}
 
 
 class SaveMixin:
-    """Lets an estimator be saved and loaded: its parameters and every attribute `..._`."""
+    """Saving and loading of an estimator: its parameters and every attribute `..._`."""
 
     network_: ShallowNetwork
 
@@ -34,12 +34,12 @@ class SaveMixin:
         _ESTIMATORS[cls.__name__] = cls
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file from which `greedynet.load` gives it back.
+        """Write the fitted estimator to a file, from which `greedynet.load` restores it.
 
         Parameters
         ----------
         path : str or path
-            A name such as "model.safetensors". The file holds numbers and text, no code.
+            A name such as "model.safetensors". The file contains numbers and text, no code.
         """
         write_tree(path, type(self).__name__, self.state())
 
@@ -55,14 +55,14 @@ class SaveMixin:
 
 
 def restore(contents: Contents) -> Any:
-    """Return the network or estimator that a file's contents describe."""
+    """Return the network or estimator described by the contents of a file."""
     if contents.kind == "network":
         return ShallowNetwork.from_state(contents.tree)
     if contents.kind not in _ESTIMATORS:
         raise ModelFileError(
-            f"The file holds a {contents.kind!r} of greedynet {contents.library_version}, which is "
-            f"none of {['network', *sorted(_ESTIMATORS)]}: import the module that defines it, or "
-            "pip install --upgrade greedynet"
+            f"The file contains a {contents.kind!r} of greedynet {contents.library_version}, which "
+            f"is none of {['network', *sorted(_ESTIMATORS)]}: import the module that defines it, "
+            "or pip install --upgrade greedynet"
         )
     parts = {
         part: {name: _decode(value) for name, value in contents.tree[part].items()}
@@ -74,7 +74,7 @@ def restore(contents: Contents) -> Any:
     return estimator
 
 
-# Values that are not plain become {name of what they are: plain value}.
+# Values that are not plain become {kind of value: plain value}.
 
 
 def _encode(value: Any, name: str) -> Any:
@@ -102,7 +102,7 @@ def _encode(value: Any, name: str) -> Any:
 
 
 def _has_arguments(loss: Loss) -> bool:
-    """Whether the arguments of a loss give it back, as those of a user's own do not."""
+    """Whether a loss can be restored from its arguments, which user-defined ones cannot."""
     try:
         return get_loss(**loss.arguments) == loss
     except (TypeError, ValueError):
@@ -115,7 +115,7 @@ def _encode_pair(key: Any, value: Any, name: str) -> list[Any]:
     if isinstance(plain, dict | np.ndarray):
         raise TypeError(
             f"`{name}` must have numbers or text as keys to be saved, got {key!r}: set it to a "
-            "dict of such keys with `set_params`, or save the network alone with `network_.save`."
+            "dict with such keys by `set_params`, or save only the network by `network_.save`."
         )
     return [plain, _encode(value, f"{name}[{key!r}]")]
 
@@ -130,14 +130,14 @@ def _encode_array(value: Any, name: str) -> Any:
     if array.ndim == 1 and all(isinstance(text, str) for text in array):
         return {"text": {"dtype": array.dtype.str, "values": array.tolist()}}
     raise TypeError(
-        f"`{name}` must be a number, text or an array to be saved, because a file holds no code, "
-        f"got {type(value).__name__}: set it to such a value with `set_params`, or save the "
-        "network alone with `network_.save`."
+        f"`{name}` must be a number, text or an array to be saved, because files contain no code, "
+        f"got {type(value).__name__}: set it to such a value by `set_params`, or save only the "
+        "network by `network_.save`."
     )
 
 
 def _decode(value: Any) -> Any:
-    """Undo `_encode`."""
+    """Invert `_encode`."""
     if not isinstance(value, dict):
         return value
     ((what, state),) = value.items()
@@ -147,7 +147,7 @@ def _decode(value: Any) -> Any:
 
 
 def _training_result() -> Callable[..., Any]:
-    """Return the class of `training_`; it comes with JAX, which predicting does not need."""
+    """Return the class of `training_`; its package needs JAX, which predictions do not."""
     try:
         from greedynet.train import TrainingResult
     except ImportError:
@@ -155,7 +155,7 @@ def _training_result() -> Callable[..., Any]:
     return TrainingResult
 
 
-# Dataclasses kept field by field, and where to find them.
+# Dataclasses that are saved field by field, and functions that import them.
 _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "SelectionPath": lambda: SelectionPath,
     "TrainingResult": _training_result,

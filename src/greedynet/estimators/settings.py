@@ -1,4 +1,4 @@
-"""Settings of the estimators that are no parameters: values with defaults; tests inject others."""
+"""Settings of the estimators that are not parameters; tests inject other values."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class EstimatorSettings:
     fit : FitSettings
     checkpoint : CheckpointSettings
     merged_up_to : int
-        Rows up to which equal ones are merged and all are sorted.
+        Maximum number of rows for which equal rows are merged and all are sorted.
     held_out : float
         Share of more rows than that which is held out to choose the width of a regression.
     check_every : float

@@ -1,15 +1,15 @@
-"""Exporters: take a network to ONNX, PyTorch, Keras, JAX, C and other places.
+"""Exporters: networks in the formats of ONNX, PyTorch, Keras, JAX, C and others.
 
-May import everything up to `tables`; plots, report and dask do not know it, nor it them.
+May import everything up to `tables`; independent of plots, report and dask.
 
-Every function takes a network, a fitted estimator or a file saved by one, and compares its result
-with `predict` before returning it. The libraries are imported when a function is called.
+Every function takes a network, a fitted estimator or a saved file, and compares its result with
+`predict` before returning it. The libraries are imported when a function is called.
 
-Of a classifier ONNX gives labels and probabilities, C logits and the index of the class, and the
-others, which are there to be trained on, logits.
+For a classifier, the ONNX model returns labels and probabilities, the C code logits and the index
+of the class, and the others, which are meant for further training, logits.
 
-Which exporters there are stands in `registry.py`. Names are imported when they are first used, so
-that the command line can ask the table and still answer at once.
+The exporters are listed in `registry.py`. Names are imported when they are first used, so that the
+command line can use this list and still start quickly.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from greedynet.export.registry import EXPORTERS
 
-# Type checkers cannot follow the table: a name that is missing here works, and has no type.
+# Type checkers cannot evaluate the table: a name that is missing here works, but has no type.
 if TYPE_CHECKING:
     from greedynet.export.agreement import DisagreementError as DisagreementError
     from greedynet.export.c_header import to_c as to_c

@@ -1,8 +1,9 @@
-"""The check that every export passes before it is handed out.
+"""The check that every export must pass before it is returned.
 
-The exported function and `predict` are compared on random points from the training range. The
-largest difference may be 1e-12 of the largest output in float64 and 1e-4 of it in float32. So may
-that of probabilities; labels must be the same wherever the best two probabilities differ by more.
+The exported function and `predict` are compared at random points of the training range. The largest
+difference may be 1e-12 of the largest output in float64 and 1e-4 of it in float32. The same
+tolerance applies to probabilities; labels must agree wherever the two largest probabilities differ
+by more.
 """
 
 from collections.abc import Callable
@@ -19,23 +20,23 @@ from greedynet.support.types import Float64
 N_POINTS = 256
 RELATIVE_TOLERANCE = {"float32": 1e-4, "float64": 1e-12}
 
-# Rounding of the terms of a sum that cancel is nobody's fault: so many units in the last place.
+# Tolerance for rounding errors of cancelling terms, in units of the last place.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 class DisagreementError(ValueError):
-    """An export whose outputs are not those of the network."""
+    """An export whose outputs differ from those of the network."""
 
 
 def sample_inputs(network: ShallowNetwork, n_points: int = N_POINTS) -> Float64:
-    """Draw points from the training range, always the same.
+    """Draw points from the training range, with a fixed seed.
 
     Parameters
     ----------
     network : ShallowNetwork
-        If it does not know its training range, the cube [-1, 1]^d is taken.
+        If its training range is not known, the cube [-1, 1]^d is used.
     n_points : int
-        How many.
+        Number of points.
 
     Returns
     -------
@@ -55,18 +56,18 @@ def check_agreement(
     dtype: str,
     caller: str,
 ) -> None:
-    """Demand that an export computes what the network does.
+    """Raise an error unless an export computes the same outputs as the network.
 
     Parameters
     ----------
     network : ShallowNetwork
-        The original.
+        The original network.
     exported : callable
         Maps inputs `(n_points, n_features)` of type `dtype` to outputs.
     dtype : {"float32", "float64"}
         The precision of the export.
     caller : str
-        The public function, for its errors.
+        The public function, for error messages.
 
     Raises
     ------
@@ -84,16 +85,16 @@ def check_agreement(
     size = np.abs(wanted).max(axis=0)
     relative = RELATIVE_TOLERANCE[dtype]
     allowed = np.maximum(relative * size, _ROUNDING * _terms(network, X))
-    # Nor is it anybody's fault that a float32 ends at 1e-38: values of neurons below are zero.
+    # Values of neurons below the smallest float32, 1e-38, are rounded to zero.
     allowed += float(np.finfo(dtype).tiny) * np.abs(network.outer_weights).sum(axis=0)
     difference = np.abs(got - wanted).max(axis=0)
-    # Written so that NaN disagrees.
+    # Written so that NaN counts as a difference.
     if not (difference <= allowed).all():
         worst = int(np.argmax(np.where(np.isnan(difference), np.inf, difference - allowed)))
         raise DisagreementError(
             f"`{caller}` made a model that differs from `predict` by {difference[worst]:.2g} "
-            f"on outputs of size {size[worst]:.2g}, more than the share of {relative:g} that "
-            f"{dtype} allows, so it is not handed out. {_ADVICE[dtype]}"
+            f"on outputs of magnitude {size[worst]:.2g}, more than the fraction {relative:g} "
+            f"allowed for {dtype}, so it is not returned. {_ADVICE[dtype]}"
         )
 
 
@@ -105,15 +106,15 @@ def check_class_agreement(
     dtype: str,
     caller: str,
 ) -> None:
-    """Demand that an export gives the classes and probabilities of a network of logits.
+    """Raise an error unless an export returns the same classes and probabilities.
 
-    Where all probabilities are 0 or 1 they say little about the logits, so that these have to pass
-    `check_agreement` too.
+    Probabilities close to 0 or 1 hardly depend on the logits, so the logits must pass
+    `check_agreement` as well.
 
     Parameters
     ----------
     network : ShallowNetwork
-        The original; its outputs are logits.
+        The original network; its outputs are logits.
     classes : ndarray of shape (n_classes,)
         As in `classes_`.
     exported : callable
@@ -121,12 +122,12 @@ def check_class_agreement(
     dtype : {"float32", "float64"}
         The precision of the export.
     caller : str
-        The public function, for its errors.
+        The public function, for error messages.
 
     Raises
     ------
     DisagreementError
-        If probabilities differ by more than rounding explains, or a label that is no tie differs.
+        If probabilities differ by more than rounding explains, or labels differ without a tie.
     """
     X = _rounded_inputs(network, dtype, caller)
     logits = network.predict(X).reshape(len(X), -1)
@@ -139,59 +140,63 @@ def check_class_agreement(
             f"`{caller}` made a model with labels of the shape {names.shape} and probabilities of "
             f"the shape {got.shape}, not {(len(X),)} and {wanted.shape}: please report this."
         )
-    # Logits off by d make probabilities that are off by d / 2 at most; digits that a large logit
-    # does not have are nobody's fault.
+    # An error d of the logits changes probabilities by at most d / 2; the rounding of large logits
+    # is allowed for.
     digits = 4 * float(np.finfo(dtype).eps) * np.abs(logits).max()
     off = max(digits, _ROUNDING * float(_terms(network, X).max()))
     allowed = RELATIVE_TOLERANCE[dtype] + off / 2
     difference = np.abs(got - wanted).max()
-    # Written so that NaN disagrees.
+    # Written so that NaN counts as a difference.
     if not difference <= allowed:
         raise DisagreementError(
             f"`{caller}` made a model whose probabilities differ from `predict_proba` by "
-            f"{difference:.2g}, more than the {allowed:.2g} that {dtype} allows, so it is not "
-            f"handed out. {_ADVICE[dtype]}"
+            f"{difference:.2g}, more than the {allowed:.2g} allowed for {dtype}, so it is not "
+            f"returned. {_ADVICE[dtype]}"
         )
     second, first = np.sort(wanted, axis=1)[:, -2:].T
     expected = classes.astype(object)[wanted.argmax(axis=1)]
     wrong = np.flatnonzero((first - second > 2 * allowed) & (names != expected))
     if len(wrong):
         raise DisagreementError(
-            f"`{caller}` made a model that says {names[wrong[0]]!r} where `predict` says "
+            f"`{caller}` made a model that predicts {names[wrong[0]]!r} instead of "
             f"{expected[wrong[0]]!r}, in {len(wrong)} of {len(X)} rows: please report this."
         )
 
 
 def _rounded_inputs(network: ShallowNetwork, dtype: str, caller: str) -> NDArray[np.floating]:
-    """Points to compare at, in the precision of the export."""
+    """Return the points of the comparison, in the precision of the export."""
     with np.errstate(over="ignore"):
         X = sample_inputs(network).astype(dtype)
     if not np.isfinite(X).all():
         raise ValueError(
-            f"`dtype` of `{caller}` must be able to hold the inputs, got {dtype!r} and inputs up "
-            f"to {np.abs(sample_inputs(network)).max():.3g}: write dtype='float64'."
+            f"`dtype` of `{caller}` must be able to represent the inputs, got {dtype!r} and inputs "
+            f"up to {np.abs(sample_inputs(network)).max():.3g}: write dtype='float64'."
         )
     return X
 
 
 _ADVICE = {
     "float32": (
-        "Digits are lost where large terms cancel, or go into a fast wave: write dtype='float64', "
-        "centre inputs that are far from zero, or fit with a ridge such as `alpha=1e-6`."
+        "Digits are lost when large terms cancel or are arguments of an oscillating activation: "
+        "write dtype='float64', centre inputs that are far from zero, or fit with a ridge such as "
+        "`alpha=1e-6`."
     ),
-    "float64": "An activation of your own with the name of another does this; else report it.",
+    "float64": (
+        "A user-defined activation with the name of a built-in one can cause this; otherwise, "
+        "please report it."
+    ),
 }
 
 
 def _terms(network: ShallowNetwork, X: NDArray[np.floating]) -> Float64:
-    """Size of the terms that the outputs are sums of, products inside the neurons included."""
+    """Return the magnitude of the terms of the outputs, including products in the neurons."""
     x = np.abs(X).astype(np.float64)
     z = X @ network.inner_weights.T + network.biases
     inside = x @ np.abs(network.inner_weights).T + np.abs(network.biases)
     value, slope = network.activation.value, network.activation.slope
     hidden = np.abs(slope(z)) * inside + np.abs(value(z))
     if degree_of(network.activation) is None:
-        # Sums again, of an even and an odd part, as in gelu(z) = z / 2 + z erf(z / sqrt(2)) / 2.
+        # Sums of an even and an odd part, as in gelu(z) = z / 2 + z erf(z / sqrt(2)) / 2.
         hidden += np.abs(value(-z))
     terms = hidden @ np.abs(network.outer_weights)
     if network.linear_weights is not None:

@@ -1,8 +1,8 @@
-"""The affine term as neurons, for targets that know only layers.
+"""The affine term as neurons, for formats that only have layers.
 
     l . x  =  (sigma(l . x) - sigma(-l . x)) / s,    s = sigma(1) - sigma(-1)
 
-for every sigma of which that difference is linear: ReLU, leaky ReLU, GELU and softplus.
+for every sigma for which this difference is linear: ReLU, leaky ReLU, GELU and softplus.
 """
 
 from dataclasses import replace
@@ -14,15 +14,15 @@ from greedynet.model.network import ShallowNetwork
 
 
 def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
-    """Return the same function without a linear term; the intercept stays, as output bias.
+    """Return the same function without a linear term; the intercept remains as output bias.
 
-    One output takes two more neurons. Several outputs take two for each, or two for each input
-    where those are fewer.
+    This adds two neurons for each output, or two for each input if there are fewer inputs than
+    outputs.
 
     Parameters
     ----------
     network : ShallowNetwork
-        Returned as it is if it has no linear term.
+        Returned unchanged if it has no linear term.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
     if network.linear_weights is None:
         return network
     scale = _odd_part(network.activation)
-    # l = a c: either the outputs' own weights and the identity behind them, or the other way round.
+    # l = a c: the linear weights as inner weights and the identity as outer ones, or vice versa.
     if network.n_outputs <= network.n_features:
         a, c = network.linear_weights.T, np.eye(network.n_outputs)
     else:
@@ -48,12 +48,12 @@ def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
 
 
 def folds(network: ShallowNetwork) -> bool:
-    """Whether the network is, or can be made, one of plain layers: `fold_affine` would take it."""
+    """Whether the network consists of plain layers, or can be converted by `fold_affine`."""
     return network.linear_weights is None or odd_part(network.activation) is not None
 
 
 def with_hidden_layer(network: ShallowNetwork) -> ShallowNetwork:
-    """Return the network, with a neuron of zero weights if it has none: no layer may be empty."""
+    """Return the network, with a neuron of zero weights if it has none: layers cannot be empty."""
     if network.n_neurons:
         return network
     return replace(
@@ -71,7 +71,7 @@ def _odd_part(activation: Activation) -> float:
     if s is None:
         raise ValueError(
             f"`fold_affine` must be False for the activation {activation.name!r}: two of its "
-            "neurons do not make a linear function. Write `fold_affine=False`, or fit with "
+            "neurons cannot form a linear function. Write `fold_affine=False`, or fit with "
             "`linear_term=False`."
         )
     return s

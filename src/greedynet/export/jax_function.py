@@ -20,28 +20,28 @@ def to_jax(
 ) -> "tuple[Params, Callable[[Params, jax.Array], jax.Array]]":
     """Return `(params, apply)` with `apply(params, X)` equal to `predict(X)`.
 
-    `apply` is a pure function, so that `jax.jit`, `jax.grad` and `jax.vmap` take it as it is. That
-    of a classifier gives logits, as `decision_function` does.
+    `apply` is a pure function, which can be passed to `jax.jit`, `jax.grad` and `jax.vmap`. For a
+    classifier it returns logits, as `decision_function` does.
 
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file with it.
+        The network, or a saved file.
     dtype : {"float32", "float64"} or None, default=None
-        Type of the weights; None for float64 where JAX has it switched on, else float32.
+        Type of the weights; None for float64 if it is enabled in JAX, otherwise float32.
 
     Returns
     -------
     params : dict of jax.Array
-        The network's arrays under their names, an affine term only if it has one.
+        The arrays of the network by name, with an affine term only if it has one.
     apply : callable
         Takes `params` and inputs `(n_rows, n_features)`, or one row `(n_features,)`, and returns
-        outputs of the shape that `predict` gives.
+        outputs in the shape of `predict`.
 
     Raises
     ------
     DisagreementError
-        If the function does not compute what the network does.
+        If the outputs differ from those of the network.
     """
     jax = require("jax", "train", "to_jax")
     network = as_network(model, "to_jax")
@@ -67,7 +67,7 @@ def to_jax(
 
 
 def _activation(network: ShallowNetwork) -> Callable[[Any], Any]:
-    """The function that trainings use, so that an export is what was trained."""
+    """Return the function that is also used in training."""
     from greedynet.train.activations import ACTIVATIONS, jax_form
 
     translate(network, ACTIVATIONS, "to_jax", "greedynet.train.activations.ACTIVATIONS")

@@ -1,4 +1,4 @@
-"""Keras 3: a model out of a network, on the JAX backend unless another is in use."""
+"""Keras 3: a model from a network, with the JAX backend unless another is in use."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _tanh(keras: Any, own: Any, z: Any) -> Any:
-    """`tanh(z) = s(2z) - s(-2z)`, `s` the logistic function."""
+    """`tanh(z) = s(2z) - s(-2z)` with the logistic function `s`."""
     return keras.ops.sigmoid(z + z) - keras.ops.sigmoid(-z - z)
 
 
@@ -33,12 +33,12 @@ def _sin(keras: Any, own: Any, z: Any) -> Any:
     """`sin(z)` by the Taylor series at `r = z - 2 pi k`, the remainder in [-pi, pi]."""
 
     def number(x: float) -> Any:
-        # As a tensor: a number of Python's would make the product float32.
+        # As a tensor: with a Python number, the product would be float32.
         return keras.ops.convert_to_tensor(x, dtype="float64")
 
     # 2 pi in two parts, the first with so few digits that its multiples are exact.
     first = np.round(2 * np.pi * 2**28) / 2**28
-    second = 2 * np.pi - first - np.sin(2 * np.pi)  # sin(2 pi) is how far 2 pi is rounded
+    second = 2 * np.pi - first - np.sin(2 * np.pi)  # sin(2 pi) is the rounding error of 2 pi
     k = keras.ops.round(z * number(0.5 / np.pi))
     r = z - k * number(first) - k * number(second)
     square = r * r
@@ -49,14 +49,14 @@ def _sin(keras: Any, own: Any, z: Any) -> Any:
     return r * series
 
 
-# Our name -> the name in `keras.activations`, or a function of Keras, the activation and `z`, made
-# of Keras's own operations: a saved model then loads without any code of ours. One of your own may
-# be added.
+# Our name -> the name in `keras.activations`, or a function of Keras, the activation and `z`,
+# composed of Keras operations: a saved model can then be loaded without greedynet. Users may add
+# their own activations.
 ACTIVATION_FUNCTIONS: dict[str, str | Callable[[Any, Any, Any], Any]] = {
     "relu": "relu",
     "relu2": lambda keras, own, z: keras.ops.square(keras.ops.relu(z)),
     "relu3": lambda keras, own, z: keras.ops.relu(z) * keras.ops.square(keras.ops.relu(z)),
-    # By name it would have Keras's slope.
+    # By name it would have the default slope of Keras.
     "leaky_relu": lambda keras, own, z: keras.ops.leaky_relu(z, negative_slope=own.negative_slope),
     "abs": lambda keras, own, z: keras.ops.abs(z),
     "tanh": "tanh",
@@ -67,7 +67,7 @@ ACTIVATION_FUNCTIONS: dict[str, str | Callable[[Any, Any, Any], Any]] = {
     "gaussian": lambda keras, own, z: keras.ops.exp(-keras.ops.square(z)),
 }
 
-# What Keras computes in float32 whatever it is given, unless it is on TensorFlow.
+# Functions that Keras always computes in float32, except with the TensorFlow backend.
 _IN_FLOAT64: dict[str, str | Callable[[Any, Any, Any], Any]] = {"tanh": _tanh, "sin": _sin}
 
 _PLACE = "greedynet.export.keras_model.ACTIVATION_FUNCTIONS"
@@ -76,27 +76,27 @@ _PLACE = "greedynet.export.keras_model.ACTIVATION_FUNCTIONS"
 def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True) -> "keras.Model":
     """Return `Dense -> Dense` with the network's weights, ready to train or to save.
 
-    Keras decides on a backend when it is first imported. If that has not happened and
-    `KERAS_BACKEND` is not set, JAX is chosen.
+    Keras selects its backend when it is first imported. If it has not been imported and
+    `KERAS_BACKEND` is not set, JAX is used.
 
-    The model is a `keras.Sequential` where Keras has the activation under a name, as it has `relu`,
-    `tanh` (in float32), `sigmoid`, `gelu` and `softplus`. Others are made of Keras's operations
-    between the layers. All can be saved as `.keras` files, which load without greedynet.
+    The model is a `keras.Sequential` for the activations that Keras knows by name: `relu`, `tanh`
+    (in float32), `sigmoid`, `gelu` and `softplus`. Others are composed of Keras operations between
+    the layers. All models can be saved as `.keras` files, which can be loaded without greedynet.
 
-    The model of a classifier gives logits, for losses with `from_logits=True`: one of the second
-    class where there are two, else one for each class.
+    The model of a classifier returns logits, for losses with `from_logits=True`: one, of the second
+    class, for two classes; otherwise one for each class.
 
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file with it.
+        The network, or a saved file.
     dtype : {"float32", "float64"}, default="float32"
         Type of the weights.
     fold_affine : bool, default=True
-        Whether an affine term becomes neurons of the hidden layer (two of them for one output).
-        False keeps it apart, as a linear layer whose outputs are added. That is the only form for
-        activations of which no two neurons make a linear function: all but ReLU, leaky ReLU, GELU
-        and softplus.
+        Whether an affine term is converted to neurons of the hidden layer (two of them for one
+        output). With False it is a separate linear layer whose outputs are added. This is the only
+        option for activations of which two neurons cannot form a linear function: all but ReLU,
+        leaky ReLU, GELU and softplus.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
     Raises
     ------
     DisagreementError
-        If the model does not compute what the network does.
+        If the outputs differ from those of the network.
     """
     keras = _keras()
     network = as_network(model, "to_keras")
@@ -129,7 +129,7 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
 
 
 def write_file(model: Model, path: Path, dtype: DType) -> str:
-    """Write the file of `greedynet export`, of plain layers if possible; return how to load it."""
+    """Write the file of `greedynet export`, with plain layers if possible; return its usage."""
     network = as_network(model, "greedynet export")
     if path.suffix != ".keras":
         raise ValueError(f"`--out` must end in .keras for a Keras model, got {str(path)!r}.")
@@ -146,7 +146,7 @@ def _build(
     activation: str | Callable[[Any], Any],
     dtype: DType,
 ) -> Any:
-    """Make the model: layers, their connections, their weights."""
+    """Build the model: layers, connections and weights."""
     n_outputs = weights["outer_weights"].shape[1]
     intercept = weights.get("intercept", np.zeros(n_outputs, dtype=dtype))
 
@@ -156,7 +156,7 @@ def _build(
             units, activation, use_bias, kernel_initializer="zeros", dtype=dtype
         )
 
-    # A named activation belongs to the layer; another is applied to what the layer gives.
+    # A named activation is part of the layer; any other is applied to the output of the layer.
     name, after = (activation, None) if isinstance(activation, str) else ("linear", activation)
     inputs = keras.Input((weights["inner_weights"].shape[1],), dtype=dtype)
     inner = dense(len(weights["biases"]), activation=name)
@@ -176,7 +176,7 @@ def _build(
 
 
 def _keras() -> Any:
-    """Import Keras, on JAX if nobody has chosen."""
+    """Import Keras, with the JAX backend unless another has been selected."""
     if "keras" not in sys.modules and "KERAS_BACKEND" not in os.environ:
         os.environ["KERAS_BACKEND"] = "jax"
     if os.environ.get("KERAS_BACKEND") == "jax":

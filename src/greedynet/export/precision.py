@@ -1,4 +1,4 @@
-"""The numbers of an export: float32 or float64, and how closely it must then agree."""
+"""The precision of an export: float32 or float64."""
 
 from typing import Any, Literal
 
@@ -14,22 +14,22 @@ WEIGHTS = ("inner_weights", "biases", "outer_weights", "linear_weights", "interc
 
 
 def check_dtype(dtype: Any, caller: str) -> DType:
-    """Return "float32" or "float64"; NumPy's and torch's types are understood too."""
+    """Return "float32" or "float64"; types of NumPy and torch are accepted too."""
     name = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
     if name == "float32":
         return "float32"
     if name == "float64":
         return "float64"
     raise ValueError(
-        f"`dtype` of `{caller}` must be 'float32' or 'float64', got {dtype!r}: for another, export "
-        "in float32 and convert the result."
+        f"`dtype` of `{caller}` must be 'float32' or 'float64', got {dtype!r}: for other types, "
+        "export in float32 and convert the result."
     )
 
 
 def rounded_weights(
     network: ShallowNetwork, dtype: DType, caller: str
 ) -> dict[str, NDArray[np.floating]]:
-    """Return the weights that the network has, by name, in the precision of the export."""
+    """Return the weights of the network, by name, in the precision of the export."""
     rounded = {}
     for name in WEIGHTS:
         exact = getattr(network, name)
@@ -40,14 +40,14 @@ def rounded_weights(
         if not np.isfinite(rounded[name]).all():
             raise ValueError(
                 f"`{name}` of the network must be finite in {dtype}, got values up to "
-                f"{np.abs(exact).max():.3g}: `{caller}` can write what is finite only; rescale the "
-                "data, or write dtype='float64'."
+                f"{np.abs(exact).max():.3g}: `{caller}` can export finite weights only; rescale "
+                "the data, or write dtype='float64'."
             )
     return rounded
 
 
 def check_x64(dtype: DType, caller: str) -> None:
-    """Demand that JAX, which is there, computes in the precision asked for."""
+    """Raise an error unless JAX, which must be installed, computes in the given precision."""
     if dtype == "float64" and not require("jax", "train", caller).config.jax_enable_x64:
         raise ValueError(
             f"`dtype` of `{caller}` must be 'float32' while JAX computes in float32, got "

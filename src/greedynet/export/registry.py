@@ -1,7 +1,7 @@
-"""The exporters, an entry each, and nothing imported for it.
+"""The table of exporters, which imports none of their dependencies.
 
-From this table follow the public names of `greedynet.export`, what `greedynet export --to` takes,
-its help, its errors and what it says of a file, and what the tests of all exporters run over.
+This table determines the public names of `greedynet.export`, the options, help, errors and output
+of `greedynet export`, and the cases of the tests of all exporters.
 """
 
 from dataclasses import dataclass
@@ -13,30 +13,30 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Exporter:
-    """One way to take a network elsewhere: the function `to_<name>`, and `--to <name>`.
+    """One export format: the function `to_<name>`, and `--to <name>`.
 
     Attributes
     ----------
     name : str
         "onnx" for `to_onnx(model, ...)` and `greedynet export --to onnx`.
     title : str
-        What people call it, such as "ONNX".
+        The usual name, such as "ONNX".
     home : str
-        The module of `greedynet.export` that holds the function, imported when it is asked for.
+        The module of `greedynet.export` that contains the function, imported when it is used.
     suffix : str or None
-        Ending of the file that `greedynet export` writes, such as ".onnx", by the home's function
-        `write_file(model, path, dtype)`, which returns a line on how to load it. None where there
-        is no such file.
+        Suffix of the file that `greedynet export` writes, such as ".onnx", by the function
+        `write_file(model, path, dtype)` of that module, which returns a line on how to load it.
+        None if there is no such file.
     libraries : tuple of str
-        What the function imports beyond the core, in this order.
+        Optional dependencies of the function, in the order of their import.
     extra : str or None
-        The extra of greedynet that brings the libraries.
+        The extra of greedynet that installs the libraries.
     class_outputs : str
-        What comes out of a classifier, to be followed by "of the classes ...".
+        The outputs of a classifier, to be followed by "of the classes ...".
     has_labels : bool
-        Whether the names of the classes go along, which must then have names elsewhere too.
+        Whether class labels are exported, which restricts their types.
     more : tuple of str
-        Other public names of the home.
+        Other public names of the module.
     """
 
     name: str
@@ -51,15 +51,15 @@ class Exporter:
 
     @property
     def function(self) -> str:
-        """The function's name in `greedynet.export`."""
+        """Name of the function in `greedynet.export`."""
         return f"to_{self.name}"
 
     def module(self) -> ModuleType:
-        """Import the home."""
+        """Import the module."""
         return import_module(f"greedynet.export.{self.home}")
 
     def write_file(self, model: Any, path: Path, dtype: str) -> str:
-        """Write the file of `greedynet export`; return the line that says how to load it."""
+        """Write the file of `greedynet export`; return a line on how to load it."""
         return str(self.module().write_file(model, path, dtype))
 
 
@@ -103,5 +103,5 @@ EXPORTERS = (
     ),
 )
 
-# Those that `greedynet export` can write, by what `--to` takes.
+# The exporters of `greedynet export`, by the value of `--to`.
 FILE_EXPORTERS = {exporter.name: exporter for exporter in EXPORTERS if exporter.suffix is not None}

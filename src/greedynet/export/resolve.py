@@ -1,6 +1,6 @@
-"""What an exporter is given, network, fitted estimator or saved file -> `ShallowNetwork`.
+"""The argument of an exporter, a network, fitted estimator or saved file -> `ShallowNetwork`.
 
-The network of a classifier gives logits. Exporters that can write more ask for its classes too.
+The outputs of the network of a classifier are logits. Some exporters also export its classes.
 """
 
 import os
@@ -20,30 +20,30 @@ from greedynet.tables.model import TableModel
 
 T = TypeVar("T")
 
-# What every exporter takes.
+# The argument of every exporter.
 Model = ShallowNetwork | SaveMixin | TableModel | str | os.PathLike[str]
 
 
 def as_network(model: Model, caller: str) -> ShallowNetwork:
-    """Return the network that is meant.
+    """Return the network of a model.
 
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
-        A path names a file written by `save`.
+        A path refers to a file written by `save`.
     caller : str
-        The public function, for its errors.
+        The public function, for error messages.
 
     Returns
     -------
     network : ShallowNetwork
-        That of a classifier gives logits.
+        For a classifier, its outputs are logits.
     """
     return as_network_and_classes(model, caller)[0]
 
 
 def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, NDArray[Any] | None]:
-    """Return the network that is meant, and the classes if it is a classifier's; else None."""
+    """Return the network of a model, and the classes of a classifier, otherwise None."""
     found: Any = load(model) if isinstance(model, str | os.PathLike) else model
     found = found.estimator if isinstance(found, TableModel) else found
     classes = None
@@ -56,32 +56,32 @@ def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, N
     advice = ""
     if isinstance(found, Pipeline):
         advice = (
-            " Its last step alone is `pipeline[-1]`, on inputs already transformed; a whole "
-            "pipeline goes through skl2onnx after `greedynet.export.register_skl2onnx()`."
+            " Its last step is `pipeline[-1]`, for inputs that are already transformed; a whole "
+            "pipeline can be converted by skl2onnx after `greedynet.export.register_skl2onnx()`."
         )
     raise TypeError(
-        f"`model` of `{caller}` must be a ShallowNetwork, a fitted greedynet estimator or a file "
-        f"saved by one, got {type(found).__name__}.{advice}"
+        f"`model` of `{caller}` must be a ShallowNetwork, a fitted greedynet estimator or a "
+        f"saved file, got {type(found).__name__}.{advice}"
     )
 
 
 def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:
-    """Return classes as other languages have them: text as it is, all else as whole numbers.
+    """Return class labels for other languages: text unchanged, all others as integers.
 
-    Booleans are 0 and 1, and floats, which are whole where they are classes, integers: each label
-    equals its class.
+    Booleans become 0 and 1, and floats, which must be integers in value, become integers: each
+    label equals its class.
 
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
         As in `classes_`.
     caller : str
-        The public function, for its errors.
+        The public function, for error messages.
 
     Returns
     -------
     labels : ndarray of shape (n_classes,)
-        Of type int64, or object with text in it.
+        Of type int64, or object for text.
     """
     values = classes.tolist()
     if all(isinstance(value, str) for value in values):
@@ -90,26 +90,26 @@ def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:
     if whole and all(-(2**63) <= value < 2**63 for value in values):
         return np.array([int(value) for value in values], dtype=np.int64)
     raise TypeError(
-        f"The classes for `{caller}` must be text or whole numbers of 64 bits, got "
-        f"{values[:5]}: fit with such classes, or export the logits alone, `model.network_`."
+        f"The classes for `{caller}` must be text or 64-bit integers, got {values[:5]}: fit with "
+        "such classes, or export only the logits, `model.network_`."
     )
 
 
 def translate(network: ShallowNetwork, table: Mapping[str, T], caller: str, place: str) -> T:
-    """Return what the target calls the network's activation.
+    """Return the translation of the activation of the network.
 
     Parameters
     ----------
     network : ShallowNetwork
-        Whose activation is meant.
+        The network.
     table : mapping
         Translations by the activation's name.
     caller, place : str
-        The public function and where the table is found, for the error.
+        The public function and the name of the table, for error messages.
 
     Returns
     -------
-    translation : what the table holds
+    translation : value of the table
     """
     name = network.activation.name
     if name not in table:

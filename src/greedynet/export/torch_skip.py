@@ -1,7 +1,7 @@
-"""The torch modules of our own, beside those of `torch.nn`; imported only where torch is there.
+"""Torch modules that `torch.nn` does not have; imported only if torch is installed.
 
-`SkipNetwork` is a network with an affine term of its own. The rest are activations: those that
-`torch.nn` does not have, and the table from our names to modules and back.
+`SkipNetwork` is a network with a separate affine term. The rest are activations: those that
+`torch.nn` does not have, and the mapping between our names and modules.
 """
 
 from collections.abc import Callable
@@ -12,19 +12,19 @@ from torch import nn
 
 from greedynet.activations import ACTIVATIONS, Activation, LeakyReLU
 
-# Beyond it `nn.Softplus` returns z itself; the default of 20 would cost float64 eight digits.
+# Beyond it `nn.Softplus` returns z itself; the default of 20 would lose eight digits in float64.
 SOFTPLUS_THRESHOLD = 40.0
 
 
 class SkipNetwork(nn.Module):
-    """A hidden layer beside an affine map, `outer(activation(inner(x))) + affine(x)`.
+    """A hidden layer in parallel with an affine map, `outer(activation(inner(x))) + affine(x)`.
 
     Parameters
     ----------
     inner, outer, affine : torch.nn.Linear
-        `outer` has no bias: the intercept is that of `affine`.
+        `outer` has no bias: the intercept is part of `affine`.
     activation : torch.nn.Module
-        Between `inner` and `outer`.
+        Applied between `inner` and `outer`.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Gaussian(nn.Module):
         return torch.exp(-z * z)
 
 
-# Our name -> the module, made from the activation; one of your own may be added.
+# Our name -> a function that makes the module; users may add their own activations.
 ACTIVATION_MODULES: dict[str, Callable[[Any], nn.Module]] = {
     "relu": lambda own: nn.ReLU(),
     "relu2": lambda own: ReLU2(),
@@ -98,7 +98,7 @@ ACTIVATION_MODULES: dict[str, Callable[[Any], nn.Module]] = {
 
 
 def read_activation(module: nn.Module) -> Activation | None:
-    """Return the activation that a module computes, or None if it is none of ours."""
+    """Return the activation that a module computes, or None if it is not known."""
     if type(module) is nn.LeakyReLU:
         return LeakyReLU(float(module.negative_slope))
     for name, make in ACTIVATION_MODULES.items():
@@ -109,7 +109,7 @@ def read_activation(module: nn.Module) -> Activation | None:
 
 
 def _is_plain(module: nn.Module) -> bool:
-    """Whether a module of `torch.nn` has the parameters that make it ours."""
+    """Whether a module of `torch.nn` has the parameters of our activation."""
     if isinstance(module, nn.GELU):
         return bool(module.approximate == "none")
     return not isinstance(module, nn.Softplus) or bool(module.beta == 1)

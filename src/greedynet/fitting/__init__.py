@@ -1,4 +1,4 @@
-"""The algorithm: `construct.py` is one page for every fit; what it calls stands beside it.
+"""The algorithm: `construct.py` describes every fit on one page, and calls the modules beside it.
 
-May import everything up to `correction`. Estimators call it; it knows nothing of them.
+May import everything up to `correction`. It is called by the estimators and knows nothing of them.
 """

@@ -2,8 +2,9 @@
 
     samples, coordinates -> search -> selection -> outer weights -> correction -> choice
 
-Steps GSN 1 to GSN 4 of the paper, and what goes beyond it. A `Plan` says how, an `Objective` what
-is minimised; `construct` does it, for least squares, other losses and classes alike.
+Steps GSN 1 to GSN 4 of the paper, and the extensions to it. The `Plan` contains the parameters, the
+`Objective` defines what is minimised; `construct` is the same for least squares, other losses and
+classification.
 """
 
 from collections.abc import Iterable
@@ -39,23 +40,23 @@ def construct(
     Parameters
     ----------
     data : TrainingData
-        Training rows, rows to choose the width by, and how rows are sampled.
+        Training rows, rows by which the width is chosen, and how rows are sampled.
     plan : Plan
-        How to do it.
+        Parameters of the construction.
     objective : Objective
         What to minimise.
     scores : ndarray or None
-        Scores of the widths where they are known already (from `cross_validate`).
+        Scores of the widths, if already known (from `cross_validate`).
     context : FitContext or None
         Threads, journal, progress.
     on_step : callable or None
-        Called after each neuron with a function that returns the network so far, its error on the
-        training rows and its number of nodes; True from it ends the construction.
+        Called after each neuron with a function that returns the network so far, its training error
+        and its number of nodes; the growth ends if it returns True.
 
     Returns
     -------
     path : SelectionPath
-        With the network of the full growth, and the finished one.
+        Contains the network of the full growth, and the finished one.
     """
     problem = Problem(data, plan, objective, scores, context or FitContext())
     growth, *others = _grown(problem, on_step)
@@ -69,7 +70,7 @@ def construct(
 
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
-    """Grow one network; or two of half the width, to be averaged if what they leave is noise."""
+    """Grow one network, or two of half the width, to be averaged if the residual is noise."""
     most = problem.reach
     if not (problem.is_corrected and problem.objective.averages(problem)):
         return [problem.grow(problem.start(0, problem.context), most, on_step)]
@@ -90,7 +91,7 @@ def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
 def cross_validate(
     folds: Iterable[Split], plan: Plan, objective: Objective, context: FitContext | None = None
 ) -> Float64:
-    """Mean validation error of each width over folds, as grown."""
+    """Return the mean validation error over folds of each width, for networks as grown."""
     context = context or FitContext()
     plan = replace(plan, correct=False)
 
@@ -105,7 +106,7 @@ def cross_validate(
         return np.asarray(context.journal.once(scores)[0])
 
     curves = [curve(train, held_out) for train, held_out in folds]
-    # A path that ended keeps its last error: it would not have grown further.
+    # A path that ended early keeps its last error: it would not have grown further.
     longest = max(len(curve) for curve in curves)
     padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
     return np.asarray(np.mean(padded, axis=0))

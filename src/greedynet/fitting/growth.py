@@ -1,4 +1,4 @@
-"""The one greedy loop: ask the search, append to the factor, judge, stop (GSN 3)."""
+"""The greedy loop: search, append to the factor, score, stop (GSN 3)."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from greedynet.support.types import Float64
 
 @dataclass(eq=False)
 class Growth:
-    """A network that grows: one entry per neuron, errors with one more in front."""
+    """A growing network: lists with one entry per neuron, errors with an additional first one."""
 
     factor: Factor
     n_affine: int
@@ -34,7 +34,7 @@ class Growth:
 
     @property
     def best(self) -> int:
-        """Number of neurons to keep: the best score, or all where nothing was scored."""
+        """Number of neurons to keep: the width with the best score, or all without scores."""
         return best_width(self.scores) if self.scores else len(self.candidates)
 
     @property
@@ -47,7 +47,7 @@ class Growth:
         self.search = _NoSearch()
 
     def cut(self, n_neurons: int) -> "Growth":
-        """Return the records of the first `n_neurons` neurons; the factor stays as it is."""
+        """Return the records of the first `n_neurons` neurons; the factor is unchanged."""
         return replace(
             self,
             candidates=self.candidates[:n_neurons],
@@ -64,7 +64,7 @@ class Growth:
         network : ShallowNetwork
             The network of all neurons.
         limits : Limits
-            What the user asked for.
+            The limits set by the user.
         validated : bool
             Whether the scores are errors on held-out rows, or over folds.
         """
@@ -76,7 +76,7 @@ class Growth:
         else:
             scored = best < n_grown and reason is not StopReason.CALLBACK
         if scored:
-            # Whatever ended the path, it was the score that decided what is kept of it.
+            # Whatever ended the path, the score determined which width is kept.
             reason = StopReason.VALIDATED
         widths = network.n_nodes - network.n_neurons + np.arange(network.n_neurons + 1)
         scores = np.array(self.scores) if self.scores else None
@@ -94,7 +94,7 @@ class Growth:
 
 
 class _NoSearch:
-    """Finds nothing."""
+    """A search that finds nothing."""
 
     def propose(self, factor: Factor) -> None:
         return None
@@ -113,25 +113,25 @@ def grow(
     on_step: Callable[[Growth], bool] | None = None,
     context: FitContext | None = None,
 ) -> Growth:
-    """Grow neuron by neuron until a limit is reached; the growth is filled in place.
+    """Grow neuron by neuron until a limit is reached; the growth is modified in place.
 
-    A growth that has begun goes on where it ended.
+    A growth that has already started is continued.
 
     Parameters
     ----------
     growth : Growth
-        With the factor of the target, the affine columns already in it, the search that proposes
-        neurons, and the judge that scores each width; None to keep every neuron.
+        With the factor of the target, including the affine columns, the search that proposes
+        neurons, and the judge that scores each width; without a judge, every neuron is kept.
     limits : Limits
-        When to end.
+        When to stop.
     alpha : float
         Ridge on the outer weights.
     evaluate : callable or None
-        Gives a candidate's normalised column on the judge's rows.
+        Returns the normalised column of a candidate on the rows of the judge.
     on_step : callable or None
-        Called after each neuron; True from it ends the loop.
+        Called after each neuron; the loop ends if it returns True.
     context : FitContext or None
-        Asked before every neuron whether the fit has been cancelled.
+        Checked before every neuron for cancellation of the fit.
     """
     context = context or FitContext()
     factor, search, judge = growth.factor, growth.search, growth.judge

@@ -1,4 +1,4 @@
-"""`Limits`: when a growth ends."""
+"""`Limits`: when the growth ends."""
 
 from dataclasses import dataclass
 
@@ -6,24 +6,24 @@ import numpy as np
 
 from greedynet.model.stop_reason import StopReason
 
-# Below this the residual is rounding, whatever the tolerance.
+# Below this the residual is rounding, irrespective of the tolerance.
 ZERO_RESIDUAL = 1e-13
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When the loop ends.
+    """When the greedy loop ends.
 
     Attributes
     ----------
     max_neurons : int
-        Neurons at most.
+        Maximum number of neurons.
     tol : float
-        Relative residual that is good enough.
+        Relative residual at which the growth ends.
     patience : int or None
-        End after so many neurons without a better score; None for never.
+        Number of neurons without a better score after which the growth ends; None for never.
     exact : bool
-        Whether `max_neurons` is the number asked for rather than a limit.
+        Whether `max_neurons` is the requested number rather than a limit.
     """
 
     max_neurons: int
@@ -32,7 +32,7 @@ class Limits:
     exact: bool = False
 
     def reached(self, errors: list[float], scores: list[float]) -> StopReason | None:
-        """Return the reason to stop after the widths seen so far; None to go on."""
+        """Return the reason to stop after the widths so far; None to continue."""
         if errors[-1] <= ZERO_RESIDUAL:
             return StopReason.EXACT
         if errors[-1] <= self.tol:
@@ -46,7 +46,7 @@ class Limits:
         return None
 
     def kept(self, n_neurons: int) -> StopReason:
-        """Return the reason for a finished network that kept so many neurons."""
+        """Return the reason for a finished network with `n_neurons` neurons."""
         full = n_neurons >= self.max_neurons
         if self.exact:
             return StopReason.N_NODES if full else StopReason.EXHAUSTED
@@ -54,5 +54,5 @@ class Limits:
 
 
 def best_width(scores: list[float]) -> int:
-    """Position of the smallest score, the first of equals: the fewest neurons."""
+    """Return the position of the smallest score, with the fewest neurons in case of ties."""
     return int(np.argmin(scores))

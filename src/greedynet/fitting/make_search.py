@@ -26,15 +26,15 @@ MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Pool | None], Search]
 MAX_POINTS = 50_000
 MIN_POINTS = 2_000
 DEPENDENT_SAMPLED = 3e-3
-# What is outside the span is a difference of squares: with less it would be rounding.
+# The norm outside the span is a difference of squares: below this it would be rounding.
 _DEPENDENT_LEAST = 1e-6
 
 
 def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
-    """Return the scaling that goes with the search.
+    """Return the scaling of the inputs for the search.
 
-    The cube for sampled points; mean 0 and deviation 1 for directions; none for given points, which
-    speak of the inputs as they come.
+    The cube for sampled points; mean 0 and standard deviation 1 for directions; none for given
+    points, which refer to the inputs in their original units.
     """
     if plan.search != "dictionary":
         return InputScaling.standard(rows)
@@ -44,10 +44,11 @@ def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
 
 
 def dependent(plan: Plan) -> float:
-    """Share of a neuron that must be new: next to nothing where the points are given.
+    """Return the minimum fraction of the norm of a neuron outside the span; tiny for given points.
 
-    Otherwise the rule "ols" likes neurons next to chosen ones, whose small difference fits the
-    noise of a few rows with huge weights. The smoother the activation, the less of a neuron is new.
+    Otherwise the rule "ols" would prefer neurons close to chosen ones, whose small difference fits
+    the noise of a few rows with huge weights. The smoother the activation, the smaller is the
+    fraction.
     """
     if plan.points is not None:
         return DEPENDENT
@@ -55,7 +56,7 @@ def dependent(plan: Plan) -> float:
     if degree is None:
         return DEPENDENT
     up, down = halves(plan.activation)
-    # Active on both sides, a neuron is as long as the data, and its kink a small part of it.
+    # A neuron that is active on both sides has a large norm, and its kink is a small part of it.
     least = DEPENDENT_SAMPLED if abs(down) < 0.1 * abs(up) else 0.1 * DEPENDENT_SAMPLED
     return max(least**degree, _DEPENDENT_LEAST)
 
@@ -68,7 +69,7 @@ def make_search(
     learned: Float64 | None = None,
     pool: Pool | None = None,
 ) -> Search:
-    """Return the search of a plan: one of the library's by name, or one of the user's own.
+    """Return the search of a plan: a built-in one by name, or a user-defined one.
 
     Parameters
     ----------
@@ -76,9 +77,9 @@ def make_search(
         Scaled rows.
     plan : Plan
     turn : int
-        Every turn of a continuous search has a pool of directions of its own.
+        Each turn of a continuous search has a different pool of directions.
     learned : ndarray of shape (m, d) or None
-        Directions to add, of any length.
+        Directions to add, not necessarily normalised.
     pool : Pool or None
         Threads.
     """
@@ -87,7 +88,7 @@ def make_search(
 
 
 def begun_by(factory: SearchFactory) -> MakeSearch:
-    """Return how a factory makes a search: from inputs, weights and a seed."""
+    """Return a function that calls a factory with inputs, weights and a seed."""
 
     def make(
         rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
@@ -115,7 +116,7 @@ def _continuous_search(
 
 
 def _unit(directions: Float64) -> Float64:
-    """Return directions of length one, without those of none, which neurons have that died."""
+    """Return normalised directions, without the zero vectors of dead neurons."""
     length = np.linalg.norm(directions, axis=1, keepdims=True)
     alive = length[:, 0] > 0
     return np.asarray(directions[alive] / length[alive])
@@ -145,7 +146,7 @@ def _dictionary_search(
 
 
 def _points(rows: Rows, plan: Plan) -> Float64:
-    """GSN 1: the points given, or points sampled from the sphere."""
+    """GSN 1: the given points, or points sampled from the sphere."""
     if plan.points is not None:
         return plan.points
     n_features = rows.X.shape[1]
@@ -156,19 +157,19 @@ def _points(rows: Rows, plan: Plan) -> Float64:
 
 
 def _min_active(n_rows: int, n_features: int, plan: Plan) -> int:
-    """Rows a neuron must live on: any of the given points may do, others need a few."""
+    """Return the number of rows on which a neuron must be active: one for given points."""
     if plan.min_active is not None:
         return plan.min_active
     if plan.points is not None:
         return 1
     if plan.correct:
-        # As many as it has free inner weights: the ridge of the correction does the rest.
+        # The number of its free inner weights: the ridge of the correction does the rest.
         return max(1, min(n_features, n_rows // 4))
     return max(1, min(max(3, n_rows // 100), n_rows // 4))
 
 
 def _default_n_points(rows: Rows, plan: Plan) -> int:
-    """The paper's number of points, less where the atoms would not fit into the budget."""
+    """Return the paper's number of points, or fewer if the atoms would exceed the budget."""
     fitting = plan.memory_budget // (2 * rows.X.itemsize * len(rows))
     wanted = min(MAX_POINTS, POINTS_PER_DIMENSION * rows.X.shape[1])
     return int(min(wanted, max(MIN_POINTS, fitting)))
@@ -180,7 +181,7 @@ def _reduced(points: Float64, rows: Rows, plan: Plan) -> NDArray[np.intp]:
         return np.arange(len(points))
     transform = collapsed_ridgelet_transform(points, rows.X, rows.Y)
     kept = np.flatnonzero(transform.keep(plan.reduction))
-    # A constant, centred, is zero, and so is its transform: nothing to go by.
+    # A centred constant is zero, and so is its transform: keep all points.
     return kept if len(kept) else np.arange(len(points))
 
 

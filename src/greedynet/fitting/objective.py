@@ -1,4 +1,4 @@
-"""`Objective`: what a network is to minimise, and what the stages of `construct` do for it."""
+"""`Objective`: what a network minimises, and the stages of `construct` that depend on it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from greedynet.support.context import FitContext
 if TYPE_CHECKING:
     from greedynet.fitting.problem import Problem
 
-# After these a growth has what it wanted, or is to stay as it is.
+# After these reasons a growth is complete, or must not be changed.
 NOTHING_TO_CORRECT = (StopReason.EXACT, StopReason.TOLERANCE, StopReason.CALLBACK)
 
 
@@ -35,7 +35,7 @@ class Finished:
     ----------
     network : ShallowNetwork
     error : float
-        On the training rows, comparable to the errors of the growth.
+        Training error, comparable to those of the growth.
     score : float or None
         Comparable to the scores of the widths, if there is one.
     """
@@ -68,38 +68,38 @@ class Objective(ABC):
 
     @abstractmethod
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
-        """Return the factor of scaled rows in which columns are collected, without columns yet."""
+        """Return the factor of scaled rows to which columns are appended, initially empty."""
 
     @abstractmethod
     def judge(self, problem: "Problem") -> Judge | None:
-        """Return what scores the widths of the growth; None if nothing does."""
+        """Return the judge that scores the widths of the growth, or None."""
 
     @abstractmethod
     def correct(
         self, problem: "Problem", growths: Sequence[Growth], path: SelectionPath
     ) -> Finished | None:
-        """Return the corrected network; None if the growth is to be kept as it is."""
+        """Return the corrected network; None if the network is kept as grown."""
 
     def sampling(self, rows: Rows | Blocks, plan: Plan, held_out: float = 0.0) -> Sampling | None:
-        """Return how rows are sampled; a dictionary is made of all rows."""
+        """Return how rows are sampled; a dictionary uses all rows."""
         return None if plan.search == "dictionary" else plan.sampling(rows, held_out)
 
-    # What differs a little from one objective to another.
+    # Details that differ between objectives.
 
     def growth_plan(self, plan: Plan) -> Plan:
         """Return the plan of the growth alone."""
         return plan
 
     def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
-        """Return when the growth ends."""
+        """Return the limits of the growth."""
         return limits
 
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
-        """Return how many neurons to grow in order to keep `n_neurons`."""
+        """Return the number of neurons to grow in order to keep `n_neurons`."""
         return n_neurons
 
     def ridge(self, plan: Plan) -> float:
-        """Return the ridge on the outer weights while the network grows."""
+        """Return the ridge on the outer weights during the growth."""
         return plan.ridge
 
     def averages(self, problem: "Problem") -> bool:
@@ -115,9 +115,9 @@ class Objective(ABC):
         return False
 
     def is_final(self, growth: Growth, path: SelectionPath) -> bool:
-        """Whether a growth leaves nothing to correct."""
+        """Whether there is nothing to correct after a growth."""
         return growth.reason in NOTHING_TO_CORRECT or not growth.candidates
 
     def as_grown(self, problem: "Problem", growth: Growth, path: SelectionPath) -> SelectionPath:
-        """Return the path of a network that is not to be corrected."""
+        """Return the path of a network that is not corrected."""
         return path

@@ -1,4 +1,4 @@
-"""`Plan`: how to construct a network, as plain values; `TrainingData`: from what."""
+"""`Plan`: how to construct a network, as plain values; `TrainingData`: the data for it."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import Rule, SearchFactory
 from greedynet.support.types import Float64
 
-# Of the searches that have one; see `make_search.SEARCHES`.
+# See `make_search.SEARCHES`.
 SearchName = str
 
 
@@ -42,26 +42,26 @@ class Plan:
 
     @property
     def ridge(self) -> float:
-        """Ridge on the outer weights of the normalised neurons while the network grows."""
+        """Ridge on the outer weights of the normalised neurons during the growth."""
         return self.alpha or 0.0
 
     def sampling(self, rows: Rows | Blocks, held_out: float = 0.0) -> Sampling | None:
-        """Return how rows are sampled, of which a share will be held out; None for not at all."""
+        """Return how rows are sampled, given the fraction to be held out; None for no sampling."""
         return Sampling.of(rows, self.limits.max_neurons, self.settings.sampling, held_out)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """What a network is constructed from.
+    """The data from which a network is constructed.
 
     Attributes
     ----------
     rows : Rows or Blocks
-        Training rows, in canonical form; in blocks where they are more than the memory holds.
+        Training rows, in canonical form; in blocks if they do not fit into memory.
     validation : Rows or None
-        Rows to choose the width by.
+        Rows by which the width is chosen.
     sampling : Sampling or None
-        How the training rows are sampled, where they are very many.
+        How the training rows are sampled, for large data.
     """
 
     rows: Rows | Blocks

@@ -1,4 +1,4 @@
-"""`Problem`: the rows of one construction, in coordinates, and how networks grow on them."""
+"""`Problem`: the scaled rows of one construction, and the growth of networks on them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ OnStep = Callable[[Callable[[], ShallowNetwork], float, int], bool]
 
 
 class Problem:
-    """What a construction works on.
+    """The state of one construction.
 
     Parameters
     ----------
@@ -37,20 +37,20 @@ class Problem:
     plan : Plan
     objective : Objective
     scores : ndarray or None
-        Scores of the widths, where they are known already.
+        Scores of the widths, if already known.
     context : FitContext
 
     Attributes
     ----------
     plan : Plan
-        Of the growth.
+        The plan of the growth.
     samples : Samples
-        The rows that the stages see, in original units.
+        The rows used by the stages, in original units.
     coordinates : Coordinates
     rows, validation : Rows
         Scaled.
     limits : Limits
-        The width that is asked for, or its limit.
+        The requested width, or its maximum.
     """
 
     def __init__(
@@ -85,23 +85,23 @@ class Problem:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the width is given: asked for, or because there is nothing to score by."""
+        """Whether the width is fixed: requested by the user, or because there is no score."""
         return self.limits.exact or (self.validation is None and not self.plan.gcv)
 
     @property
     def is_cross_validated(self) -> bool:
-        """Whether folds have chosen the width."""
+        """Whether the width was chosen by cross-validation."""
         return self._scores is not None
 
     def rows_of(self, turn: int) -> Rows:
-        """Scaled rows for a turn, the same for all turns where rows are few."""
+        """Return the scaled rows for a turn; for small data, the same for all turns."""
         sample = self.sample if turn == 0 else self.samples.sample(turn)
         return self.rows if sample is self.sample else self.coordinates.apply(sample)
 
     # Growing
 
     def start(self, turn: int, context: FitContext) -> Growth:
-        """Begin a growth, with the affine term; every turn has directions of its own."""
+        """Start a growth with the affine term; each turn has a different pool of directions."""
         if turn > 0:
             context.tell("growing another network, to average")
         rows = self.rows_of(turn)
@@ -135,9 +135,9 @@ class Problem:
         on_step: OnStep | None = None,
         context: FitContext | None = None,
     ) -> Growth:
-        """Let a growth go on until `n_neurons` neurons are kept, or the score says stop (GSN 3).
+        """Continue a growth until `n_neurons` neurons can be kept, or the score stops it (GSN 3).
 
-        Neurons beyond the limit are to be pruned again, and no step of the user's.
+        Neurons beyond the limit will be pruned, so they are not reported to `on_step`.
         """
         nodes, most = self.coordinates.affine.n_nodes, self.limits.max_neurons
         width = self.objective.grown_width(n_neurons, self.plan) if self.is_corrected else n_neurons
@@ -163,27 +163,27 @@ class Problem:
         return self.objective.growth_limits(self.limits, self.plan)
 
     def _evaluated(self, found: Candidate) -> Float64:
-        """Return a neuron's normalised column on the rows that widths are scored on."""
+        """Return the normalised column of a neuron on the rows used for scoring."""
         if self.validation is None:
             return found.column
         return self.coordinates.normalised_column(found, self.plan.activation, self.validation)
 
     @property
     def reach(self) -> int:
-        """Number of neurons to keep at most: as far as scores are known."""
+        """Maximum number of neurons to keep: at most as many as have known scores."""
         if self._scores is None:
             return self.limits.max_neurons
         return min(self.limits.max_neurons, len(self._scores) - 1)
 
     def at_once(self, *tasks: Callable[[FitContext], T]) -> list[T]:
-        """Do some things in parallel; none of them uses threads itself."""
+        """Run tasks in parallel; none of them uses threads itself."""
         if len(tasks) == 1 or len(self.rows) < self.settings.min_rows_parallel:
             return [task(self.context) for task in tasks]
         alone = self.context.single_threaded()
         return self.context.pool.map(lambda task: task(alone), tasks)
 
     def more_neurons(self, points: Float64, n_more: int, cycle: int) -> Float64:
-        """Return the neurons with `n_more` others that go with them, for least squares."""
+        """Return the neurons and `n_more` new ones, grown on their least-squares residual."""
 
         def grown(journal: Journal) -> tuple[Float64]:
             rows, plan = self.rows_of(2), self.plan
@@ -212,7 +212,7 @@ class Problem:
         )
 
     def path(self, growth: Growth, most: int | None = None) -> SelectionPath:
-        """Return the growth as a path, up to a number of neurons if one is given."""
+        """Return the growth as a path, with at most `most` neurons if given."""
         if self._scores is not None and self.is_corrected:
             growth.scores = self._scores[: len(growth.errors)].tolist()
         network = self.network(growth)
@@ -240,6 +240,6 @@ class Problem:
         )
 
     def _reason(self, reason: StopReason) -> StopReason:
-        """Why growing ended: a width that folds have chosen was not asked for by the user."""
+        """Return why the growth ended; a width chosen by folds was not requested by the user."""
         by_folds = self._scores is not None and reason is StopReason.N_NODES
         return StopReason.VALIDATED if by_folds else reason

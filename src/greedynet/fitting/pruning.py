@@ -1,4 +1,4 @@
-"""Pruning: leave out neurons, a share at a time, as long as the score allows."""
+"""Pruning: remove neurons, a fraction at a time, as long as the score permits."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -7,7 +7,7 @@ from greedynet.fitting.settings import PruningSettings
 
 
 class HasNeurons(Protocol):
-    """A network, in whichever form."""
+    """A network in any representation."""
 
     @property
     def n_neurons(self) -> int:
@@ -24,14 +24,14 @@ def prune(
     score: Callable[[N], float],
     settings: PruningSettings,
 ) -> N:
-    """Return the network, or a narrower one that scores as well.
+    """Return the network, or a narrower one with as good a score.
 
     Parameters
     ----------
     network : any
-        Where to start.
+        The initial network.
     narrowed : callable
-        Takes a network and a number of neurons; returns the network with so many.
+        Takes a network and a number of neurons; returns the network with that many neurons.
     score : callable
         Smaller is better.
     settings : PruningSettings

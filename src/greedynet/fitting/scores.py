@@ -1,7 +1,7 @@
-"""Scores of widths, smaller is better: a `Judge` gives every width of a growth one.
+"""Scores of widths, smaller is better: a `Judge` scores every width of a growth.
 
 The error on held-out rows, generalised cross-validation, Akaike's criterion, or scores that are
-known already. The width kept is the one with the smallest.
+already known. The width with the smallest score is kept.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from greedynet.support.types import Float64
 
 
 class Judge(Protocol):
-    """Gives a width its score."""
+    """Scores the widths of a growth."""
 
     def score(
         self, factor: Factor, column: Float64 | None, weights: Float64, square: float
@@ -27,19 +27,19 @@ class Judge(Protocol):
         Parameters
         ----------
         factor : Factor
-            With the new column, if any.
+            The factor, including the new column, if any.
         column : ndarray or None
-            The new neuron's normalised column on the judge's own rows; None before the first.
+            The normalised column of the new neuron on the rows of the judge; None without neurons.
         weights : ndarray of shape (k, n_outputs)
             Outer weights of all columns.
         square : float
-            Squared error on the training rows; with another loss, the square of its measure.
+            Squared error on the training rows; for another loss, the square of its `size`.
         """
         ...
 
 
 class Validation:
-    """Relative error on held-out rows; atoms keep the norms of the *training* rows.
+    """Relative error on held-out rows; columns are divided by their norms on the *training* rows.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Validation:
     row_scale : ndarray of shape (n_rows,) or None
         Square roots of the sample weights.
     loss : Loss
-        What measures the error.
+        The measure of the error.
     """
 
     def __init__(
@@ -92,17 +92,18 @@ class Validation:
 
 
 def neuron_cost(n_features: int) -> float:
-    """Degrees of freedom that GCV counts for a neuron.
+    """Return the degrees of freedom of a neuron in GCV.
 
-    One for its outer weight, one for having been searched along its direction, and half of one for
-    each further dimension it was searched in, four at most. MARS, which searches one feature at a
-    time, counts 2.5; the more directions there are to choose from, the better noise can be fitted.
+    One for its outer weight, one for the search over thresholds, and half of one for each further
+    dimension of the search over directions, at most four in total. MARS, which searches one feature
+    at a time, counts 2.5; the more directions there are to choose from, the better noise can be
+    fitted.
     """
     return min(4.0, 2.0 + 0.5 * (n_features - 1))
 
 
 class GCV:
-    """Generalised cross-validation: no rows are held out.
+    """Generalised cross-validation, without held-out rows.
 
         GCV(k) = (SSE_k / n) / (1 - C(k) / n)^2,    C(k) = affine columns + cost * neurons
 
@@ -113,7 +114,7 @@ class GCV:
     n_affine : int
         Number of affine columns.
     cost : float
-        Degrees of freedom a neuron costs; see `neuron_cost`.
+        Degrees of freedom of a neuron; see `neuron_cost`.
     """
 
     def __init__(self, n_rows: float, n_affine: int, cost: float) -> None:
@@ -122,15 +123,15 @@ class GCV:
     def score(
         self, factor: Factor, column: Float64 | None, weights: Float64, square: float
     ) -> float:
-        """Return GCV; infinite where the degrees of freedom are as many as the rows."""
+        """Return GCV; infinite if there are at least as many degrees of freedom as rows."""
         spent = self._n_affine + self._cost * (factor.size - self._n_affine)
-        # The first width has a finite score whatever it spends: something must be kept.
+        # The first width always has a finite score: one width must be kept.
         free = 1.0 - min(spent, self._n_rows - 1 if column is None else spent) / self._n_rows
         return square / self._n_rows / free**2 if free > 0 else np.inf
 
 
 class Given:
-    """Scores known beforehand, such as the mean over folds."""
+    """Scores that are already known, such as the mean over folds."""
 
     def __init__(self, scores: Float64) -> None:
         self._scores = iter(scores)
@@ -158,10 +159,10 @@ class HeldOutLogLoss(Validation):
 
 @dataclass(frozen=True)
 class Akaike:
-    """Log-loss plus the degrees of freedom spent on it: `loss + C(k) / n`.
+    """Log-loss plus the degrees of freedom per row: `loss + C(k) / n`.
 
-    A neuron costs its outer weights and, as in generalised cross-validation of a regression, what
-    was searched.
+    The degrees of freedom of a neuron are its outer weights and, as in generalised cross-validation
+    of a regression, those of the search.
     """
 
     n_rows: float

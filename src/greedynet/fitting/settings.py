@@ -1,6 +1,6 @@
-"""Settings: the constants that decide something in a fit, as values with defaults.
+"""Settings: the internal constants of a fit, as values with defaults.
 
-They are no parameters of the estimators: a user need not know them. Tests inject others.
+They are not parameters of the estimators: users need not know them. Tests inject other values.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from greedynet.rows.splitting import FoldSettings
 
 @dataclass(frozen=True)
 class PruningSettings:
-    """How neurons are left out, a share at a time.
+    """How neurons are removed, a fraction at a time.
 
     Attributes
     ----------
     kept_share : float
-        Neurons that are kept at a time.
+        Fraction of the neurons kept in each step.
     as_good : float
-        A narrower network is kept if its score is below this multiple of the best.
+        A narrower network is accepted if its score is below this multiple of the best.
     patience : int
-        Prunings in a row that may be worse before the best network is taken.
+        Number of successive worse steps after which pruning stops.
     """
 
     kept_share: float = 2 / 3
@@ -38,27 +38,28 @@ class LeastSquaresSettings:
     Attributes
     ----------
     overgrowth : float
-        Neurons are grown beyond those wanted by this factor, and the best kept.
+        Factor by which more neurons are grown than are kept.
     min_neurons_averaged, min_rows_averaged : int
         With fewer, the path is too short to distinguish noise from approximation error.
     still_falling : float
-        More neurons help if the squared error fell by this factor with the last doubling of them.
+        More neurons help if the last doubling lowered the squared error by this factor.
     steps, steps_after_pruning, steps_to_converge : int
-        Correction steps.
+        Numbers of correction steps.
     smooth_times : int
-        Times as many steps for smooth activations, whose objective has no kinks.
+        Factor of the number of steps for smooth activations, whose objective has no kinks.
     converged_below : float
         Relative training error below which neurons are corrected to convergence.
     n_exchanges : int
-        Exchanges of neurons at most; each must lower the score by the factor `worth_exchange`.
+        Maximum number of exchanges of neurons; each must lower the score by the factor
+        `worth_exchange`.
     worth_exchange : float
     max_exchange_cost : float
-        Multiplications of a correction step beyond which neurons are not exchanged.
+        Number of multiplications per correction step beyond which neurons are not exchanged.
     n_tries_on_all_rows : int
-        Steps of the last correction, on all rows.
+        Maximum number of steps of the final correction on all rows.
     growth_clearly_better : float
-        The network as grown is kept if its validation error is below this share of the finished
-        network's: near-ties go to the finished one, which varies less between the rows.
+        The network as grown is kept if its validation error is below this fraction of that of the
+        finished network: near-ties go to the finished one, which varies less between samples.
     pruning : PruningSettings
     """
 
@@ -86,20 +87,20 @@ class ReweightingSettings:
     Attributes
     ----------
     max_grown : int
-        Neurons of the growth in the norm of the loss, which serves to weight rows.
+        Maximum number of neurons of the growth that determines the row weights.
     n_constructions : int
-        Constructions for weighted rows, each with the weights of the one before.
+        Number of constructions for weighted rows, each with the weights of the previous one.
     n_rounds, steps_a_round : int
-        Corrections while the weights follow the residuals.
+        Numbers of reweighting rounds, and of correction steps in each.
     max_parameters : float
-        With more effective parameters than this share of the rows, residuals are not noise.
+        With more effective parameters than this fraction of the rows, residuals are not noise.
     max_spent : float
-        With more degrees of freedom than this share of the rows, a growth says nothing of the
-        residuals.
+        With more degrees of freedom than this fraction of the rows, the residuals of a growth are
+        not informative.
     n_widths_tried : int
-        Widths of the growth among which a robust loss looks for the smallest median residual.
+        Number of widths among which a robust loss selects the smallest median residual.
     outlier : float
-        Robust deviations beyond which a row is an outlier, for robust losses.
+        Number of robust standard deviations beyond which a row is an outlier, for robust losses.
     """
 
     max_grown: int = 40
@@ -119,13 +120,13 @@ class LogisticSettings:
     Attributes
     ----------
     ridges : tuple of float
-        To be tried, ascending.
+        Candidates, in ascending order.
     most_smaller : int
-        Smaller ridges that are tried at most, where classes are very rare.
+        Maximum number of additional smaller candidates, for very rare classes.
     fold_steps, final_steps : int
         Steps of L-BFGS on a fold, and on all rows.
     negligible : float
-        Neurons smaller than this share of the largest are left out at once.
+        Neurons below this fraction of the largest are removed at once.
     folds : FoldSettings
     pruning : PruningSettings
     """
@@ -151,9 +152,9 @@ class FitSettings:
     reweighting : ReweightingSettings
     logistic : LogisticSettings
     min_rows_gcv : int
-        Generalised cross-validation needs more rows than this.
+        Generalised cross-validation requires more rows than this.
     min_rows_parallel : int
-        With fewer rows threads wait for Python's lock more than they gain.
+        With fewer rows, threads lose more to the global interpreter lock than they gain.
     """
 
     sampling: SamplingSettings = SamplingSettings()

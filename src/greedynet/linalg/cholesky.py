@@ -1,4 +1,4 @@
-"""Positive matrices by their lower triangles: a damped step, an inverse, its trace."""
+"""Positive definite matrices, given by lower triangles: damped steps, inverses, traces."""
 
 import numpy as np
 from scipy.linalg import lapack
@@ -7,7 +7,7 @@ from greedynet.support.types import Float64
 
 
 def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> Float64 | None:
-    """Return the solution of `(S + ridge + damping diag(S)) step = gradient`, or None.
+    """Return the solution of `(S + ridge + damping diag(S)) step = gradient`; None if singular.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> 
 
 
 def trace_of_inverse(cholesky: Float64, start: int = 0) -> float:
-    """Trace of the inverse of a matrix, from `start` on, by its lower Cholesky factor."""
+    """Trace of the inverse of a matrix, from row `start` on, by its lower Cholesky factor."""
     return float(np.sum(lapack.dpotri(cholesky, lower=1)[0].diagonal()[start:]))
 
 

@@ -1,11 +1,11 @@
-"""A growing orthonormal factor: append a column, project the target, solve for any width.
+"""A growing QR factor: append a column, project the target, solve for any width.
 
-For columns `F = [f_1 ... f_k]` in the order of their arrival it keeps
+For columns `F = [f_1 ... f_k]` in the order in which they are appended, it stores
 
     F = Q R,    z = Q' y,    r = y - Q z,
 
-so that the least-squares weights of the first `k` columns are `R_k^{-1} z_k` for every `k` at once.
-It knows nothing of neurons or of greed.
+so that the least-squares weights of the first `k` columns are `R_k^{-1} z_k`, for every `k`. It
+knows nothing of neurons or of the greedy algorithm.
 """
 
 import numpy as np
@@ -17,17 +17,17 @@ DEPENDENT = 1e-5
 
 
 class Factor:
-    """Orthonormal factor of the columns appended so far, with the target's projections.
+    """Orthonormal factor of the columns appended so far, with the projections of the target.
 
     Parameters
     ----------
     target : ndarray of shape (n_rows, n_outputs)
-        What the columns are to approximate.
+        The outputs that the columns approximate.
     capacity : int, default=32
-        Columns to make room for at first; it grows when more come.
+        Initial capacity in columns; it grows as needed.
     dependent : float, default=1e-5
-        A column whose part outside the span is below this share of its length is refused. It
-        bounds the weights: a unit column enters with a weight of at most `|y| / dependent`.
+        A column whose component outside the span is below this fraction of its norm is rejected.
+        This bounds the weights: a unit column enters with a weight of at most `|y| / dependent`.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ class Factor:
         return float(np.linalg.norm(self.residual))
 
     def append(self, column: Float64) -> bool:
-        """Append a column; False, and no change, if it depends on those already there.
+        """Append a column; return False, without any change, if it depends on the existing ones.
 
-        Gram-Schmidt runs twice, which keeps `Q` orthonormal to rounding however close the column
-        lies to the span.
+        Gram-Schmidt is applied twice, which keeps `Q` orthonormal up to rounding, however close the
+        column is to the span.
         """
         if self.size == self._capacity:
             self._grow()
@@ -100,11 +100,11 @@ class Factor:
 
     @property
     def target_size(self) -> float:
-        """Size of the target."""
+        """Norm of the target."""
         return float(np.sqrt(self.residual_norm**2 + np.sum(self.z**2)))
 
     def square_left(self, weights: Float64, alpha: float) -> float:
-        """Return the squared size of what weights of the columns, with a ridge `alpha`, leave."""
+        """Return the squared norm of the residual of weights fitted with the ridge `alpha`."""
         return self.residual_norm**2 + (misfit(self.R, self.z, weights) if alpha else 0.0)
 
     def solutions(self, n_affine: int) -> Float64 | None:
@@ -112,7 +112,7 @@ class Factor:
         return None
 
     def _project(self, q: Float64, k: int) -> None:
-        # Against the residual, not the target: what is projected is what is subtracted.
+        # Project the residual, not the target: the projection is then exactly what is subtracted.
         gain = q @ self._residual
         self._z[k] = gain
         self._residual -= np.outer(q, gain)

@@ -1,10 +1,9 @@
-"""Outer weights: the convex problem of GSN 4, for any width, from the triangle of the factor.
+"""Outer weights: the convex problem of GSN 4, for any width, from the triangular factor.
 
     min_c  || z - R c ||^2 + alpha || c_free ||^2
 
-where `c_free` leaves out the columns of the affine term. With `alpha = 0` this is back
-substitution. Columns are normalised, so `alpha` is a pure number: 1 is as strong as an atom is
-long.
+where `c_free` are the weights without those of the affine term. With `alpha = 0` this is back
+substitution. The columns have unit norm, so `alpha` is dimensionless.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from greedynet.support.types import Float64
 
 
 def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0) -> Float64:
-    """Solve for the weights of the columns behind `R`.
+    """Solve for the weights of the columns whose triangular factor is `R`.
 
     Parameters
     ----------
@@ -36,7 +35,8 @@ def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0)
     if alpha == 0.0:
         weights: Float64 = solve_triangular(R, z, check_finite=False)
         return weights
-    # As least squares of [R; sqrt(alpha)]: the normal equations would square the condition of R.
+    # As least squares with [R; sqrt(alpha)]: normal equations would square the condition number of
+    # R.
     penalty = np.full(len(z), np.sqrt(alpha))
     penalty[:n_affine] = 0.0
     Q, triangle = np.linalg.qr(np.vstack([R, np.diag(penalty)]))
@@ -45,5 +45,5 @@ def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0)
 
 
 def misfit(R: Float64, z: Float64, weights: Float64) -> float:
-    """Return `|| z - R c ||^2`: what the ridge leaves of the part the columns could explain."""
+    """Return `|| z - R c ||^2`: the part of the residual that is due to the ridge."""
     return float(np.sum((z - R @ weights) ** 2))

@@ -1,8 +1,8 @@
-"""Losses: what a fit minimises, the solver of each, and how each weights rows.
+"""Losses: what a fit minimises, with the solver and the row weights of each.
 
-May import `support` and `linalg`. Nothing outside asks for the type of a loss, but for the fast
-path of least squares: each is one small object with a name, `fit`, `size` and, where networks can
-be corrected for it, `row_weights`; see `base`.
+May import `support` and `linalg`. Each loss is a small object with `name`, `fit`, `size` and, if
+networks can be corrected for it, `row_weights`; see `base`. Code outside does not depend on the
+type of a loss, except for the fast path of least squares.
 """
 
 import math
@@ -29,7 +29,7 @@ __all__ = [
     "get_loss",
 ]
 
-# The losses that have a name; powers are named by their number.
+# The losses that have a name; powers are given as numbers.
 LOSSES: dict[str, Callable[[], Loss]] = {
     "squared": Squared,
     "absolute": Absolute,
@@ -40,18 +40,18 @@ LOSSES: dict[str, Callable[[], Loss]] = {
 
 
 def get_loss(loss: object, quantile: object = None) -> Loss:
-    """Return the loss that a user's value means.
+    """Return the loss for the value of a parameter.
 
     Parameters
     ----------
     loss : str, float or Loss
-        "squared", "absolute", "huber", "quantile", "chebyshev", a power above 1, or a loss.
+        "squared", "absolute", "huber", "quantile", "chebyshev", a power above 1, or a loss object.
     quantile : float or None
-        For "quantile" only: the share of rows below the fit, 0.5 for None.
+        For "quantile" only: the fraction of rows below the fit; None means 0.5.
     """
     if quantile is not None and not (isinstance(loss, str) and loss == "quantile"):
         raise ValueError(
-            f'`quantile` goes with `loss="quantile"` only, got quantile={quantile!r} with '
+            f'`quantile` applies to `loss="quantile"` only, got quantile={quantile!r} with '
             f'loss={loss!r}: write quantile=None, or loss="quantile".'
         )
     if isinstance(loss, str):
@@ -71,12 +71,12 @@ def get_loss(loss: object, quantile: object = None) -> Loss:
 
 
 def is_squared(loss: Loss) -> bool:
-    """Whether the loss is that of least squares, in whichever form."""
+    """Whether the loss is that of least squares, by name or as a power."""
     return loss in (Squared(), Power(2.0))
 
 
 def can_be_corrected(loss: Loss) -> bool:
-    """Whether all neurons can be corrected together for the loss."""
+    """Whether all neurons can be corrected jointly for the loss."""
     return is_squared(loss) or isinstance(loss, Reweightable)
 
 
@@ -84,7 +84,7 @@ def _power(p: float) -> float:
     if 1 < p < math.inf:
         return p
     advice = {1.0: 'write "absolute"', math.inf: 'write "chebyshev"'}.get(
-        p, 'write "absolute" for the least power, "squared" for least squares'
+        p, 'write "absolute" for the power 1, "squared" for least squares'
     )
     raise ValueError(f"`loss` as a power must be a finite number above 1, got {p!r}: {advice}.")
 
@@ -100,7 +100,7 @@ def _quantile(quantile: object) -> float:
     value = float(quantile)  # type: ignore[arg-type]
     if not 0 < value < 1:
         raise ValueError(
-            f"`quantile` must lie between 0 and 1, both excluded, got {quantile!r}: write 0.5 for "
-            "the median, or 0.9 for a bound that nine rows in ten stay below."
+            f"`quantile` must lie strictly between 0 and 1, got {quantile!r}: write 0.5 for the "
+            "median, or 0.9 for a bound that nine out of ten rows stay below."
         )
     return value

@@ -1,17 +1,17 @@
-"""What a loss is to the rest of the library, and the walk over the outputs that all losses share.
+"""The interface of a loss, and the loop over the outputs that all losses share.
 
 A loss measures the residuals `r = Y - F c` of columns `F` with outer weights `c`. Its `fit` finds
-the weights that minimise the measure, step GSN 4 of the paper in the norm of the loss, and the
-*functional* of the residuals: minus the derivative of the measure by the predictions. At the
-optimum
+the weights that minimise this measure (step GSN 4 of the paper, in the norm of the loss), and the
+*functional* of the residuals: minus the derivative of the measure with respect to the predictions.
+At the optimum
 
     F' functional = 0,
 
-and among all neurons `g` that could come next, `<functional, g>` is how fast the measure falls as
-`g` enters. For least squares the functional is the residual.
+and for every candidate neuron `g`, `<functional, g>` is the rate at which the measure decreases as
+`g` is added. For least squares the functional is the residual.
 
-A loss may also say how it weights rows, `row_weights`, and a few more things that the rest of the
-library asks for by the functions at the end; see `Reweightable`.
+A loss may also define its row weights, `row_weights`, and a few further attributes, which are read
+by the functions at the end; see `Reweightable`.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,23 +22,24 @@ import numpy as np
 
 from greedynet.support.types import Float64
 
-# Residuals below this share of the target are rounding: an interpolation, with the functional zero.
+# Residuals below this fraction of the target are rounding errors: the target is interpolated, and
+# the functional is zero.
 ROUNDING = 1e-14
 
-# Solves for one output: (columns, y, row weights, weights to start from) -> (weights, functional).
+# Solves for one output: (columns, y, row weights, initial weights) -> (weights, functional).
 Solver = Callable[[Float64, Float64, Float64, Float64 | None], tuple[Float64, Float64]]
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The best weights of some columns, and what they leave.
+    """The best weights of some columns, and their residuals.
 
     Attributes
     ----------
     weights : ndarray of shape (k, n_outputs)
         Outer weights.
     residuals : ndarray of shape (n_rows, n_outputs)
-        `Y - columns @ weights`, the rows not weighted.
+        `Y - columns @ weights`, without sample weights.
     functional : ndarray of shape (n_rows, n_outputs)
         A subgradient of the loss's `size` at the residuals, sample weights included, orthogonal to
         the columns.
@@ -51,16 +52,16 @@ class Fit:
 
 @runtime_checkable
 class Loss(Protocol):
-    """What the library asks of a loss."""
+    """Interface of a loss."""
 
     @property
     def name(self) -> str:
-        """The name it is printed by."""
+        """The name used in output."""
         ...
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         ...
 
     def fit(
@@ -77,7 +78,7 @@ class Loss(Protocol):
         weights : ndarray of shape (n_rows,) or None
             Positive weights of the rows; None for all 1.
         start : Fit or None
-            The fit of the same targets by the first of these columns. It saves time; the optimum
+            The fit of the same targets by the first of these columns. This saves time; the optimum
             is the same.
         """
         ...
@@ -97,31 +98,32 @@ class Loss(Protocol):
 
 @runtime_checkable
 class Reweightable(Protocol):
-    """A loss that says how it weights rows, so that its networks can be corrected.
+    """A loss that defines row weights, so that its networks can be corrected.
 
-    At its minimum a loss `sum_i L(r_i)` has the derivatives of `sum_i v_i r_i^2` with
-    `v_i = L'(r_i) / r_i`: a network is corrected for it by reweighted least squares.
+    At its minimum, a loss `sum_i L(r_i)` has the same derivatives as `sum_i v_i r_i^2` with `v_i =
+    L'(r_i) / r_i`, up to a constant factor: a network is corrected for it by reweighted least
+    squares.
 
-    Further attributes, each with its default where a loss does not have it:
+    Optional attributes, with their defaults:
 
     * `information = 1.0`: effective sample size that a row contributes;
     * `exponent = 2.0`: the `p` of the l_p norm that the loss is, or resembles most;
-    * `is_robust = False`: whether it is meant for data with outliers, which then choose neither
-      neurons nor width nor ridge;
+    * `is_robust = False`: whether it is meant for data with outliers, which then affect neither
+      the choice of neurons nor width and ridge;
     * `singles_out_rows = False`: whether `v` grows so fast with the residual that few rows would
-      be left to choose neurons by; outer weights are then solved by the loss itself;
-    * `reweighting()`: how `v` follows from round to round, where it depends on earlier rounds.
+      determine the choice of neurons; outer weights are then solved by the loss itself;
+    * `reweighting()`: the update of `v` from round to round, if it depends on earlier rounds.
     """
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return `L'(r) / r` up to a common factor, the sample weights not included.
+        """Return `L'(r) / r` up to a common factor, without sample weights.
 
         Parameters
         ----------
         residuals : ndarray of shape (n_rows,)
             Of one output, none of them zero.
         weights : ndarray of shape (n_rows,) or None
-            Sample weights, for whatever depends on all rows, such as a median.
+            Sample weights, for quantities that depend on all rows, such as a median.
         """
         ...
 
@@ -132,7 +134,7 @@ def is_robust(loss: Loss) -> bool:
 
 
 def singles_out_rows(loss: Loss) -> bool:
-    """Whether reweighted least squares are too far from the loss to take their outer weights."""
+    """Whether outer weights must be solved by the loss itself, not by reweighted least squares."""
     return bool(getattr(loss, "singles_out_rows", False))
 
 
@@ -154,15 +156,15 @@ def or_ones(weights: Float64 | None, n_rows: int) -> Float64:
 def fit_outputs(
     solve: Solver, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None
 ) -> Fit:
-    """Solve for each output by itself, at unit scale, and put the solutions together.
+    """Solve for each output separately, at unit scale, and combine the solutions.
 
-    The functional of every loss is the same for `y` and `c y`, so that it needs no scaling back.
+    The functional of every loss is the same for `y` and `c y`, so it is not scaled back.
     """
     w = or_ones(weights, len(Y))
     found = np.zeros((columns.shape[1], Y.shape[1]))
     functional = np.zeros(Y.shape)
     for j, y in enumerate(Y.T):
-        # By a power of two, which is exact: nothing depends on the unit of `y`, not even rounding.
+        # A power of two is exact: not even rounding depends on the unit of `y`.
         scale = 2.0 ** np.frexp(np.abs(y).max(initial=0.0))[1]
         first = None if start is None else _extended(start.weights[:, j] / scale, columns.shape[1])
         solution, functional[:, j] = solve(columns, y / scale, w, first)
@@ -171,5 +173,5 @@ def fit_outputs(
 
 
 def _extended(weights: Float64, n_columns: int) -> Float64:
-    """Give columns that were not there the weight zero."""
+    """Append zero weights for new columns."""
     return np.concatenate([weights, np.zeros(n_columns - len(weights))])

@@ -1,10 +1,11 @@
-"""The largest residual.
+"""The maximum norm of the residuals.
 
     min_{c, t}  t    subject to    -t <= y - F c <= t
 
-Few rows decide: as many as columns and one more. The linear programme gets the rows with the
-largest residuals, then also those whose residuals exceed `t` at its solution, until there are none.
-That is the optimum for all rows, as that of fewer rows is never larger.
+The optimum is determined by few rows: one more than the number of columns. The linear programme is
+solved on the rows with the largest residuals; rows whose residuals exceed `t` at its solution are
+added until there are none. This is the optimum for all rows, since the optimum on fewer rows is
+never larger.
 """
 
 from collections.abc import Mapping
@@ -19,18 +20,18 @@ from greedynet.losses.power import power_fit
 from greedynet.losses.programme import shortest, solve_programme, unit_columns
 from greedynet.support.types import Float64
 
-# A residual this much above the largest allowed is none; targets are of size one.
+# A residual may exceed the bound by this much; targets are scaled to one.
 ZERO = 1e-10
-# The power whose fit tells which rows will have the largest residuals, where nothing else does.
+# The power whose fit predicts the rows with the largest residuals, if there is no other guess.
 HIGH_POWER = 65.0
 
 
 @dataclass(frozen=True)
 class Chebyshev:
-    """`max_i |r_i|`, added up over the outputs: the uniform norm. All row weights count the same.
+    """`max_i |r_i|`, summed over the outputs: the uniform norm. Sample weights have no effect.
 
     The functional of an output has the signs of its largest residuals, is zero elsewhere, and its
-    absolute values sum to 1; `<functional, r>` is the size.
+    absolute values sum to 1; `<functional, r>` is the norm.
     """
 
     name: str = "chebyshev"
@@ -39,37 +40,37 @@ class Chebyshev:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit: the largest residual is met by one row more than there are columns."""
+        """Return the fit: one row more than there are columns attain the largest residual."""
         return fit_outputs(_solve, columns, Y, weights, start)
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return `|r|`, relative to the largest: one step of Lawson's rule from equal weights."""
+        """Return `|r| / max |r|`: one step of Lawson's algorithm from equal weights."""
         size = np.abs(residuals)
         return np.asarray(size / size.max())
 
     def reweighting(self) -> "Lawson":
-        """Return Lawson's rule."""
+        """Return Lawson's algorithm."""
         return Lawson()
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the largest residual of each output, added up."""
+        """Return the sum over the outputs of the largest residual."""
         return float(np.abs(residuals).max(axis=0, initial=0.0).sum())
 
 
 class Lawson:
-    """Row weights that lead least squares to the smallest largest residual: `v <- v |r|`."""
+    """Row weights by which least squares converge to the minimax fit: `v <- v |r|`."""
 
     def __init__(self) -> None:
         self._weights: Float64 | None = None
 
     def __call__(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return the weights of the next round, with mean 1; all sample weights count the same."""
+        """Return the weights of the next round, with mean 1; sample weights have no effect."""
         size = np.abs(residuals)
         before = np.ones_like(size) if self._weights is None else self._weights
         self._weights = before * size / size.max()
@@ -96,7 +97,7 @@ def _norming(y: Float64) -> Float64:
 
 
 def _optimum(columns: Float64, y: Float64, guess: Float64) -> tuple[Float64, Float64]:
-    """Solve the programme on the rows with large residuals, and on more until all rows agree."""
+    """Solve the programme on rows with large residuals, adding rows until all are feasible."""
     k = columns.shape[1]
     rows = np.argsort(-guess, kind="stable")[: 2 * k + 20]
     while True:
@@ -127,10 +128,10 @@ def _programme(
         }
     )
     if result is None:  # t = max |y| always is feasible
-        raise RuntimeError("The linear programme of loss='chebyshev' was called infeasible.")
+        raise RuntimeError("The linear programme of loss='chebyshev' was reported as infeasible.")
     functional = np.zeros(len(y))
     below, above = np.split(np.asarray(result.ineqlin.marginals), 2)
-    # A multiplier is how much less `t` could be if its bound were larger: not positive.
+    # A multiplier is the derivative of `t` with respect to its bound: not positive.
     functional[rows] = above - below
     return result.x[:-1], float(result.x[-1]), functional
 
@@ -138,10 +139,10 @@ def _programme(
 def _polished(
     columns: Float64, y: Float64, solution: Float64, functional: Float64
 ) -> tuple[Float64, Float64]:
-    """Take weights and functional from the solver's tolerance to rounding.
+    """Refine weights and functional from the solver's tolerance to rounding.
 
-    Rows with a functional have the largest residual exactly, `F c + sign t = y`; the functional is
-    orthogonal to the columns and sums to 1 with those signs.
+    Rows with a nonzero functional attain the largest residual exactly, `F c + sign t = y`; the
+    functional is orthogonal to the columns and sums to 1 with those signs.
     """
     rows = np.flatnonzero(np.abs(functional) > ZERO)
     if not len(rows):

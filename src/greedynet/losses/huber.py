@@ -1,4 +1,4 @@
-"""Huber's loss: squares for the many, absolute values for the far."""
+"""Huber's loss: quadratic for small residuals, linear for large ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from greedynet.losses.median import weighted_median
 from greedynet.losses.newton import least_squares, line_minimum, newton_step
 from greedynet.support.types import Float64
 
-# With normal noise 95 percent as efficient as least squares.
+# 95 per cent efficiency relative to least squares for normal noise.
 TUNING = 1.345
-# Makes the median of |r| the standard deviation of normal noise.
+# Converts the median of |r| to the standard deviation of normal noise.
 NORMAL = 1.4826
-# Least threshold, relative to the largest target: more than half of the rows may be interpolated.
+# Smallest threshold, relative to the largest target: over half of the rows may be interpolated.
 FLOOR = 1e-9
 MAX_STEPS = 100
-# Curvature lent to the rows beyond the threshold, so that the many columns of few rows have one.
+# Artificial curvature of rows beyond the threshold, so that the Hessian is not singular.
 LENT = 1e-4
 
 
 @dataclass(frozen=True)
 class Huber:
-    """`sum_i w_i rho(r_i) / delta`, `rho(r) = r^2 / 2` for `|r| <= delta`, then straight on.
+    """`sum_i w_i rho(r_i) / delta`, `rho(r) = r^2 / 2` for `|r| <= delta`, linear beyond.
 
-    The threshold is `delta = 1.345 sigma` with `sigma = 1.4826 median |r|` of the residuals of this
-    very fit, for each output its own: weights and threshold are found together. The functional is
-    `w clip(r / delta, -1, 1)`.
+    The threshold is `delta = 1.345 sigma` with `sigma = 1.4826 median |r|` for the residuals of the
+    same fit, separately for each output: weights and threshold are found together. The functional
+    is `w clip(r / delta, -1, 1)`.
 
-    The *size* of residuals is their sum of absolute values, not the sum above: `delta` changes from
-    width to width, and with a smaller `delta` the same residuals would count for more, to the
-    disadvantage of the better fit. Absolute values are what the loss is for all rows beyond
-    `delta` and its limit for good fits; like it they let a far row count no more than in
-    proportion, and they compare any two fits, on the training rows or others.
+    The `size` of residuals is the sum of their absolute values, not the sum above: `delta` changes
+    with the width, and with a smaller `delta` the same residuals would count more, to the
+    disadvantage of the better fit. The sum of absolute values is the limit of the loss as `delta`
+    tends to 0, is as robust, and can be compared between any two fits, on the training rows or
+    others.
     """
 
     name: str = "huber"
@@ -43,17 +43,17 @@ class Huber:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit: the minimum for its threshold, which is that of its residuals."""
+        """Return the fit, the minimum for the threshold given by its own residuals."""
         return fit_outputs(_solve, columns, Y, weights, start)
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return `min(1, delta / |r|)` with the threshold of these residuals."""
+        """Return `min(1, delta / |r|)` with the threshold given by these residuals."""
         delta = threshold(residuals, or_ones(weights, len(residuals)))
         return np.asarray(np.minimum(1.0, delta / np.abs(residuals)))
 
@@ -63,20 +63,20 @@ class Huber:
 
 
 def threshold(residuals: Float64, w: Float64) -> float:
-    """Return `1.345 * 1.4826 * median |r|`, the median by weight."""
+    """Return `1.345 * 1.4826 * median |r|`, with the weighted median."""
     return TUNING * NORMAL * weighted_median(np.abs(residuals), w)
 
 
 def _solve(
     columns: Float64, y: Float64, w: Float64, start: Float64 | None
 ) -> tuple[Float64, Float64]:
-    """Alternate Newton steps and thresholds of the residuals; then take steps only."""
+    """Alternate Newton steps and updates of the threshold, then take steps at a fixed threshold."""
     least = FLOOR * (float(np.abs(y).max(initial=0.0)) or 1.0)
     solution = least_squares(columns, y, w) if start is None else start
     delta = np.inf
     for _ in range(MAX_STEPS):
         r = y - columns @ solution
-        # Not to zero at once: each threshold's minimum is near that of the one before.
+        # Decrease gradually: the minima for successive thresholds are then close together.
         wanted = max(threshold(r, w), least, 0.1 * delta if delta < np.inf else 0.0)
         stable = abs(wanted - delta) <= 1e-12 * wanted
         delta = wanted
@@ -93,13 +93,13 @@ def _solve(
 def _step(
     columns: Float64, y: Float64, w: Float64, solution: Float64, delta: float
 ) -> tuple[Float64, Float64, bool]:
-    """Return weights and functional after a Newton step, and whether there was nothing to do."""
+    """Return weights and functional after a Newton step, and whether it has converged."""
     r = (y - columns @ solution) / delta
     slope = w * np.clip(r, -1.0, 1.0)
     curvature = w * np.where(np.abs(r) <= 1.0, 1.0, LENT / np.maximum(np.abs(r), 1.0))
     step, functional = newton_step(columns, curvature, slope)
     move = columns @ step
-    # The largest change of the slope, whose own size is at most 1.
+    # The largest change of the slope, which is at most 1 itself.
     done = float(np.abs(curvature * move).max(initial=0.0)) <= 1e-11 * float(w.max())
     if done:
         return solution, functional, True

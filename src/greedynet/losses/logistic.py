@@ -1,11 +1,11 @@
-"""The logistic loss of class probabilities, and outer weights by it.
+"""The logistic loss of class probabilities, and outer weights that minimise it.
 
 With the logits `f` of a row, one for each class,
 
     p = softmax(f),    loss = -log p_y,    - d loss / d f = y - p,
 
-`y` the row's class as a unit vector. Two classes have one logit, that of the second:
-`p = 1 / (1 + exp(-f))`. The *working residual* `y - p` is what the next neuron is chosen by.
+where `y` is the class of the row as a unit vector. Two classes have one logit, that of the second:
+`p = 1 / (1 + exp(-f))`. The next neuron is chosen by the *working residual* `y - p`.
 """
 
 from dataclasses import dataclass
@@ -59,9 +59,9 @@ def log_loss(logits: Float64, Y: Float64, weights: Float64 | None = None) -> flo
 class Logistic:
     """Mean log-loss with a ridge on the logits, `mean loss + ridge / 2 mean |f|^2`.
 
-    The ridge keeps the logits of separable classes finite. A network that grows is refitted after
-    each neuron by a few steps of L-BFGS from where it was, in orthonormal coordinates, in which
-    few steps go far.
+    The ridge keeps the logits of separable classes finite. A growing network is refitted after each
+    neuron by a few steps of L-BFGS from the previous weights, in orthonormal coordinates, in which
+    a few steps suffice.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Logistic:
 
     @property
     def arguments(self) -> dict[str, str | float]:
-        """What it was made with."""
+        """Arguments of the constructor."""
         return {"ridge": self.ridge}
 
     def fit(
@@ -84,7 +84,7 @@ class Logistic:
         return self.at(self.solved(columns, Y, weights, start), columns, Y, weights)
 
     def at(self, outer: Float64, columns: Float64, Y: Float64, weights: Float64 | None) -> Fit:
-        """Return what outer weights leave."""
+        """Return the fit with given outer weights."""
         residual = losses_and_residual(columns @ outer, Y)[1]
         w = len(Y) * _shares(weights, len(Y))
         return Fit(outer, residual, self._functional(columns, residual, w))
@@ -95,7 +95,7 @@ class Logistic:
         """Return the outer weights of the fit."""
         n, k, t = len(Y), columns.shape[1], Y.shape[1]
         w = _shares(weights, n)
-        # The columns have unit length: so their weights are of the size of the logits.
+        # The columns have unit norm: with this factor, weights have the magnitude of the logits.
         root = np.sqrt(n)
 
         def objective(flat: Float64) -> tuple[float, Float64]:
@@ -122,16 +122,17 @@ class Logistic:
         return np.asarray(first * root)
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the size of `y - p`."""
+        """Return the norm of `y - p`."""
         scale = 1.0 if weights is None else np.sqrt(weights)[:, None]
         return float(np.linalg.norm(scale * residuals))
 
     @staticmethod
     def _functional(columns: Float64, residual: Float64, w: Float64) -> Float64:
-        """Return the weighted residual without its part in the span.
+        """Return the weighted residual without its component in the span.
 
-        What the ridge, or a solve that has not converged, leaves there must not be seen: the search
-        divides by what of a neuron is outside the span, and next to dependent neurons would win.
+        The ridge, or incomplete convergence, leaves a component there. The search must not see it:
+        it divides by the component of a neuron outside the span, so nearly dependent neurons would
+        win.
         """
         scale = np.sqrt(w)[:, None]
         Q = columns * scale
@@ -140,13 +141,13 @@ class Logistic:
 
 
 class LogisticFactor(LossFactor):
-    """A factor of the logistic loss; its error is the mean log-loss."""
+    """A factor for the logistic loss; its error is the mean log-loss."""
 
     loss: Logistic
 
     @property
     def target_size(self) -> float:
-        """One: log-losses are not relative to anything."""
+        """Return 1: log-losses are absolute, not relative."""
         return 1.0
 
     def square_left(self, weights: Float64, alpha: float) -> float:
@@ -155,12 +156,12 @@ class LogisticFactor(LossFactor):
         return log_loss(logits, self._target, self._row_weights) ** 2
 
     def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
-        """Return the fit; of an earlier one its weights are enough."""
+        """Return the fit; only its weights are kept in the journal."""
         Y, w = self._target, self._row_weights
         (outer,) = self._journal.once(lambda _: (self.loss.solved(columns, Y, w, start),))
         return self.loss.at(outer, columns, Y, w)
 
 
 def _shares(weights: Float64 | None, n_rows: int) -> Float64:
-    """Shares of the rows in their mean."""
+    """Return the weights of the rows in a mean."""
     return np.full(n_rows, 1.0 / n_rows) if weights is None else weights / n_rows

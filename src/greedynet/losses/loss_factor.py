@@ -1,9 +1,9 @@
 """A factor for losses other than the squared one: the Chebyshev greedy algorithm.
 
-In a Banach space the residual `r = y - F c` of the best weights has a *norming functional*, of norm
-1 and with `<functional, r> = ||r||`, that vanishes on the span of the columns. The greedy algorithm
-takes the neuron on which it is largest. Here the functional stands where the residual stands in a
-Hilbert space; for the squared loss it is the residual, and the algorithm the orthogonal one.
+In a Banach space the residual `r = y - F c` of the best weights has a *norming functional* that
+vanishes on the span of the columns, with norm 1 and `<functional, r> = ||r||`. The greedy algorithm
+takes the neuron on which the functional is largest: it replaces the residual of a Hilbert space.
+For the squared loss the two coincide, and this is the orthogonal greedy algorithm.
 """
 
 import numpy as np
@@ -20,11 +20,11 @@ class LossFactor(Factor):
     Parameters
     ----------
     target : ndarray of shape (n_rows, n_outputs)
-        What the columns are to approximate, without sample weights.
+        The outputs that the columns approximate, without sample weights.
     weights : ndarray of shape (n_rows,) or None
-        Sample weights. The columns come multiplied by their square roots, as to any factor.
+        Sample weights. Columns are passed multiplied by their square roots, as to any factor.
     loss : Loss
-        What to make small.
+        What to minimise.
     dependent : float
         See `Factor`.
     journal : Journal
@@ -58,7 +58,7 @@ class LossFactor(Factor):
             start = self._fits.get(self.size - 1)
             self._fits[self.size] = self._fitted(self.Q / self._row_scale, start)
             if self.size - 1 in self._fits:
-                # Of the narrower fit only the weights are needed any more.
+                # Of the narrower fit, only the weights are still needed.
                 narrower = self._fits[self.size - 1]
                 self._fits[self.size - 1] = Fit(narrower.weights, _NONE, _NONE)
         return self._fits[self.size]
@@ -103,7 +103,7 @@ class LossFactor(Factor):
         return padded
 
     def _project(self, q: Float64, k: int) -> None:
-        """Nothing to do: the weights are fitted when they are asked for."""
+        """Do nothing: the weights are fitted on demand."""
 
 
 _NONE: Float64 = np.empty((0, 0))

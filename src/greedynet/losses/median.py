@@ -1,18 +1,18 @@
-"""The median of values that count differently."""
+"""The weighted median."""
 
 import numpy as np
 
 from greedynet.support.types import Float64
 
-# Sums of weights that differ by less are equal but for rounding.
+# Sums of weights that differ by less are equal up to rounding.
 _ROUNDING = 1e-12
 
 
 def weighted_median(values: Float64, weights: Float64 | None) -> float:
-    """Return the median; an integer weight equals that many copies of the value.
+    """Return the median; an integer weight is equivalent to that many copies of the value.
 
-    The smallest value at which the sum of weights passes one half; the mean of two neighbours where
-    it reaches one half exactly between them, as in `numpy.median`.
+    This is the smallest value at which the cumulative weight exceeds one half, or the mean of two
+    neighbours if it is exactly one half between them, as in `numpy.median`.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-"""Newton's method for smooth losses: one weighted least-squares problem, one line to search.
+"""Newton's method for smooth losses: a weighted least-squares problem and a line search.
 
 For a loss with slope `f_i` and curvature `D_i > 0` at the residuals, Newton's step and the
 functional to first order after it are
 
     (F' D F) s = F' f,    f - D F s,
 
-and the second is orthogonal to the columns whatever `D` is. Where `D` is not the true curvature the
-step still goes down: it may be smoothed and bounded away from zero.
+and the second is orthogonal to the columns for any `D`. If `D` is not the true curvature, the step
+is still a descent direction: `D` may be smoothed and bounded away from zero.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def newton_step(columns: Float64, curvature: Float64, slope: Float64) -> tuple[F
     solve = _gram_solver(columns, scaled, curvature)
     step = solve(columns.T @ slope)
     functional = slope - scaled @ step
-    # Once more: what rounding leaves along the columns where the gram matrix is near singular.
+    # One refinement step: removes rounding errors if the Gram matrix is nearly singular.
     again = solve(columns.T @ functional)
     return step + again, functional - scaled @ again
 
@@ -36,21 +36,21 @@ def _gram_solver(
         factor = cho_factor(gram, check_finite=False)
         return lambda right: np.asarray(cho_solve(factor, right, check_finite=False))
     except LinAlgError:
-        # Columns that depend on each other, or are more than the rows: the shortest step.
+        # Dependent columns, or more columns than rows: take the step of minimum norm.
         inverse = np.linalg.pinv(np.sqrt(curvature)[:, None] * columns)
         return lambda right: np.asarray(inverse @ (inverse.T @ right))
 
 
 def least_squares(columns: Float64, y: Float64, w: Float64) -> Float64:
-    """Return the weights of `min sum w (y - F c)^2`: one step, as the curvature is constant."""
+    """Return the weights of `min sum w (y - F c)^2`: one step, since the curvature is constant."""
     return newton_step(columns, w, w * y)[0]
 
 
 def line_minimum(derivative: Callable[[float], float], guess: float) -> float:
-    """Return where an increasing function that is negative at 0 changes sign, to 0.1 percent.
+    """Return the zero of an increasing function that is negative at 0, to 0.1 per cent.
 
-    The lower end of the bracket is returned, so that a convex function whose derivative it is has
-    gone down.
+    The lower end of the bracket is returned, so that the convex function with this derivative has
+    decreased.
     """
     low, high = 0.0, guess
     for _ in range(40):

@@ -1,14 +1,14 @@
-"""Absolute values and quantiles: sums of residuals that count differently above and below.
+"""Absolute values and quantiles: sums of residuals, weighted differently above and below.
 
     min_c  sum_i  b_i r_i^+ + a_i r_i^-,    r = y - F c,
 
-is solved by its dual, which has as many constraints as columns,
+is solved through its dual, which has as many constraints as there are columns,
 
     max_d  <d, y>    subject to    F' d = 0,    -a <= d <= b,
 
-and `d` is the functional. A row with a clearly nonzero residual has `d_i` at a bound, known
-beforehand: only rows with small residuals are left to the linear programme, and those that turn out
-to lie on the other side join them until none does. That is the optimum for all rows.
+and `d` is the functional. For a row with a clearly nonzero residual, `d_i` is at a known bound:
+only rows with small residuals enter the linear programme, and rows whose residuals turn out to have
+the other sign are added until there are none. This is the optimum for all rows.
 """
 
 from collections.abc import Mapping
@@ -24,17 +24,17 @@ from greedynet.losses.newton import least_squares, newton_step
 from greedynet.losses.programme import shortest, solve_programme, unit_columns
 from greedynet.support.types import Float64
 
-# A residual, or a distance to a bound, below this is zero; targets and row weights are of size one.
+# Residuals and distances to a bound below this are zero; targets and weights are scaled to one.
 ZERO = 1e-9
-# Steps of reweighted least squares that guess the side of each row, and how they close in.
+# Steps of reweighted least squares that guess the sign of each residual, and their rate.
 GUESSES, CLOSER = 8, 0.5
 
 
 @dataclass(frozen=True)
 class Absolute:
-    """`sum_i w_i |r_i|`, over rows and outputs: the median, which a few wild rows do not move.
+    """`sum_i w_i |r_i|`, over rows and outputs: median regression, robust to a few outliers.
 
-    The functional is `w_i sign(r_i)`, and between `-w_i` and `w_i` for rows that are met exactly;
+    The functional is `w_i sign(r_i)`, and between `-w_i` and `w_i` for rows that are interpolated;
     `<functional, r> = sum w |r|`.
     """
 
@@ -44,13 +44,13 @@ class Absolute:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit, a vertex: as many rows are met exactly as there are columns."""
+        """Return the fit, a vertex: it interpolates as many rows as there are columns."""
         return fit_outputs(partial(_solve, below=1.0, above=1.0), columns, Y, weights, start)
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
@@ -67,9 +67,9 @@ class Absolute:
 class Quantile:
     """`sum_i w_i (quantile r_i^+ + (1 - quantile) r_i^-)`, over rows and outputs.
 
-    The share `quantile` of the rows lies below the fit. The functional is `w_i quantile` where
-    `r_i > 0`, `-w_i (1 - quantile)` where `r_i < 0` and in between for rows that are met exactly;
-    `<functional, r>` is the size.
+    The fraction `quantile` of the rows lies below the fit. The functional is `w_i quantile` where
+    `r_i > 0`, `-w_i (1 - quantile)` where `r_i < 0`, and in between for rows that are interpolated;
+    `<functional, r>` is the sum above.
 
     Attributes
     ----------
@@ -83,21 +83,21 @@ class Quantile:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name, "quantile": self.quantile}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit, a vertex: as many rows are met exactly as there are columns."""
+        """Return the fit, a vertex: it interpolates as many rows as there are columns."""
         solve = partial(_solve, below=1.0 - self.quantile, above=self.quantile)
         return fit_outputs(solve, columns, Y, weights, start)
 
     @property
     def information(self) -> float:
-        """Effective sample size of a row, `4 q (1 - q)`: that of a median is 1.
+        """Effective sample size of a row, `4 q (1 - q)`; it is 1 for the median.
 
-        Few rows lie on one side of a quantile far out, and only both sides together locate it.
+        Few rows lie beyond an extreme quantile, and both sides are needed to locate it.
         """
         return 4.0 * self.quantile * (1.0 - self.quantile)
 
@@ -108,7 +108,7 @@ class Quantile:
         return np.asarray(sides * (size.min() / size))
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the sum."""
+        """Return the sum over rows and outputs."""
         sides = np.where(residuals > 0, self.quantile, self.quantile - 1.0)
         return float(or_ones(weights, len(residuals)) @ (sides * residuals).sum(axis=1))
 
@@ -122,12 +122,14 @@ def _solve(
     largest = w.max()
     low, high = -below * (w / largest), above * (w / largest)
     guess = None if start is None else start * sizes
-    solution, functional = _optimum(unit, y, low, high, _misses(unit, y, low, high, guess))
+    solution, functional = _optimum(
+        unit, y, low, high, _guessed_residuals(unit, y, low, high, guess)
+    )
     solution, functional = _polished(unit, y, low, high, solution, functional)
     return solution / sizes, functional * largest
 
 
-def _misses(
+def _guessed_residuals(
     columns: Float64, y: Float64, low: Float64, high: Float64, start: Float64 | None
 ) -> Float64:
     """Guess the residuals of the optimum by a few steps of reweighted least squares."""
@@ -145,7 +147,7 @@ def _misses(
 def _optimum(
     columns: Float64, y: Float64, low: Float64, high: Float64, guess: Float64
 ) -> tuple[Float64, Float64]:
-    """Solve the programme on the rows with small residuals, and on more until all rows agree."""
+    """Solve the programme on rows with small residuals, adding rows until all signs agree."""
     n_rows, k = columns.shape
     order = np.argsort(np.abs(guess), kind="stable")
     free = np.zeros(n_rows, dtype=bool)
@@ -155,7 +157,7 @@ def _optimum(
     while True:
         found = _programme(columns, y, low, high, np.where(free, 0.0, bound), free)
         if found is None:
-            # The bounds of the other rows cannot be balanced: too many were thought known.
+            # The bounds of the other rows cannot be balanced: too many rows were fixed.
             n_free = min(n_rows, 2 * n_free)
             free[order[:n_free]] = True
             continue
@@ -173,7 +175,7 @@ def _programme(
     fixed: Float64,
     free: NDArray[np.bool_],
 ) -> tuple[Float64, Float64] | None:
-    """Return weights and functional with the functional of all but the free rows given."""
+    """Return weights and functional, given the functional of all but the free rows."""
     result = solve_programme(
         {
             "c": -y[free],
@@ -198,9 +200,9 @@ def _polished(
     solution: Float64,
     functional: Float64,
 ) -> tuple[Float64, Float64]:
-    """Take weights and functional from the solver's tolerance to rounding.
+    """Refine weights and functional from the solver's tolerance to rounding.
 
-    Rows strictly between their bounds are met exactly, and it is they that balance the rest.
+    Rows strictly between their bounds are interpolated, and balance the others.
     """
     margin = ZERO * (high - low)
     between = (functional > low + margin) & (functional < high - margin)

@@ -10,16 +10,16 @@ from greedynet.losses.base import ROUNDING, Fit, fit_outputs, or_ones
 from greedynet.losses.newton import least_squares, line_minimum, newton_step
 from greedynet.support.types import Float64
 
-# Relative distance to the optimum at which a fit is done: certified, by duality.
+# Relative distance to the optimum at which a fit has converged, certified by duality.
 OPTIMAL = 1e-13
-# Residuals this much smaller than the largest are as good as zero.
+# Residuals below this fraction of the largest are treated as zero.
 NEAREST = 1e-15
 MAX_STEPS = 120
-# Higher powers are too flat for Newton's steps, far from the optimum or in its rounding.
+# Higher powers are too flat for Newton steps, far from the optimum or within rounding of it.
 FLAT = 4.0
-# Beyond this power the weights of the rows jump from round to round.
+# Beyond this power the row weights oscillate from round to round.
 LARGEST_WEIGHTING = 4.0
-# How near to zero the curvature may come, relative to its largest value.
+# Smallest curvature, relative to its largest value.
 FLATTEST = 1e-13
 
 
@@ -31,12 +31,13 @@ class Power:
 
         w_i |r_i|^(p-1) sign(r_i) / |r|^(p-1),    <functional, r> = |r|,
 
-    of norm 1 in the dual space, whose power is `q = p / (p - 1)`.
+    of norm 1 in the dual space, with the exponent `q = p / (p - 1)`.
 
     Attributes
     ----------
     p : float
-        Power, above 1. Near 1 far rows weigh little, for large `p` they are all that counts.
+        Power, above 1. Near 1, outliers have little influence; for large `p`, the largest residuals
+        dominate.
     """
 
     p: float
@@ -44,17 +45,17 @@ class Power:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.p}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit; its distance to the optimum is at most rounding, known by duality."""
+        """Return the fit, which is optimal up to rounding, as certified by duality."""
         fit = fit_outputs(partial(power_fit, p=self.p), columns, Y, weights, start)
         w = or_ones(weights, len(Y))
         sizes = np.array([power_norm(r, w, self.p) for r in fit.residuals.T])
-        # Each output's functional norms that output; together they norm all the outputs.
+        # Each functional norms its own output; scaled like this they norm all outputs together.
         shares = (sizes / (power_norm(sizes, np.ones(len(sizes)), self.p) or 1.0)) ** (self.p - 1)
         return Fit(fit.weights, fit.residuals, fit.functional * shares)
 
@@ -69,7 +70,7 @@ class Power:
         return self.p > 2
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return `|r|^(p - 2)`, relative to the largest."""
+        """Return `|r|^(p - 2)`, with residuals relative to the largest."""
         size = np.abs(residuals)
         return np.asarray((size / size.max()) ** (min(self.p, LARGEST_WEIGHTING) - 2))
 
@@ -92,8 +93,8 @@ def power_fit(
 ) -> tuple[Float64, Float64]:
     """Return weights and norming functional for one output.
 
-    A large `p` is come to by way of smaller ones, each fitted roughly from the one before: far
-    from its optimum a high power is too flat for Newton's method.
+    A large `p` is reached through smaller ones, each fitted roughly from the previous one: far from
+    its optimum a high power is too flat for Newton's method.
     """
     powers = [p]
     while powers[0] > FLAT:
@@ -107,19 +108,19 @@ def power_fit(
 def _descend(
     columns: Float64, y: Float64, w: Float64, solution: Float64, p: float, tol: float
 ) -> tuple[Float64, Float64]:
-    """Go down by Newton's method until the distance to the optimum is below `tol` times the norm.
+    """Apply Newton's method until the distance to the optimum is below `tol` times the norm.
 
     Any functional `d` of dual norm 1 that is orthogonal to the columns bounds the optimum from
-    below, `<d, y> = <d, y - F c> <= |y - F c|`: hence the distance.
+    below, `<d, y> = <d, y - F c> <= |y - F c|`; this gives the distance.
     """
     target = power_norm(y, w, p)
-    nearest = 0.1  # smallest residual, relative to the largest, that the curvature of p < 2 may see
+    nearest = 0.1  # smallest residual, relative to the largest, in the curvature for p < 2
     best = (np.inf, solution, np.zeros_like(y), np.zeros_like(solution))
     for _ in range(MAX_STEPS):
         r = y - columns @ solution
         size = power_norm(r, w, p)
         if size <= ROUNDING * target:
-            # Interpolation, or y = 0: there is no residual whose direction would mean anything.
+            # Interpolation, or y = 0: the residual is rounding, and its direction is meaningless.
             return solution, np.zeros_like(y)
         unit = np.abs(r) / np.abs(r).max()
         slope = np.sign(r) * w * unit ** (p - 1)
@@ -136,7 +137,7 @@ def _descend(
         solution = solution + length * step
         nearest = max(0.2 * nearest, NEAREST)
     _, solution, dual, step = best
-    # The distance is the square of that of the weights: one more step takes these to rounding.
+    # The distance is quadratic in the error of the weights: another step refines these to rounding.
     before, after = (power_norm(y - columns @ c, w, p) for c in (solution, solution + step))
     return (solution + step if p <= FLAT and after < before else solution), dual
 
@@ -147,7 +148,7 @@ def _curvature(unit: Float64, w: Float64, p: float, nearest: float) -> Float64:
 
 
 def _derivative(r: Float64, move: Float64, w: Float64, p: float, length: float) -> float:
-    """Derivative of `sum w |r - length move|^p`, but for a positive factor."""
+    """Derivative of `sum w |r - length move|^p`, up to a positive factor."""
     left = r - length * move
     size = np.abs(left)
     return -float(np.sum(w * np.sign(left) * (size / (size.max() or 1.0)) ** (p - 1) * move))

@@ -1,4 +1,4 @@
-"""How rows are weighted so that least squares stand for another loss: `v_i = L'(r_i) / r_i`."""
+"""Row weights with which least squares minimise another loss: `v_i = L'(r_i) / r_i`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,15 +9,15 @@ from greedynet.losses.base import Loss
 from greedynet.losses.median import weighted_median
 from greedynet.support.types import Float64
 
-# (residuals, sample weights) -> weights of the rows, with mean 1.
+# (residuals, sample weights) -> row weights, with mean 1.
 Reweighting = Callable[[Float64, Float64 | None], Float64]
 
-# Residuals below this share of their median count as that large.
+# Residuals below this fraction of their median are raised to it.
 _FLOOR = 0.05
 
 
 def reweighting(loss: Loss) -> Reweighting:
-    """Return how the weights of the rows follow the residuals from round to round."""
+    """Return the function that updates the row weights from the residuals in each round."""
     own = getattr(loss, "reweighting", None)
     return partial(row_weights, loss) if own is None else own()
 
@@ -35,7 +35,7 @@ def row_weights(
     weights : ndarray of shape (n_rows,) or None
         Sample weights.
     floor : float or None
-        Residuals below it count as that large; None for a twentieth of their median.
+        Smaller residuals are raised to it; None for a twentieth of their median.
     """
     size = np.abs(residuals)
     if floor is None:

@@ -22,7 +22,7 @@ class Squared:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """What to pass to `get_loss` to have it again."""
+        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name}
 
     def fit(

@@ -1,4 +1,5 @@
-"""What a fit results in: the network, its path, why it stopped, and the way back to its units.
+"""The result of a fit: the network, its selection path, and the reason why growth stopped.
 
-May import `support`, `linalg`, `activations`, `losses` and `rows`.
+Also the coordinates in which networks are grown. May import `support`, `linalg`, `activations`,
+`losses` and `rows`.
 """

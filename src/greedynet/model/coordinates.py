@@ -1,4 +1,4 @@
-"""`Coordinates`: scaled inputs and outputs, the affine term, and the way back to a network."""
+"""`Coordinates`: scaled inputs and outputs, the affine term, and the network in original units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from greedynet.support.types import Float64
 
 
 class Solved(Protocol):
-    """What a network is solved from: `F = QR` and `z = Q'Y`."""
+    """The factorisation that determines the outer weights: `F = QR` and `z = Q'Y`."""
 
     @property
     def R(self) -> Float64:
@@ -30,12 +30,12 @@ class Solved(Protocol):
         ...
 
     def solutions(self, n_affine: int) -> Float64 | None:
-        """Weights at every width, where they do not follow from those of the last."""
+        """Weights at every width, if they do not follow from `R` and `z`."""
         ...
 
 
 class Neuron(Protocol):
-    """A neuron whose column was divided by its norm."""
+    """A neuron whose column is divided by its norm."""
 
     @property
     def point(self) -> Float64:
@@ -52,8 +52,8 @@ class Neuron(Protocol):
 class Coordinates:
     """The coordinates in which a network is grown.
 
-    Inputs are scaled, so that neurons put kinks where the data are; outputs get unit norm, so that
-    several count the same. Both maps are undone in the weights.
+    Inputs are scaled, so that the kinks of neurons lie within the data; outputs are scaled to unit
+    norm, so that all count equally. Both maps are inverted in the weights of the network.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Coordinates:
         linear_term: bool,
         outputs: OutputScaling | None = None,
     ) -> "Coordinates":
-        """Return the coordinates that fit the training rows, with inputs scaled as given."""
+        """Return the coordinates for training rows, with the given scaling of the inputs."""
         outputs = outputs or OutputScaling.of(rows, centred=linear_term)
         scaled = Rows(inputs.apply(rows.X), rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
@@ -91,11 +91,11 @@ class Coordinates:
         return int(self.affine.to_weights.shape[1])
 
     def without_rows(self) -> "Coordinates":
-        """Return the coordinates without affine columns on the training rows: a few numbers."""
+        """Return the coordinates without the affine columns on the rows, to save memory."""
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
 
     def apply(self, rows: Rows) -> Rows:
-        """Rows in these coordinates."""
+        """Return rows in these coordinates."""
         X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
         return Rows(X, Y, rows.weights, rows.effective_size)
 
@@ -104,12 +104,12 @@ class Coordinates:
         return rows.weighted(self.affine.evaluate(rows.X))
 
     def neuron_columns(self, rows: Rows, points: Float64, activation: Activation) -> Float64:
-        """Return neurons on scaled rows, sample weights included."""
+        """Return the columns of neurons on scaled rows, sample weights included."""
         values = rows.X @ points[:, :-1].T + points[:, -1]
         return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
 
     def normalised_column(self, neuron: Neuron, activation: Activation, rows: Rows) -> Float64:
-        """Return a neuron on other scaled rows, divided by its norm on the *training* rows.
+        """Return the column of a neuron on other scaled rows, divided by its *training* norm.
 
         Without sample weights.
         """
@@ -123,7 +123,7 @@ class Coordinates:
         return factor
 
     def factor(self, rows: Rows, dependent: float) -> Factor:
-        """Return the least-squares factor of scaled rows, with the affine columns in it."""
+        """Return the least-squares factor of scaled rows, with the affine columns appended."""
         return self.begun(Factor(rows.weighted(rows.Y), dependent=dependent), rows)
 
     def network(
@@ -135,7 +135,7 @@ class Coordinates:
         alpha: float,
         single_output: bool,
     ) -> ShallowNetwork:
-        """Return the network of all columns, on the inputs and outputs in their original units."""
+        """Return the network of all columns, for inputs and outputs in their original units."""
         n_features = len(self.inputs.center)
         points = np.array([n.point for n in neurons]).reshape(-1, n_features + 1)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -170,11 +170,11 @@ class Coordinates:
 
 
 def _check_scales(folded: Float64, outer: Float64, linear: Float64, *, sloped: bool) -> None:
-    """Refuse weights that are not finite, or all zero, in the units of the data."""
+    """Raise an error for weights that overflow or vanish in the units of the data."""
     weights = (folded, outer, linear)
     dead = (folded == 0).all(axis=1).any() or (sloped and not linear.any())
     if dead or not all(np.isfinite(w).all() for w in weights):
         raise ValueError(
             "`X` and `y` have scales for which the weights of a network are too large or too small "
-            "for floating-point numbers: scale them to values near 1 first."
+            "for floating-point numbers: rescale them to values near 1 first."
         )

@@ -1,15 +1,15 @@
-"""The effect of a feature: the mean prediction with that feature set to one value after the other.
+"""The effect of a feature: the mean prediction as a function of the value of that feature.
 
 For rows `x_i`, features `J` and a value `v`, the effect (partial dependence) is
 
     e(v) = mean_i g(x_i with x_iJ = v).
 
-Along a path the neurons are shared, so their means are computed once,
+The networks of a path share their neurons, so their means are computed once,
 
     h_n(v) = mean_i sigma(a_n . x_i(v) + b_n),    e(v) = sum_n c_n h_n(v) + l . mean_i x_i(v) + m,
 
-and every width costs its outer weights only. Class probabilities are no sums of neurons: there the
-mean over the rows comes last.
+and each width only needs its outer weights. Class probabilities are not sums of neurons: there the
+mean over the rows is taken last.
 """
 
 from collections.abc import Sequence
@@ -32,20 +32,20 @@ def feature_effect(
     *,
     classes: bool = False,
 ) -> Float64:
-    """Return the effect of a feature on the network's values, or on the class probabilities.
+    """Return the effect of a feature on the predictions, or on the class probabilities.
 
     Parameters
     ----------
     network : ShallowNetwork
         The network.
     X : array-like of shape (n_rows, n_features)
-        Rows to take the mean over.
+        Rows over which the mean is taken.
     features : int or sequence of int
-        The column that is set; several for a category, whose levels are columns of their own.
+        The column that is set; several for a categorical feature, which has a column per level.
     values : array-like of shape (n_values,) or (n_values, len(features))
-        What it is set to: `np.eye(n_levels)` for all levels of a category.
+        The values; `np.eye(n_levels)` for all levels of a categorical feature.
     classes : bool, default=False
-        Whether the network's values are logits, and the effect is one on the probabilities.
+        Whether the outputs are logits, and the effect is that on the probabilities.
 
     Returns
     -------
@@ -71,18 +71,18 @@ def path_effects(
     *,
     classes: bool = False,
 ) -> Float64:
-    """Return the effect of a feature for networks of one path, for the price of the widest.
+    """Return the effect of a feature for networks of one path, at the cost of the widest.
 
-    With `classes=True` the neurons are kept for all values and rows at once: give a few hundred
+    With `classes=True` the neurons are stored for all values and rows at once: pass a few hundred
     rows.
 
     Parameters
     ----------
     networks : sequence of ShallowNetwork
-        Networks whose neurons are the first ones of the widest, such as
+        Networks whose neurons are the first neurons of the widest, such as
         `[path.network.truncate(n) for n in path.n_nodes]`.
     X, features, values, classes
-        As for `feature_effect`.
+        As in `feature_effect`.
 
     Returns
     -------
@@ -103,15 +103,14 @@ def path_effects(
 
 
 def combined(network: ShallowNetwork, hidden: Float64, X: Float64) -> Float64:
-    """Return the values of a network from those of its neurons, `(n_rows, n_outputs)`.
+    """Return the outputs of a network from the values of its neurons, `(n_rows, n_outputs)`.
 
     Parameters
     ----------
     network : ShallowNetwork
         The network.
     hidden : ndarray of shape (at least n_neurons, n_rows)
-        Values of the neurons of this network, then perhaps of more. Neurons first: those of a
-        width lie together.
+        Values of the neurons of this network, possibly followed by others.
     X : ndarray of shape (n_rows, n_features)
         The rows.
     """
@@ -124,17 +123,17 @@ def combined(network: ShallowNetwork, hidden: Float64, X: Float64) -> Float64:
 
 
 def effect_grid(column: ArrayLike, n_values: int = 41) -> Float64:
-    """Return values to set a feature to: its own where they are few, else evenly across its range.
+    """Return a grid of values of a feature: its own values if few, otherwise evenly spaced.
 
-    The range leaves out the lowest and the highest hundredth, where hardly any row says what the
-    network should do.
+    The grid excludes the lowest and the highest hundredth of the data, where there are hardly any
+    rows.
 
     Parameters
     ----------
     column : array-like of shape (n_rows,)
         The feature.
     n_values : int, default=41
-        At most so many values.
+        Maximum number of values.
 
     Returns
     -------

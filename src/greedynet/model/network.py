@@ -1,4 +1,4 @@
-"""`ShallowNetwork`: a network of one hidden layer as frozen arrays.
+"""`ShallowNetwork`: a network with one hidden layer, as immutable arrays.
 
 g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m
 """
@@ -29,12 +29,16 @@ _PREDICT_ELEMENTS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class ShallowNetwork:
-    """A network of one hidden layer; its arrays cannot be written to.
+    """A network with one hidden layer, `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m`.
+
+    A *neuron* is one hidden unit `c sigma(a . x + b)`. The number of *nodes* is the number of
+    neurons plus two for the affine term `l . x + m`, which two ReLU neurons could replace. The
+    arrays are read-only.
 
     Parameters
     ----------
     inner_weights : ndarray of shape (n_neurons, n_features)
-        The `a_n`, on the inputs as they come.
+        The `a_n`, for inputs in their original units.
     biases : ndarray of shape (n_neurons,)
         The `b_n`.
     outer_weights : ndarray of shape (n_neurons, n_outputs)
@@ -46,13 +50,13 @@ class ShallowNetwork:
     activation : Activation, default=ReLU()
         The `sigma`.
     single_output : bool, default=True
-        Whether `predict` returns `(n_rows,)`, which takes one output, or `(n_rows, n_outputs)`.
+        Whether `predict` returns the shape `(n_rows,)`, for one output, or `(n_rows, n_outputs)`.
     path_factor : PathFactor or None, default=None
-        What `truncate` solves with; networks that were trained on have none.
+        The factor with which `truncate` solves for the outer weights; None after further training.
     input_range : ndarray of shape (2, n_features) or None, default=None
-        Smallest and largest value of each input in the training data, if they are known.
+        Smallest and largest value of each input in the training data, if known.
     feature_names : tuple of str or None, default=None
-        Names of the inputs, if they have any.
+        Names of the inputs, if any.
 
     Examples
     --------
@@ -87,18 +91,18 @@ class ShallowNetwork:
         self._check_shapes()
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        # Pickle gives arrays back writable.
+        # Pickle restores arrays as writable.
         self.__dict__.update(state)
         self.__post_init__()
 
     @property
     def n_neurons(self) -> int:
-        """Number of neurons, the affine term not counted."""
+        """Number of neurons, without the affine term."""
         return len(self.biases)
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes of the plain network: the neurons, and two for an affine term."""
+        """Number of nodes: the neurons, plus two for an affine term."""
         return self.n_neurons + (0 if self.linear_weights is None else 2)
 
     @property
@@ -116,7 +120,7 @@ class ShallowNetwork:
         return self._hidden(self._check_X(X))
 
     def predict(self, X: ArrayLike) -> Float64:
-        """Return the network's values.
+        """Return the outputs of the network.
 
         Parameters
         ----------
@@ -142,14 +146,14 @@ class ShallowNetwork:
         return y[:, 0] if self.single_output else y
 
     def truncate(self, n_nodes: int) -> "ShallowNetwork":
-        """Return the network of the first `n_nodes` nodes of the path, outer weights solved anew.
+        """Return the network of the first `n_nodes` nodes of the path, with new outer weights.
 
-        Equal to the network a fit with that many nodes gives; no data are needed.
+        This equals the network grown to that many nodes; no data are needed.
 
         Parameters
         ----------
         n_nodes : int
-            At most the present number; an affine term counts as two nodes.
+            Number of nodes, neurons plus two for an affine term; at most the current number.
 
         Returns
         -------
@@ -158,15 +162,15 @@ class ShallowNetwork:
         fixed = self.n_nodes - self.n_neurons
         if not is_whole(n_nodes) or not fixed <= n_nodes <= self.n_nodes:
             raise ValueError(
-                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the nodes this network "
-                f"has, got {n_nodes!r}; to get more, fit with a larger `max_nodes`."
+                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the number of nodes of "
+                f"this network, got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
             )
         if n_nodes == self.n_nodes:
             return self
         if self.path_factor is None:
             raise ValueError(
-                "This network has no selection path to truncate along: its weights were given or "
-                "trained. Truncate the network of the fit instead, before training."
+                "This network has no selection path along which to truncate: its weights were "
+                "given or trained. Truncate the network of the fit instead, before training."
             )
         n = int(n_nodes) - fixed
         outer, linear, intercept = self.path_factor.solve(n)
@@ -181,17 +185,17 @@ class ShallowNetwork:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a file from which `greedynet.load` gives it back, bit for bit.
+        """Write the network to a file, from which `greedynet.load` restores it exactly.
 
         Parameters
         ----------
         path : str or path
-            A name such as "model.safetensors". The file holds numbers and text, no code.
+            A name such as "model.safetensors". The file contains numbers and text, no code.
         """
         write_tree(path, "network", self.state())
 
     def state(self) -> dict[str, Any]:
-        """Return the fields as arrays and plain values, for a file; `from_state` undoes it."""
+        """Return the fields as arrays and plain values, for a file; inverse of `from_state`."""
         factor = None if self.path_factor is None else dict(vars(self.path_factor))
         special = {"activation": saved_name(self.activation), "path_factor": factor}
         return {
@@ -201,7 +205,7 @@ class ShallowNetwork:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
-        """Return the network of which `state` was taken."""
+        """Return the network with the given `state`."""
         names = {old: name for name, old in _IN_FILES.items()}
         values = {names.get(key, key): value for key, value in state.items()}
         factor = values["path_factor"]
@@ -209,7 +213,7 @@ class ShallowNetwork:
         return cls(**values)
 
     def describe(self) -> str:
-        """Say in a few lines what the network is and what its largest neurons are."""
+        """Return a short description of the network and its largest neurons."""
         affine = "" if self.linear_weights is None else " and an affine term"
         lines = [
             f"{self.n_neurons} {self.activation.name} neurons{affine} ({self.n_nodes} nodes): "
@@ -226,7 +230,7 @@ class ShallowNetwork:
         return "\n".join(lines)
 
     def largest_neurons(self) -> NDArray[np.intp]:
-        """Return the neurons' numbers, those with the largest weights first."""
+        """Return the indices of the neurons, those with the largest weights first."""
         with np.errstate(over="ignore", under="ignore"):
             size = np.abs(self.outer_weights).max(axis=1)
             size = size * np.abs(self.inner_weights).max(axis=1) ** shared_degree(self.activation)
@@ -246,7 +250,7 @@ class ShallowNetwork:
         rows = check_matrix(X, "X")
         if rows.shape[1] != self.n_features:
             raise ValueError(
-                f"`X` must have {self.n_features} columns, as the network has inputs, got "
+                f"`X` must have {self.n_features} columns, one for each input of the network, got "
                 f"{rows.shape[1]}."
             )
         return rows
@@ -260,8 +264,8 @@ class ShallowNetwork:
             value = getattr(self, name)
             if value is not None and value.shape != shape:
                 raise ValueError(
-                    f"`{name}` must have the shape {shape} to go with {n} neurons, {d} inputs and "
-                    f"{t} outputs, got {value.shape}."
+                    f"`{name}` must have the shape {shape} for {n} neurons, {d} inputs and {t} "
+                    f"outputs, got {value.shape}."
                 )
         if self.feature_names is not None and len(self.feature_names) != d:
             raise ValueError(
@@ -270,35 +274,34 @@ class ShallowNetwork:
             )
         if self.path_factor is not None and not self.path_factor.fits(n, d, t):
             raise ValueError(
-                f"`path_factor` must belong to {n} neurons, {d} inputs and {t} outputs: weights "
-                "that were changed otherwise than by `truncate` have none; write "
-                "`path_factor=None`."
+                f"`path_factor` must match {n} neurons, {d} inputs and {t} outputs: weights "
+                "changed by anything other than `truncate` have none; write `path_factor=None`."
             )
         if self.single_output and t != 1:
             raise ValueError(
-                f"`single_output=True` goes with one output, got {t}: write `single_output=False`."
+                f"`single_output=True` requires one output, got {t}: write `single_output=False`."
             )
 
 
-# What files call a field, since version 0.1.
+# Names of fields in files that differ from those here, since version 0.1.
 _IN_FILES = {"path_factor": "trail"}
 _ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
 
 def saved_name(activation: Activation) -> str:
-    """Return the name under which a file keeps an activation, if it can be found by it again."""
+    """Return the name under which a registered activation is saved; raise an error for others."""
     name = activation.name
     if ACTIVATIONS.get(name) != activation:
         raise ValueError(
-            f"`activation` must be one of {sorted(ACTIVATIONS)} to be saved, because a file holds "
+            f"`activation` must be one of {sorted(ACTIVATIONS)} to be saved, because files contain "
             f"no code, got {activation!r}: add it to `greedynet.activations.ACTIVATIONS` under its "
-            f"name, {name!r}, before you save and before you load."
+            f"name, {name!r}, before saving and before loading."
         )
     return name
 
 
 def _frozen(array: ArrayLike, name: str) -> Float64:
-    """Return a copy that cannot be written to, of the kind of array the name stands for."""
+    """Return a read-only copy, with the number of dimensions that the field `name` requires."""
     with named(name):
         if array is None:
             raise ValueError("must be an array, got None.")

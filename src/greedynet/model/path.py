@@ -1,4 +1,4 @@
-"""`SelectionPath`: what was chosen, node by node, and how the errors went."""
+"""`SelectionPath`: the neurons chosen step by step, and the errors along the way."""
 
 from dataclasses import dataclass, replace
 
@@ -17,28 +17,28 @@ class SelectionPath:
     Attributes
     ----------
     indices : ndarray of shape (n_steps,)
-        The chosen atoms, as positions among the sampled (or given) points; -1 where there is no
-        dictionary.
+        The chosen atoms, as positions among the sampled (or given) points; -1 without a dictionary.
     n_nodes : ndarray of shape (n_steps + 1,)
-        Widths along the path; the first is the network before any neuron.
+        Widths along the path, in nodes: neurons plus two for an affine term. The first entry is the
+        network without neurons.
     training_errors : ndarray of shape (n_steps + 1,)
         Relative l2 error on the training rows.
     validation_errors : ndarray of shape (n_steps + 1,) or None
-        Relative l2 error on the validation rows, the mean over folds with cross-validation.
+        Relative l2 error on the validation rows, or its mean over folds for cross-validation.
     scores : ndarray of shape (n_steps + 1,) or None
-        What the width was chosen by: validation errors or GCV; None if every node was kept.
+        Scores by which the width was chosen, such as GCV; None if every node was kept.
     seconds : ndarray of shape (n_steps + 1,)
-        Time since the start, at the end of each step.
+        Time from the start to the end of each step.
     best_n_nodes : int
         The width that was kept.
     stop_reason : StopReason
-        Why growing ended.
+        Why the growth ended.
     network : ShallowNetwork
-        The network of the full growth; `network.truncate(n)` gives any width of it.
+        The network of the full growth; `network.truncate(n)` returns any width of it.
     finished : ShallowNetwork or None
-        The network after correction, pruning and averaging; None if the growth was kept as it is.
+        The network after correction, pruning and averaging; None if it was kept as grown.
     finished_error, finished_score : float or None
-        Its training error and its score, if there is one like those of the widths.
+        Its training error, and its score if comparable to those of the widths.
     """
 
     indices: NDArray[np.intp]
@@ -56,7 +56,7 @@ class SelectionPath:
 
     @property
     def kept(self) -> ShallowNetwork:
-        """The network that was kept: the finished one, or the growth cut at the best width."""
+        """The network that was kept: the finished one, or the best width of the growth."""
         if self.finished is not None:
             return self.finished
         return self.network.truncate(self.best_n_nodes)
@@ -69,7 +69,7 @@ class SelectionPath:
         return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
 
     def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
-        """Return the path with names for the features in its networks."""
+        """Return the path with feature names in its networks."""
         finished = self.finished
         if finished is not None:
             finished = replace(finished, feature_names=names)

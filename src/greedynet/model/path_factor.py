@@ -1,4 +1,4 @@
-"""`PathFactor`: the triangular factor behind a selection path, which solves for every width."""
+"""`PathFactor`: the triangular factor of a selection path, which gives the weights of any width."""
 
 from dataclasses import dataclass, replace
 
@@ -8,25 +8,25 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class PathFactor:
-    """What it takes to solve for the outer weights at every width of a path.
+    """The data needed to solve for the outer weights at any width of a path.
 
     Attributes
     ----------
     R : ndarray of shape (k, k)
-        Upper triangle of all columns, the affine ones first, then the neurons in their order.
+        Upper triangle of all columns, the affine ones first, then the neurons in order.
     z : ndarray of shape (k, n_outputs)
         Projections of the scaled outputs.
     norms : ndarray of shape (n_neurons,)
-        Norms by which the neurons' columns were divided.
+        Norms by which the columns of the neurons were divided.
     affine : ndarray of shape (d + 1, n_affine)
         Weights of the affine columns as functions of the inputs, constant last.
     center, scale : ndarray of shape (n_outputs,)
         The outputs were scaled as `(y - center) / scale`.
     alpha : float
-        Ridge on the neurons' outer weights.
+        Ridge on the outer weights of the neurons.
     solutions : ndarray of shape (n_neurons + 1, k, n_outputs) or None
-        For losses other than the squared one, where they do not follow from `z`: the weights of the
-        orthonormal columns at every width, padded with zeros.
+        The weights of the orthonormal columns at every width, padded with zeros, for losses other
+        than the squared one, where they do not follow from `z`.
     """
 
     R: Float64
@@ -39,14 +39,14 @@ class PathFactor:
     solutions: Float64 | None = None
 
     def coefficients(self, n_neurons: int) -> Float64:
-        """Weights of the affine columns and of the first `n_neurons` neurons, all of unit size."""
+        """Return the weights of the affine columns and the first `n_neurons` normalised neurons."""
         n_affine = self.affine.shape[1]
         k = n_affine + n_neurons
         z = self.z[:k] if self.solutions is None else self.solutions[n_neurons, :k]
         return outer_weights(self.R[:k, :k], z, self.alpha, n_affine)
 
     def solve(self, n_neurons: int) -> tuple[Float64, Float64, Float64]:
-        """Outer weights, linear weights and intercept of the first `n_neurons` neurons."""
+        """Return outer weights, linear weights and intercept for the first `n_neurons` neurons."""
         n_affine = self.affine.shape[1]
         weights = self.coefficients(n_neurons) * self.scale
         outer = weights[n_affine:] / self.norms[:n_neurons, None]
@@ -54,7 +54,7 @@ class PathFactor:
         return outer, affine[:-1], affine[-1] + self.center
 
     def cut(self, n_neurons: int) -> "PathFactor":
-        """Return the part of the first `n_neurons` neurons."""
+        """Return the factor of the first `n_neurons` neurons."""
         k = self.affine.shape[1] + n_neurons
         return replace(
             self,
@@ -65,7 +65,7 @@ class PathFactor:
         )
 
     def fits(self, n_neurons: int, n_features: int, n_outputs: int) -> bool:
-        """Whether the arrays have the shapes that go with a network of this size."""
+        """Whether the arrays have the shapes for a network of this size."""
         n_affine = self.affine.shape[-1]
         k, t = n_affine + n_neurons, n_outputs
         shapes = [(k, k), (k, t), (n_neurons,), (n_features + 1, n_affine), (t,), (t,)]

@@ -1,30 +1,29 @@
-"""`StopReason`: why a network stopped growing, and what to try."""
+"""`StopReason`: why the growth of a network ended, and what to try next."""
 
 from enum import Enum
 
 
 class StopReason(Enum):
-    """Why growing ended; the text says what happened and what to try."""
+    """Why the growth ended; the text describes what happened and what to try next."""
 
-    N_NODES = "The network has the number of nodes asked for."
+    N_NODES = "The network has the requested number of nodes."
     TOLERANCE = (
-        "The relative residual on the training data reached `tol`. For a closer fit lower `tol`."
+        "The relative residual on the training data reached `tol`. For a closer fit, lower `tol`."
     )
-    EXACT = "The training data are reproduced to rounding; more nodes cannot help."
+    EXACT = "The training data are reproduced up to rounding; more nodes cannot help."
     VALIDATED = (
-        "The score stopped improving, and the width with the best score was kept: the error on "
-        "held-out rows or folds, or generalised cross-validation where there are none. To search "
-        "further, raise `patience`."
+        "More nodes did not improve the score, and the width with the best score was kept. To "
+        "search further, raise `patience` or `max_nodes`."
     )
     MAX_NODES = (
-        "`max_nodes` was reached and the width with the best score was kept. If that is close to "
+        "`max_nodes` was reached, and the width with the best score was kept. If that is close to "
         "the maximum, raise `max_nodes`."
     )
     EXHAUSTED = (
-        "No candidate lies outside the span of the chosen neurons. For more nodes give more "
+        "No candidate lies outside the span of the chosen neurons. For more nodes, provide more "
         "distinct rows or, with a dictionary, raise `n_points`."
     )
-    CALLBACK = "A callback asked to stop; the best width so far was kept."
+    CALLBACK = "A callback stopped the growth; the best width so far was kept."
 
     def __str__(self) -> str:
         return self.value

@@ -9,7 +9,6 @@ from greedynet.support.phrases import plural, score_name
 
 _WHY = {
     StopReason.N_NODES: "this number was requested.",
-    StopReason.TOLERANCE: "the training error reached the given tolerance.",
     StopReason.EXACT: "it fits the training rows up to rounding, and more nodes cannot help.",
     StopReason.VALIDATED: "more nodes did not help.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
@@ -20,7 +19,6 @@ _WHY = {
 _TRY = {
     StopReason.MAX_NODES: "Allow more nodes with --max-nodes or max_nodes=.",
     StopReason.EXHAUSTED: "More nodes require more distinct rows.",
-    StopReason.TOLERANCE: "For a closer fit, lower tol.",
 }
 
 
@@ -127,6 +125,8 @@ def _width(subject: Subject) -> str:
         grown += ", and then all its neurons were corrected jointly"
     if getattr(subject.table.estimator, "training_", None) is not None:
         grown += ", and finally it was trained further by backpropagation"
+    if path.stop_reason is StopReason.TOLERANCE:
+        return f"{text}. {path.stop_reason}{grown}."
     return f"{text}: {_why(subject)}{grown}."
 
 

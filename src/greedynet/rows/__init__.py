@@ -1,4 +1,4 @@
 """Rows of data: canonical order, scaling, affine term, blocks, samples, folds and held-out rows.
 
-May import `support`, `linalg` and `losses`. Nothing here knows of neurons.
+May import `support`, `linalg` and `losses`; knows nothing of neurons.
 """

@@ -1,4 +1,4 @@
-"""The affine term `l . x + m`: columns that span it on the rows, and the way back to weights."""
+"""The affine term `l . x + m`: columns that span it on the rows, and their weights."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
-# Principal components shorter than this share of the longest are rounding, or as good as: two
-# columns that say the same to six digits would get huge weights of opposite sign.
+# Principal components below this fraction of the largest are dropped: two columns that agree to six
+# digits would get huge weights of opposite sign.
 _RANK = 1e-6
 
 
@@ -17,8 +17,9 @@ _RANK = 1e-6
 class AffineTerm:
     """Orthonormal columns spanning the affine functions on the rows.
 
-    They are the constant and the principal components of the centred inputs, so equal and constant
-    columns of `X`, or more columns than rows, give the affine function with the smallest weights.
+    They are the constant and the principal components of the centred inputs. So for equal or
+    constant columns of `X`, or more columns than rows, the affine function has the smallest
+    weights.
 
     Attributes
     ----------
@@ -33,17 +34,17 @@ class AffineTerm:
 
     @property
     def n_nodes(self) -> int:
-        """What it counts as: `l . x + m = relu(l . x + m) - relu(-l . x - m)` is two nodes."""
+        """Number of nodes: `l . x + m = relu(l . x + m) - relu(-l . x - m)` counts as two."""
         return 2 if self.columns.shape[1] else 0
 
     @staticmethod
     def absent(rows: Rows) -> "AffineTerm":
-        """No affine term."""
+        """Return an empty affine term."""
         return AffineTerm(np.empty((len(rows), 0)), np.empty((rows.X.shape[1] + 1, 0)))
 
     @staticmethod
     def of(rows: Rows) -> "AffineTerm":
-        """All affine functions of the inputs."""
+        """Return the affine functions of all inputs."""
         X = rows.X.astype(np.float64)
         mean = np.average(X, axis=0, weights=rows.weights)
         width = np.abs(X - mean).max(axis=0)

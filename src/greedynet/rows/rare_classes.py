@@ -1,14 +1,14 @@
-"""Samples of very many labelled rows, in which rare classes are not lost.
+"""Samples of large labelled data that preserve rare classes.
 
-A class with one row in a thousand has one row in a thousand of a sample, few to learn it from. So
-of classes with less than a quarter of an equal share, up to that many rows are taken on their own,
-and every row counts for as many as it was drawn from:
+A class with one row in a thousand has about one row in a thousand of a random sample, too few to
+learn from. So classes with less than a quarter of an equal share are sampled separately, up to that
+many rows, and every row is weighted by the number of rows it represents:
 
     w_i = n_c / m_c          n_c rows of a class, m_c of them in the sample
 
-for rare classes, one by one, and for all others together. Which rows of a rare class are taken is
-decided by random keys that follow from their positions, the smallest first: they are the same
-however rows are cut into blocks, and sums of blocks need to keep no more than are taken.
+for each rare class, and for all others together. The rows of a rare class with the smallest keys
+are taken, where a key is a pseudo-random function of the position: the sample does not depend on
+how rows are split into blocks, and each block keeps at most as many rows as are taken.
 """
 
 from dataclasses import dataclass, replace
@@ -26,14 +26,14 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class ClassSamples:
-    """Samples of labelled rows: one to grow on, and a larger one for the last correction.
+    """Samples of labelled rows: one for the growth, and a larger one for the final correction.
 
     Attributes
     ----------
     many : Rows
-        For the last correction.
+        For the final correction.
     few : Rows
-        To grow on, drawn from them.
+        For the growth, drawn from `many`.
     """
 
     many: Rows
@@ -43,7 +43,7 @@ class ClassSamples:
     def of(
         rows: Rows | Blocks, sampling: Sampling | None, seed: int, context: FitContext
     ) -> "ClassSamples":
-        """Draw the samples; both are all rows where these are few."""
+        """Draw the samples; for small data, both consist of all rows."""
         if sampling is None:
             all_rows = in_memory(rows)
             return ClassSamples(all_rows, all_rows)
@@ -53,14 +53,14 @@ class ClassSamples:
         return ClassSamples(many, at_most(many, sampling.size, seed, settings.rare_share))
 
     def sample(self, turn: int) -> Rows:
-        """Return the rows to grow on, in every turn."""
+        """Return the rows for the growth, the same for every turn."""
         return self.few
 
     def held_out(self) -> None:
-        """Return None: ridge and width are chosen by folds."""
+        """Return None: ridge and width are chosen by cross-validation."""
 
     def input_range(self) -> Float64:
-        """Return the smallest and largest inputs of the rows to grow on."""
+        """Return the smallest and largest inputs of the rows for the growth."""
         X = self.few.X
         return np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
 
@@ -82,9 +82,9 @@ def at_most(
     seed : int
         Seed of the sample.
     rare_share : float
-        A class with a smaller share of an equal number of rows is rare.
+        A class with less than this fraction of an equal share of the rows is rare.
     context : FitContext or None
-        Its journal checks that rows have the order they had in an earlier run.
+        Its journal is used to check that the rows are in the same order as in an earlier run.
     """
     if len(rows) <= n:
         return in_memory(rows)
@@ -96,9 +96,7 @@ def at_most(
     if not rare.any():
         return sample
     found = blocks.total(OfRareClasses(np.flatnonzero(rare), enough, seed))
-    return _put_together(
-        len(rows), sample.take(np.flatnonzero(~rare[class_numbers(sample.Y)])), found
-    )
+    return _combined(len(rows), sample.take(np.flatnonzero(~rare[class_numbers(sample.Y)])), found)
 
 
 def _n_classes(n_outputs: int) -> int:
@@ -106,7 +104,7 @@ def _n_classes(n_outputs: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RareRows:
     """Rows of rare classes.
 
     Attributes
@@ -116,7 +114,7 @@ class Found:
         Those with the smallest keys, class by class.
     keys : ndarray of shape (n_rows,)
     counts : ndarray of shape (n_rare,)
-        How many rows there are of each class, taken or not.
+        Total number of rows of each class, taken or not.
     """
 
     classes: NDArray[np.intp]
@@ -127,14 +125,14 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class OfRareClasses:
-    """The work of finding them.
+    """The `Work` of selecting rows of rare classes.
 
     Attributes
     ----------
     classes : ndarray of shape (n_rare,)
         Ascending.
     most : int
-        Rows of a class to take at most.
+        Maximum number of rows per class.
     seed : int
         Seed of the keys.
     """
@@ -143,24 +141,24 @@ class OfRareClasses:
     most: int
     seed: int
 
-    # It looks at the rows as they are.
+    # The rows are used directly.
     width = 1
 
-    def of(self, rows: Rows) -> Found:
-        """Return what is found among some rows."""
+    def of(self, rows: Rows) -> RareRows:
+        """Return the selected rows of a block."""
         of_class = class_numbers(rows.Y)
         at = np.flatnonzero(np.isin(of_class, self.classes))
         counts = np.array([np.sum(of_class == c) for c in self.classes], dtype=np.intp)
         keys = _keys(rows.start + at, self.seed)
-        return self._smallest(Found(self.classes, rows.take(at), keys, counts))
+        return self._smallest(RareRows(self.classes, rows.take(at), keys, counts))
 
-    def join(self, one: Found, other: Found) -> Found:
-        """Return what is found in both."""
+    def join(self, one: RareRows, other: RareRows) -> RareRows:
+        """Combine two selections."""
         keys = np.concatenate([one.keys, other.keys])
         rows, counts = joined([one.rows, other.rows]), one.counts + other.counts
-        return self._smallest(Found(self.classes, rows, keys, counts))
+        return self._smallest(RareRows(self.classes, rows, keys, counts))
 
-    def _smallest(self, found: Found) -> Found:
+    def _smallest(self, found: RareRows) -> RareRows:
         """Keep the smallest keys of every class, in their order."""
         order = np.argsort(found.keys)
         of_class = class_numbers(found.rows.Y)[order]
@@ -169,7 +167,7 @@ class OfRareClasses:
 
 
 def _keys(positions: NDArray[np.intp], seed: int) -> NDArray[np.uint64]:
-    """Return a number for each position that looks random; no two are the same (splitmix64)."""
+    """Return a pseudo-random key for each position, all different (splitmix64)."""
     found = positions.astype(np.uint64) + np.uint64(seed % 2**31 * 2**32)
     found = (found + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -177,8 +175,8 @@ def _keys(positions: NDArray[np.intp], seed: int) -> NDArray[np.uint64]:
     return found ^ (found >> np.uint64(31))
 
 
-def _put_together(n: int, others: Rows, found: Found) -> Rows:
-    """Return rows of all classes; each counts for as many as it was drawn from, 1 on average."""
+def _combined(n: int, others: Rows, found: RareRows) -> Rows:
+    """Return rows of all classes, weighted by the number of rows they represent, with mean 1."""
     rows = joined([others, found.rows])
     of_class = class_numbers(found.rows.Y)
     taken = [len(others), *(np.sum(of_class == c) for c in found.classes)]

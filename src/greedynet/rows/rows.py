@@ -1,9 +1,9 @@
 """Rows: validated arrays in canonical order.
 
-A fit sees a sample weight of two and a row written twice as the same thing, and the order of the
-rows as nothing at all, because both are taken out here: rows of weight zero are dropped, equal rows
-are merged and their weights added, and the rest is sorted. This is done up to `CANONICAL_ROWS`
-rows, where it costs nothing; larger data keep their order.
+For a fit, a sample weight of two is equivalent to a repeated row, and the order of the rows has no
+effect. This is ensured here: rows of weight zero are dropped, equal rows are merged and their
+weights added, and the result is sorted. It is done for up to `CANONICAL_ROWS` rows, where the cost
+is negligible; larger data keep their order.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ CANONICAL_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Data as the algorithm takes it.
+    """Data in the form used by the algorithm.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Rows:
     effective_size : float or None
         Number of rows of equal weight that carry as much information; None for `len(rows)`.
     start : int
-        Position of the first one among all rows, where these are a block of them.
+        Position of the first row among all rows, if these are a block of them.
     """
 
     X: NDArray[np.floating]
@@ -57,7 +57,7 @@ class Rows:
 
     @property
     def digest(self) -> str:
-        """Digest of all numbers, in their order: rows with the same one are the same rows."""
+        """Digest of all numbers in order, which identifies the rows."""
         found = blake2b(digest_size=8)
         for part in (self.X, self.Y, self.weights):
             if part is not None:
@@ -67,16 +67,16 @@ class Rows:
 
     @property
     def n_independent(self) -> float:
-        """Number of rows, as far as noise and degrees of freedom are concerned."""
+        """Effective sample size, for noise and degrees of freedom."""
         return float(len(self)) if self.effective_size is None else self.effective_size
 
     @property
     def row_scale(self) -> Float64 | None:
-        """Square roots of the weights, by which rows are multiplied."""
+        """Square roots of the weights, the factors of the rows in least squares."""
         return None if self.weights is None else np.sqrt(self.weights)
 
     def weighted(self, values: Float64) -> Float64:
-        """Rows of `values` times the square roots of the weights."""
+        """Return the rows of `values` times the square roots of the weights."""
         return values if self.weights is None else values * np.sqrt(self.weights)[:, None]
 
     @property
@@ -90,7 +90,7 @@ class Rows:
         return Rows(self.X[chosen], self.Y[chosen], weights)
 
     def canonical(self, merged_up_to: int = CANONICAL_ROWS) -> "Rows":
-        """Without rows of weight zero; equal rows merged and sorted, unless there are very many."""
+        """Return the rows of positive weight; merged and sorted, unless there are too many."""
         rows = self
         if rows.weights is not None and not rows.weights.all():
             rows = rows.take(np.flatnonzero(rows.weights))
@@ -100,7 +100,7 @@ class Rows:
 
     def _merged(self) -> "Rows":
         weights = np.ones(len(self)) if self.weights is None else self.weights
-        # By weight last: those of equal rows are then added in one order.
+        # Weights are the last key: those of equal rows are then always added in the same order.
         order = np.lexsort(np.column_stack([self.X, self.Y, weights]).T[::-1])
         X, Y, weights = self.X[order], self.Y[order], weights[order]
         new = np.ones(len(X), dtype=bool)
@@ -111,16 +111,16 @@ class Rows:
     def _mean_one(self) -> "Rows":
         if self.weights is None or (self.weights == self.weights[0]).all():
             return replace(self, weights=None)
-        # By way of the largest: the sum of huge weights must not overflow.
+        # Divide by the largest first: the sum of huge weights could overflow.
         largest = self.weights.max()
         mean = largest * (self.weights / largest).mean()
         return replace(self, weights=self.weights / rounded(mean))
 
 
 def rounded(value: Any) -> Any:
-    """Return numbers to twelve digits: sums of the same numbers in another order agree to these.
+    """Round to twelve digits, to which sums of the same numbers in any order agree.
 
-    What they scale is then the same to the last bit wherever the rows are.
+    Data scaled by them are then bitwise the same, however the rows are stored.
     """
     mantissa, exponent = np.frexp(value)
     return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)

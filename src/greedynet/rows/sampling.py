@@ -1,8 +1,8 @@
-"""Samples of very many rows: whether they are needed, how large they are, and the rows in them.
+"""Samples of large data: whether they are needed, their size, and their rows.
 
-A sample of some thousand rows shows which neurons to take; only their weights gain from more. So
-every growth and every correction sees a sample of its own, and the rest of the rows is needed for
-sums at the end.
+A sample of several thousand rows suffices to choose neurons; only their weights benefit from more.
+So every growth and every correction uses its own sample, and all rows are used only for sums at the
+end.
 """
 
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How large samples are.
+    """Sizes of the samples.
 
     Attributes
     ----------
     rows_per_weight : int
-        Rows for every inner weight of the network, between `least` and `most` rows in all.
+        Rows per inner weight of the network; in total at least `least` and at most `most` rows.
     least, most : int
     held_out : float
-        Share of the rows to score networks on, where there is no validation set.
+        Fraction of the rows on which networks are scored if there is no validation set.
     corrected : int
-        Up to so many rows the last correction sees them all; beyond that a larger sample of `many`
-        rows, or `many_numbers` numbers if that is less, in which the noise that a correction
-        leaves in a network is negligible.
+        Up to this number of rows the final correction uses all of them; beyond that, a larger
+        sample of `many` rows, or of `many_numbers` numbers if that is less, with which the noise in
+        a corrected network is negligible.
     many, many_numbers : int
     classified : int
-        The same limit for the last correction of a classifier, which keeps its rows in memory.
+        Maximum number of rows in the final correction of a classifier, which are kept in memory.
     rare_share : float
-        A class with less than this share of an equal number of rows is rare: its rows are sampled
-        on their own.
+        A class with less than this fraction of an equal share of the rows is rare: its rows are
+        sampled separately.
     """
 
     rows_per_weight: int = 8
@@ -54,14 +54,14 @@ class SamplingSettings:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How very many rows are sampled: decided once for a fit, and carried along.
+    """How large data are sampled, decided once for a fit.
 
     Attributes
     ----------
     size : int
         Rows in a sample.
     larger : int
-        Rows in the sample for the last correction; 0 for all rows.
+        Rows in the sample for the final correction; 0 for all rows.
     settings : SamplingSettings
     """
 
@@ -76,16 +76,16 @@ class Sampling:
         settings: SamplingSettings,
         held_out: float = 0.0,
     ) -> "Sampling | None":
-        """Return how to sample; None if samples would be more than half of the rows.
+        """Return how to sample; None if a sample would be at least half of the rows.
 
         Parameters
         ----------
         rows : Rows or Blocks
         n_neurons : int
-            Neurons that the network may have.
+            Maximum number of neurons of the network.
         settings : SamplingSettings
         held_out : float
-            Share of the rows that will not be trained on.
+            Fraction of the rows that are held out.
         """
         n_rows = len(rows) - int(np.ceil(held_out * len(rows)))
         wanted = settings.rows_per_weight * n_neurons * (rows.n_features + 1)
@@ -100,14 +100,14 @@ class Sampling:
 
 
 class Samples(Protocol):
-    """The rows that the stages of a fit see."""
+    """The rows used by the stages of a fit."""
 
     def sample(self, turn: int) -> Rows:
-        """Return the rows for a turn: growths and corrections have turns of their own."""
+        """Return the rows for a turn: each growth and correction has its own turn."""
         ...
 
     def held_out(self) -> Rows | None:
-        """Return rows that are in no sample, to score networks on; None if there are none."""
+        """Return held-out rows, which are in no sample, for scoring; None if there are none."""
         ...
 
     def input_range(self) -> Float64:
@@ -117,7 +117,7 @@ class Samples(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FewRows:
-    """Few rows: every stage sees them all."""
+    """Small data: every stage uses all rows."""
 
     rows: Rows
 
@@ -135,7 +135,7 @@ class FewRows:
 
 
 class RandomSamples:
-    """Samples of many rows, all drawn in one pass.
+    """Samples of large data, all drawn in one pass.
 
     Parameters
     ----------
@@ -146,13 +146,13 @@ class RandomSamples:
     seed : int
         Seed of the samples.
     hold_out : float, default=0.0
-        Share of the rows to keep out of all samples, but at most `size` rows.
+        Fraction of the rows to hold out from all samples, at most `size` rows.
     turns : int, default=3
-        Different samples; after them the first come again, or earlier if there are fewer rows.
+        Number of different samples; then they repeat, or earlier if there are too few rows.
     larger : int, default=0
-        Rows in one more sample, for the last correction; 0 for none.
+        Rows in another sample, for the final correction; 0 for none.
     context : FitContext
-        Its journal checks that rows have the order they had in an earlier run.
+        Its journal is used to check that the rows are in the same order as in an earlier run.
     """
 
     def __init__(
@@ -172,25 +172,25 @@ class RandomSamples:
         n_held = min(size, int(hold_out * n))
         drawn = np.random.default_rng(seed).choice(n, min(n, n_held + turns * size), replace=False)
         self._held, self._rest = np.sort(drawn[:n_held]), drawn[n_held:]
-        # In any order: drawing them in a random one takes memory for the numbers of all rows.
+        # Without shuffling, which would need memory for the positions of all rows.
         draw = np.random.default_rng([seed, 1])
         self._larger = np.sort(draw.choice(n, larger, replace=False, shuffle=False))
 
     @cached_property
     def _drawn(self) -> tuple[NDArray[np.intp], Rows]:
-        """All rows that were drawn, and their positions."""
+        """The positions of all drawn rows, and these rows."""
         positions = np.unique(np.concatenate([self._held, self._rest, self._larger]))
         rows = self.blocks.take(positions)
         self._check_order(rows)
         return positions, rows
 
     def _check_order(self, rows: Rows) -> None:
-        """Refuse rows in another order than in an earlier run: sums do not depend on it."""
+        """Raise an error if the order has changed since an earlier run: sums do not detect it."""
         (known,) = self._context.journal.once(lambda _: (rows.digest,))
         if known != rows.digest:
             raise ValueError(
-                "`X` must give its rows in the order they had when the fit was begun, got another "
-                "one: restore the order, or give another `checkpoint` to begin anew."
+                "`X` must yield its rows in the same order as when the fit was started, got a "
+                "different one: restore the order, or use another `checkpoint` to start again."
             )
 
     def _take(self, positions: NDArray[np.intp]) -> Rows:
@@ -203,11 +203,11 @@ class RandomSamples:
         return self._take(np.sort(self._rest[at]))
 
     def held_out(self) -> Rows | None:
-        """Return rows that are in no sample; None if there are none."""
+        """Return the held-out rows, which are in no sample; None if there are none."""
         return self._take(self._held) if len(self._held) else None
 
     def larger(self) -> Rows | None:
-        """Return the rows for the last correction; None if these are all rows."""
+        """Return the sample for the final correction; None if it uses all rows."""
         return self._take(self._larger) if len(self._larger) else None
 
     def input_range(self) -> Float64:
@@ -225,19 +225,19 @@ def samples_of(
     sizes: BlockSizes,
     context: FitContext,
 ) -> FewRows | RandomSamples:
-    """Return the rows that the stages of a regression see.
+    """Return the rows used by the stages of a regression.
 
     Parameters
     ----------
     rows : Rows or Blocks
     sampling : Sampling or None
-        None if every stage sees all rows.
+        None if every stage uses all rows.
     seed : int
         Seed of the samples.
     hold_out : bool
-        Whether rows are needed to score networks on.
+        Whether rows are held out for scoring.
     larger : bool
-        Whether there is a last correction.
+        Whether there is a final correction.
     sizes : BlockSizes
     context : FitContext
     """

@@ -1,4 +1,4 @@
-"""Scaling of inputs and outputs, and the way back for the weights of a network."""
+"""Scaling of inputs and outputs, and the conversion of weights to the original units."""
 
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ class InputScaling:
 
     @staticmethod
     def identity(n_features: int) -> "InputScaling":
-        """Leave the inputs as they are."""
+        """Return the identity map."""
         return InputScaling(np.zeros(n_features), np.ones(n_features))
 
     @staticmethod
@@ -29,31 +29,31 @@ class InputScaling:
         """Map the range of each column onto [-1, 1], the cube on which the paper works."""
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         width = high / 2 - low / 2
-        # A constant column says nothing: infinite width gives it the weight zero.
+        # A constant column has no information: infinite width gives it zero weight.
         width[width == 0] = np.inf
         return InputScaling(low / 2 + high / 2, width)
 
     @staticmethod
     def standard(rows: Rows) -> "InputScaling":
-        """Map each column to mean 0 and standard deviation 1; one far row hardly moves the rest."""
-        # In one order of memory: sums of the same numbers must not differ.
+        """Map each column to mean 0 and standard deviation 1; robust to a single outlier."""
+        # Always C order: sums of the same numbers must not differ.
         X = np.ascontiguousarray(rows.X, dtype=np.float64)
         largest = np.abs(X).max(axis=0)
         largest[largest == 0] = 1.0
         unit = X / largest
         center = np.average(unit, axis=0, weights=rows.weights)
         width = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
-        # Constant but for rounding: infinite width gives the column the weight zero.
+        # Constant up to rounding: infinite width gives the column zero weight.
         width[(np.ptp(X, axis=0) == 0) | (width < 1e-14)] = np.inf
         return InputScaling(center * largest, width * largest)
 
     @staticmethod
     def limiting_kurtosis(rows: Rows) -> "InputScaling":
-        """Map to mean 0 and deviation 1, but less for columns that are nearly always the same.
+        """Map to mean 0 and standard deviation 1, but smaller for nearly constant columns.
 
-        A pixel that is nearly always 0 has a tiny deviation, and dividing by it blows up its few
-        other values. Columns with a kurtosis `m4 / m2^2` above 10 are divided by `(m4 / 10)^(1/4)`
-        instead of `m2^(1/2)`.
+        A pixel that is nearly always 0 has a tiny standard deviation, and dividing by it would
+        inflate its few other values. Columns with a kurtosis `m4 / m2^2` above 10 are divided by
+        `(m4 / 10)^(1/4)` instead of `m2^(1/2)`.
         """
         standard = InputScaling.standard(rows)
         fourth = np.average(standard.apply(rows.X) ** 4.0, axis=0, weights=rows.weights)
@@ -61,17 +61,17 @@ class InputScaling:
         return replace(standard, width=standard.width * share)
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Scaled inputs, in the precision of `X`."""
+        """Return scaled inputs, in the precision of `X`."""
         scaled = (X - self.center) / self.width
         return np.ascontiguousarray(scaled, dtype=X.dtype)
 
     def fold(self, points: Float64) -> Float64:
-        """Turn weights on the scaled inputs, bias last, into weights on the inputs as they came."""
+        """Convert weights for scaled inputs, bias last, to weights for the original units."""
         weights = points[:, :-1] / self.width
         return np.column_stack([weights, points[:, -1] - weights @ self.center])
 
     def unfold(self, points: Float64) -> Float64:
-        """Turn weights on the inputs as they came, bias last, into weights on the scaled inputs."""
+        """Convert weights for the original units, bias last, to weights for scaled inputs."""
         bias = points[:, -1] + points[:, :-1] @ self.center
         width = np.where(np.isinf(self.width), 0.0, self.width)
         return np.column_stack([points[:, :-1] * width, bias])
@@ -79,14 +79,14 @@ class InputScaling:
 
 @dataclass(frozen=True, eq=False)
 class OutputScaling:
-    """An affine map of each output, `y -> (y - center) / scale`, so that outputs weigh the same."""
+    """An affine map of each output, `y -> (y - center) / scale`, so that all count equally."""
 
     center: Float64
     scale: Float64
 
     @staticmethod
     def of(rows: Rows, centred: bool) -> "OutputScaling":
-        """Unit root mean square of each output; about its mean if the network has a constant."""
+        """Scale to unit root mean square; about the mean if the network has an affine term."""
         size = np.abs(rows.Y).max(axis=0)
         size[size == 0] = 1.0
         unit = rows.Y / size
@@ -94,10 +94,10 @@ class OutputScaling:
         if not centred:
             center = np.zeros_like(center)
         scale = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
-        # A constant output is zero after centring but for rounding, which must not be blown up.
+        # A constant output is zero after centring up to rounding, which must not be amplified.
         scale[scale < 1e-14] = 1.0
         return OutputScaling(center * size, scale * size)
 
     def apply(self, Y: Float64) -> Float64:
-        """Scaled outputs."""
+        """Return scaled outputs."""
         return np.asarray((Y - self.center) / self.scale)

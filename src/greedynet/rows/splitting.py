@@ -1,4 +1,4 @@
-"""Rows to train on and rows to score networks on: held out once, or fold by fold."""
+"""Splits into training and held-out rows: a single one, or folds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ Split = tuple[Rows, Rows]
 
 @dataclass(frozen=True)
 class FoldSettings:
-    """How many stratified folds there are.
+    """Number of stratified folds.
 
     Attributes
     ----------
     n_folds : int
-        Folds of one partition of the rows.
+        Folds per repeat.
     max_repeats : int
-        Partitions at most.
+        Maximum number of repeats.
     enough, enough_of_others : int
-        Folds are used until so many rows have been held out, and so many that are not of the
-        largest class: more add little.
+        Folds are used until this many rows have been held out, and this many outside the largest
+        class: more would add little.
     """
 
     n_folds: int = 5
@@ -52,10 +52,10 @@ def hold_out(
     ----------
     rows : Rows
     fraction : float
-        Share of the rows to hold out.
+        Fraction of the rows to hold out.
     seed : int
     stratified : bool
-        Whether every class is to have its share.
+        Whether to preserve the class proportions.
     merged_up_to : int
         See `Rows.canonical`.
     """
@@ -63,8 +63,8 @@ def hold_out(
     n_held = int(np.ceil(fraction * len(rows)))
     if len(rows) - n_held < 1:
         raise ValueError(
-            f"`validation_fraction`={fraction} leaves no row to train on, got "
-            f"n_samples={len(rows)}: leave it out to choose the width without held-out rows."
+            f"`validation_fraction`={fraction} leaves no training rows, got "
+            f"n_samples={len(rows)}: omit it to choose the width without held-out rows."
         )
     with named("validation_fraction"):
         train, held = train_test_split(
@@ -77,10 +77,10 @@ def hold_out(
 
 
 def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS) -> list[Split]:
-    """Return training and held-out rows of each fold that `cv` asks for.
+    """Return training and held-out rows of each fold of `cv`.
 
-    A number of folds leaves their choice to us, so the canonical rows are split; a splitter or a
-    list of positions refers to the rows as given.
+    For a number of folds, the canonical rows are split; a splitter or a list of positions refers to
+    the rows as given.
     """
     if isinstance(cv, Integral):
         rows, n_folds = rows.canonical(merged_up_to), int(cv)
@@ -93,13 +93,13 @@ def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS)
     splits = _taken(rows, cv)
     if not splits:
         raise ValueError(
-            "`cv` gave no fold: pass a number, a splitter, or a list of folds. A generator is "
-            "spent after one fit: write cv=list(folds)."
+            "`cv` yielded no folds: pass a number, a splitter, or a list of folds. A generator is "
+            "exhausted after one fit: write cv=list(folds)."
         )
     if any(part.n_weighted == 0 for fold in splits for part in fold):
         raise ValueError(
-            "`cv` gave a fold without rows of positive weight to train on or to judge by: choose "
-            "other folds."
+            "`cv` yielded a fold without training or test rows of positive weight: choose other "
+            "folds."
         )
     return [(train.canonical(merged_up_to), held.canonical(merged_up_to)) for train, held in splits]
 
@@ -111,8 +111,8 @@ def _taken(rows: Rows, splitter: Any) -> list[Split]:
             return [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
         except (IndexError, TypeError) as error:
             raise ValueError(
-                "`cv` must give pairs of training and test positions, both of rows of `X`, got "
-                f"others ({error})."
+                "`cv` must yield pairs of training and test positions, both of rows of `X`, got "
+                f"something else ({error})."
             ) from None
 
 
@@ -120,7 +120,7 @@ def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Spli
     """Return stratified folds, until enough rows have been held out."""
     labels = class_numbers(rows.Y)
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    # A class of one row cannot be held out and be trained on: it is always trained on.
+    # A class of one row cannot be in both parts: it is always used for training.
     single, many = (np.flatnonzero(rare) for rare in (counts[which] == 1, counts[which] > 1))
     if not len(many):
         return [(rows, rows)]
@@ -139,5 +139,5 @@ def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Spli
 
 
 def n_of_others(rows: Rows) -> int:
-    """Return how many rows are not of the largest class, which tell about classes; 1 at least."""
+    """Return the number of rows outside the largest class; at least 1."""
     return max(1, len(rows) - int(np.unique(class_numbers(rows.Y), return_counts=True)[1].max()))

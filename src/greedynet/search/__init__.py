@@ -1,7 +1,7 @@
-"""Which neuron next: interchangeable searches behind one interface, and what they search in.
+"""Search for the next neuron: interchangeable searches behind one interface.
 
 May import `support`, `linalg`, `activations`, `losses`, `rows` and `model`; it knows the factor of
-the chosen columns and the residual, and nothing of the loop that asks it.
+the chosen columns and the residual, and nothing of the greedy loop that calls it.
 """
 
 from greedynet.search.base import Candidate, Recallable, Search, SearchFactory

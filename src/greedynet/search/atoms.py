@@ -1,12 +1,12 @@
-"""The dictionary: normalised atoms from points on the sphere and rows of data (GSN 1).
+"""The dictionary: normalised atoms given by points on the sphere and rows of data (GSN 1).
 
     g_j = s * sigma(X a_j + b_j) / norm_j,    norm_j = || s * sigma(X a_j + b_j) ||
 
-with `s` the square roots of the sample weights. The greedy algorithm needs two things of it: the
-product of all atoms with a few vectors (`correlate`) and single atoms (`columns`).
+where `s` are the square roots of the sample weights. The greedy algorithm needs the products of all
+atoms with a few vectors (`correlate`) and single atoms (`columns`).
 
-The atoms are kept as rows of blocks. Blocks that fit into the memory budget are held; the others
-are computed anew whenever they are needed. A dense dictionary is the case where all fit.
+The atoms are the rows of blocks. Blocks that fit into the memory budget are stored; the others are
+recomputed whenever they are needed. A dense dictionary is the case where all fit.
 """
 
 import numpy as np
@@ -25,35 +25,35 @@ MEMORY_BUDGET = 4 * 2**30
 
 
 class Dictionary:
-    """Normalised atoms `g_j`, all of them as products, single ones as columns.
+    """Normalised atoms `g_j`: products with all of them, and single ones as columns.
 
     Parameters
     ----------
     points : ndarray of shape (n_points, d + 1)
         Inner weights, bias last.
     X : ndarray of shape (n_rows, d)
-        Rows on which the atoms live.
+        Rows on which the atoms are evaluated.
     row_scale : ndarray of shape (n_rows,) or None, default=None
         Square roots of the sample weights; None for ones.
     labels : ndarray of shape (n_points,) or None, default=None
-        Numbers by which the points are known; None for 0, 1, 2, ...
+        Numbers that identify the points; None for 0, 1, 2, ...
     min_active : int, default=1
-        Rows on which an atom must not vanish, and, unless it vanishes nowhere, rows on which it
-        must vanish. An atom that lives on two rows of the training data may take any value on
-        others.
+        Minimum number of rows on which an atom must be nonzero and, unless it is nonzero on all
+        rows, on which it must be zero. An atom supported on two training rows could take arbitrary
+        values elsewhere.
     activation : Activation, default=ReLU()
-        What a neuron does.
+        Activation of the neurons.
     dtype : {float64, float32}, default=float64
-        Precision in which atoms are held and multiplied. Single columns are always float64.
+        Precision in which atoms are stored and multiplied. Single columns are always float64.
     memory_budget : int, default=4 GiB
-        Bytes the held blocks and the work space may take together.
+        Maximum number of bytes of the stored blocks and the workspace together.
     pool : Pool or None, default=None
         Threads over blocks.
 
     Attributes
     ----------
     labels : ndarray of shape (n_atoms,)
-        Labels of the points that gave atoms: active on enough rows, with a norm of at least 1e-6.
+        Labels of the points that give atoms: active on enough rows, with a norm of at least 1e-6.
     points : ndarray of shape (n_atoms, d + 1)
         The inner weights of the atoms.
     norms : ndarray of shape (n_atoms,)
@@ -100,7 +100,7 @@ class Dictionary:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of the atoms held in memory."""
+        """Bytes of the atoms stored in memory."""
         return sum(block.nbytes for block in self._held.values())
 
     def correlate(self, vectors: Float64) -> Float64:
@@ -124,7 +124,7 @@ class Dictionary:
         return products
 
     def lengths(self, power: float) -> Float64:
-        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, `w` the sample weights.
+        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, with sample weights `w`.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Dictionary:
         return lengths
 
     def atoms(self, block: slice) -> Array:
-        """Return neighbouring atoms, one per row, from a held block or computed anew."""
+        """Return consecutive atoms, one per row, from a stored block or recomputed."""
         home = block.start - block.start % self._block_length
         held = self._held.get(home)
         if held is not None and block.stop <= home + len(held):
@@ -182,18 +182,18 @@ class Dictionary:
         return np.column_stack([np.asarray(X, dtype=np.float64), np.ones(len(X))])
 
     def _plan(self, n_points: int, memory_budget: int) -> None:
-        """Choose the length of a block; it depends on data and budget, never on threads."""
+        """Choose the length of a block, which depends on data and budget, never on threads."""
         atom_bytes = max(1, self.n_rows) * self.dtype.itemsize
-        # The rows twice, the points, a few numbers for each atom; and a twentieth for what the
-        # factor and the threads take.
+        # The rows twice, the points, a few numbers for each atom; and a twentieth for the factor
+        # and the threads.
         taken = self._rows_t.nbytes + self._X.nbytes + 8 * (len(self._rows_t) + 5) * n_points
         room = memory_budget - memory_budget // 20 - taken
         work = self.pool.n_threads * atom_bytes
         if room < work:
             raise ValueError(
-                f"`memory_budget` must hold the data and one atom of {self.n_rows} rows for each "
-                f"of {self.pool.n_threads} threads, at least {memory_budget - room + work} bytes, "
-                f"got {memory_budget}; allow more memory, fewer points or fewer rows."
+                f"`memory_budget` must cover the data and one atom of {self.n_rows} rows for "
+                f"each of {self.pool.n_threads} threads, at least {memory_budget - room + work} "
+                f"bytes, got {memory_budget}: increase it, or use fewer points or rows."
             )
         share = min(BLOCK_BYTES, room // 64)
         self._block_length = max(1, share // atom_bytes)
@@ -204,7 +204,7 @@ class Dictionary:
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def _raw(self, points: Float64) -> Array:
-        """Atoms before normalisation, one per row, `(len(points), n_rows)`."""
+        """Return atoms before normalisation, one per row, `(len(points), n_rows)`."""
         z = points.astype(self.dtype) @ self._rows_t
         activate(self.activation, z)
         if self._row_scale is not None:
@@ -212,7 +212,7 @@ class Dictionary:
         return z
 
     def _measure(self, points: Float64) -> tuple[Float64, NDArray[np.intp]]:
-        """Norms of the raw atoms, and the number of rows on which each is not zero."""
+        """Return norms of the raw atoms, and the number of rows on which each is nonzero."""
         norms = np.empty(len(points))
         active = np.empty(len(points), dtype=np.intp)
 
@@ -225,7 +225,7 @@ class Dictionary:
         return norms, active
 
     def _hold(self) -> None:
-        """Compute and keep as many blocks as the budget allows, the first ones first."""
+        """Compute and store as many blocks as the budget allows, starting with the first."""
         self._held: dict[int, Array] = {}
         atom_bytes = self.n_rows * self.dtype.itemsize
         chosen, room = [], self._room

@@ -1,4 +1,4 @@
-"""What the greedy loop asks of a search, and the scores by which atoms are ranked."""
+"""The interface between the greedy loop and a search, and the scores of atoms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ RULES: tuple[Rule, ...] = ("ols", "oga")
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A neuron a search proposes.
+    """A neuron proposed by a search.
 
     Attributes
     ----------
     point : ndarray of shape (d + 1,)
         Inner weights, bias last.
     norm : float
-        Norm of the neuron on the training rows: the column is the neuron divided by it.
+        Norm of the neuron on the training rows, by which the column is divided.
     column : ndarray of shape (n_rows,)
         The normalised neuron on the training rows, sample weights included.
     index : int
-        Position among the sampled points.
+        Position among the sampled points; -1 without a dictionary.
     """
 
     point: Float64
@@ -38,23 +38,23 @@ class Candidate:
 
 
 class Search(Protocol):
-    """Finds the next neuron; is told what became of it."""
+    """Proposes the next neuron, and is notified whether it was accepted."""
 
     def propose(self, factor: Factor) -> Candidate | None:
         """Return the best next neuron for the factor's residual; None if there is none."""
         ...
 
     def accept(self, factor: Factor) -> None:
-        """Take note that the proposed neuron is now the factor's last column."""
+        """Update the search after the proposed neuron became the last column of the factor."""
         ...
 
     def reject(self) -> None:
-        """Take note that the proposed neuron depends on the columns; it must not come again."""
+        """Exclude the proposed neuron, which depends on the columns of the factor."""
         ...
 
 
 class SearchFactory(Protocol):
-    """Begins a search once the rows are known; what `search=` of the estimators takes."""
+    """Starts a search once the rows are known; a value for `search=` of the estimators."""
 
     def begin(self, X: Float64, row_scale: Float64 | None, seed: int) -> Search:
         """Return a search on some rows.
@@ -62,32 +62,32 @@ class SearchFactory(Protocol):
         Parameters
         ----------
         X : ndarray of shape (n_rows, d)
-            Inputs, scaled to mean 0 and deviation 1.
+            Inputs, scaled to mean 0 and standard deviation 1.
         row_scale : ndarray of shape (n_rows,) or None
-            Square roots of the sample weights, by which columns are to be multiplied; None for 1.
+            Square roots of the sample weights, by which columns must be multiplied; None for 1.
         seed : int
-            Differs where a fit grows several networks.
+            Random seed; it differs between the networks of a fit.
         """
         ...
 
 
 @runtime_checkable
 class Recallable(Search, Protocol):
-    """A search that another run of it can take up."""
+    """A search that can be resumed by another run."""
 
     def memory(self) -> Sequence[Any]:
-        """Return what the neuron just proposed is known by; then what it takes to go on."""
+        """Return the key of the neuron just proposed, then the state needed to continue."""
         ...
 
     def recall(self, factor: Factor, found: Any, *rest: Any) -> Candidate:
-        """Propose what an earlier run found, without looking for it.
+        """Propose a neuron found in an earlier run, without searching.
 
         Parameters
         ----------
         factor : Factor
             The columns so far.
         found, *rest
-            What `memory` returned; the rest with the last neuron only.
+            The values returned by `memory`; the rest only with the last neuron.
         """
         ...
 
@@ -95,22 +95,22 @@ class Recallable(Search, Protocol):
 def scores(
     correlations: Float64, outside: Float64, rule: Rule, factor: Factor, alpha: float = 0.0
 ) -> Float64:
-    """Squared score of every atom; several outputs count by the norm of their correlations.
+    """Return the squared score of every atom, with the norm over several outputs.
 
         OGA:  || <r, g> ||^2          OLS:  || <r, g> ||^2 / (|| (I - QQ') g ||^2 + alpha)
 
-    The second is what the atom takes from the squared error, less the ridge on its weight.
+    The second is the decrease of the penalised squared error.
 
     Parameters
     ----------
     correlations : ndarray of shape (n_atoms, n_outputs)
         `<r, g_j>` for each output.
     outside : ndarray of shape (n_atoms,)
-        `|| (I - QQ') g_j ||^2`, what of each atom lies outside the span.
+        `|| (I - QQ') g_j ||^2`, the squared norm of each atom outside the span.
     rule : {"ols", "oga"}
-        Which score.
+        The kind of score.
     factor : Factor
-        Atoms that it would refuse as dependent get no score.
+        Atoms that it would reject as dependent get no score.
     alpha : float
         Ridge on the outer weights.
     """

@@ -1,6 +1,6 @@
-"""The continuous search: every threshold along many directions, then polish.
+"""The continuous search: every threshold along many directions, then a local refinement.
 
-No dictionary is sampled. In one dimension the scan alone is the exact optimum.
+No dictionary is sampled. In one dimension the scan alone finds the exact optimum.
 """
 
 from collections.abc import Callable
@@ -20,18 +20,18 @@ from greedynet.support.types import Float64
 _T = TypeVar("_T")
 
 N_POLISHED = 2
-# Beyond so many inputs the d x d systems of a step cost more than they bring.
+# With more inputs, the d x d systems of a step cost more than they gain.
 MAX_POLISHED_FEATURES = 1_000
 
-# Directions are scanned in groups of this many rows x directions: each a unit of work for a thread.
+# Directions are scanned in groups of this many rows x directions, the unit of work of a thread.
 _GROUP_ELEMENTS = 2**16
 
 
 class ContinuousSearch:
-    """The neuron that lowers the error most, over all thresholds of a pool of directions.
+    """Finds the neuron that lowers the error most, over all thresholds of a pool of directions.
 
-    The best few are polished off the pool, and the direction of every neuron that is taken joins
-    it: in many dimensions, chosen directions are the ones that matter.
+    The best few are refined locally (`polish`), and the direction of every accepted neuron is added
+    to the pool: in many dimensions, directions similar to the chosen ones matter most.
 
     Parameters
     ----------
@@ -40,10 +40,11 @@ class ContinuousSearch:
     directions : ndarray of shape (m, d)
         Unit vectors.
     min_active : int
-        Rows on which a neuron must be active, and not active unless it is active on all.
+        Minimum number of rows on which a neuron must be active and, unless it is active on all
+        rows, inactive.
     mirrored : bool
-        Whether the span holds the affine functions and the activation is a broken line, so that
-        `u` and `-u` are one direction.
+        Whether the span contains the affine functions and the activation is piecewise linear, so
+        that `u` and `-u` are equivalent.
     activation : Activation
     pool : Pool or None
         Threads.
@@ -72,15 +73,15 @@ class ContinuousSearch:
         self._make = make_group(self.activation, self._X, weights, mirrored=mirrored)
         self._groups: list[Group] = []
         self._best: Float64 | None = None
-        # Neurons that were recalled, and how many columns there were before each: what they mean
-        # for the groups is put off until there is something to search for.
+        # Recalled neurons, and the number of columns before each: the groups are updated only when
+        # a search is needed.
         self._behind: list[tuple[Float64, int]] = []
         self._seen = 0
         self._ended = False
         self._add(directions)
 
     def propose(self, factor: Factor) -> Candidate | None:
-        """Return the best neuron; None if none is outside the span."""
+        """Return the best neuron; None if all lie in the span."""
         if self._ended:
             return None
         self._catch_up(factor)
@@ -99,35 +100,35 @@ class ContinuousSearch:
         return self._candidate(target)
 
     def accept(self, factor: Factor) -> None:
-        """Let the direction of the neuron join the pool."""
+        """Add the direction of the neuron to the pool."""
         if self._best is not None and not self._behind:
             self._join(self._best, factor)
 
     def reject(self) -> None:
-        """End the search: what is left outside the span is rounding."""
+        """End the search: the components outside the span are rounding errors."""
         self._ended = True
 
     def memory(self) -> tuple[Float64]:
-        """Return the neuron just proposed; all else follows from those that were taken."""
+        """Return the neuron just proposed; the state follows from the accepted neurons."""
         assert self._best is not None
         return (self._best,)
 
     def recall(self, factor: Factor, found: Float64, *rest: Any) -> Candidate:
-        """Propose a neuron that an earlier run found."""
+        """Propose a neuron found in an earlier run."""
         self._best = found
         self._behind.append((found, factor.size))
         return self._candidate(self._target(factor))
 
     @property
     def _polished(self) -> bool:
-        """Whether to polish: a ReLU's scan in one dimension has seen every neuron there is."""
+        """Whether to polish: in one dimension, the scan of a ReLU covers all neurons."""
         d = self._X.shape[1]
         exact = d == 1 and isinstance(self._groups[0], ReluGroup)
         return d <= MAX_POLISHED_FEATURES and not exact
 
     @property
     def directions(self) -> Float64:
-        """The pool, learned directions last."""
+        """The pool, with learned directions last."""
         return np.concatenate([group.directions for group in self._groups])
 
     def _add(self, directions: Float64, Q: Float64 | None = None) -> None:
@@ -147,14 +148,14 @@ class ContinuousSearch:
             self._add((u / np.linalg.norm(u))[None, :], factor.Q[:, : self._seen])
 
     def _catch_up(self, factor: Factor) -> None:
-        """Do what accepting the recalled neurons, one by one, would have done."""
+        """Update the groups as if the recalled neurons had been accepted one by one."""
         behind, self._behind = self._behind, []
         for W, n_columns in behind:
             self._take_off(factor, n_columns)
             self._join(W, factor)
 
     def _weighted(self, Q: Float64 | None) -> Float64:
-        """Columns as the scan takes them: rows, times the square roots of the weights."""
+        """Return columns as rows, times the square roots of the weights, for the scan."""
         if Q is None or Q.shape[1] == 0:
             return np.empty((0, len(self._X)))
         return np.ascontiguousarray((Q if self._row_scale is None else Q * self._row_scale).T)
@@ -174,7 +175,7 @@ class ContinuousSearch:
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
     def _map(self, function: Callable[[Group], _T]) -> list[_T]:
-        # One group is less work than waking a thread.
+        # For a single group, a thread would cost more than the work.
         if len(self._groups) == 1:
             return [function(self._groups[0])]
         return self._pool.map(function, self._groups)
@@ -194,7 +195,7 @@ class ContinuousSearch:
         W = np.array([self._best, -self._best])
         columns = target.columns(W)
         norms = np.linalg.norm(columns, axis=0)
-        # Beside an affine term the mirror image is the same to the span: take the smaller one.
+        # With an affine term, the mirror image is equivalent: take the one of smaller norm.
         i = int(norms[1] < norms[0]) if self.mirrored else 0
         degree, norm = degree_of(self.activation), float(norms[i])
         length = 1.0 if degree is None else float(np.linalg.norm(W[i]))

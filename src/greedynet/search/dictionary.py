@@ -1,4 +1,4 @@
-"""The paper's search: the best atom of a fixed dictionary, one product per step (GSN 3)."""
+"""The search of the paper: the best atom of a fixed dictionary, one product per step (GSN 3)."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from greedynet.search.atoms import Dictionary
 from greedynet.search.base import Candidate, Rule, candidate, scores
 from greedynet.support.types import Float64
 
-# How far the residual may fall before rounding in the running correlations would show.
+# Relative decrease of the residual after which updated correlations would be inaccurate.
 REFRESH_FALL = 1e-3
 REFRESH_STEPS = 64
 
 
 class DictionarySearch:
-    """Best atom by OGA or OLS, kept up to date by one product with the dictionary per step.
+    """Finds the best atom by OGA or OLS, updated by one product with the dictionary per step.
 
     With `c = D' r` and `p_j = || (I - QQ') g_j ||^2`, a new orthonormal column `q` with
     projections `z = q' y` changes them to
 
         a = D' q,    c <- c - a z',    p <- p - a^2.
 
-    Rounding in `c` adds up relative to the target while the residual shrinks, so `c` is computed
-    afresh when the residual has fallen a thousandfold and every 64 steps.
+    Rounding errors in `c` accumulate relative to the target while the residual shrinks, so `c` is
+    recomputed when the residual has decreased a thousandfold, and every 64 steps.
 
     Parameters
     ----------
@@ -31,11 +31,12 @@ class DictionarySearch:
         The atoms.
     rule : {"ols", "oga"}, default="ols"
         "oga" takes the largest inner product with the residual (Section 2.1 of the paper); "ols"
-        the largest one after projection and renormalisation, the atom that lowers the error most.
+        takes the largest one after projection and renormalisation, the atom that lowers the error
+        most.
     alpha : float, default=0.0
         Ridge on the outer weights; it enters the score of "ols".
     power : float, default=2.0
-        The `p` of the l_p norm in which atoms have length 1 under the rule "oga".
+        The `p` of the l_p norm in which atoms are normalised for the rule "oga".
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class DictionarySearch:
         self._lengths = dictionary.lengths(power) if banach else None
 
     def propose(self, factor: Factor) -> Candidate | None:
-        """Return the atom with the best score, the first of equals."""
+        """Return the atom with the best score, the first in case of ties."""
         if len(self.dictionary) == 0:
             return None
         score = scores(self._update(factor), self._outside, self.rule, factor, self.alpha)
@@ -70,32 +71,32 @@ class DictionarySearch:
         return candidate(self.dictionary, self._best)
 
     def accept(self, factor: Factor) -> None:
-        """Forget the atom just used; the next proposal brings the rest up to date."""
+        """Exclude the atom just used; the rest is updated by the next proposal."""
         self._outside[self._best] = 0.0
 
     def reject(self) -> None:
-        """Forget the atom just proposed."""
+        """Exclude the atom just proposed."""
         self._outside[self._best] = 0.0
 
     def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
-        """Return the atom just proposed, and what is known of all atoms."""
+        """Return the atom just proposed, and the state of all atoms."""
         known = None if self._correlations is None else self._correlations.copy()
         counts = (self._seen, self._since_refresh, self._fresh_norm)
         return self._best, known, self._outside.copy(), counts
 
     def recall(self, factor: Factor, found: int, *rest: Any) -> Candidate:
-        """Propose an atom that an earlier run found."""
+        """Propose an atom found in an earlier run."""
         self._best = found
         if rest:
             known, outside, counts = rest
-            # Copies: these change, and what is remembered must not.
+            # Copies: these arrays are modified, the recorded ones must not be.
             self._correlations = None if known is None else known.copy()
             self._outside = outside.copy()
             self._seen, self._since_refresh, self._fresh_norm = counts
         return candidate(self.dictionary, found)
 
     def _update(self, factor: Factor) -> Float64:
-        """Bring outside norms and correlations up to date; return the correlations."""
+        """Update outside norms and correlations; return the correlations."""
         new = factor.size - self._seen
         if new:
             products = self.dictionary.correlate(factor.Q[:, self._seen :])

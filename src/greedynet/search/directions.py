@@ -1,7 +1,7 @@
-"""Directions worth trying in the continuous search: axes, spread over the sphere, data pairs.
+"""Initial directions of the continuous search: axes, points on the sphere, pairs of rows.
 
 A neuron `relu(u . x - t)` and its mirror image `relu(t - u . x)` differ by an affine function, so
-beside an affine term `u` and `-u` are one direction.
+with an affine term `u` and `-u` are equivalent.
 """
 
 import numpy as np
@@ -16,17 +16,17 @@ MAX_AXES = 128
 
 
 def directions(X: NDArray[np.floating], seed: int) -> Float64:
-    """Return unit vectors, one per row, to look for neurons along.
+    """Return unit vectors, one per row, along which to search for neurons.
 
     The axes; `N_SPREAD` vectors evenly spread over the sphere; and `N_PAIRS` differences of two
-    rows, which lie where the data vary. In one dimension there is only one.
+    rows, along which the data vary. In one dimension there is only one direction.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, d)
         Scaled inputs.
     seed : int
-        Seed of the pairs, and turn of the spread vectors.
+        Seed of the pairs and of the offset of the spread vectors.
     """
     n_features = X.shape[1]
     if n_features == 1:
@@ -35,7 +35,7 @@ def directions(X: NDArray[np.floating], seed: int) -> Float64:
     found = np.concatenate(
         [_axes(n_features, rng), spread(n_features, N_SPREAD, rng), _pairs(X, rng)]
     )
-    # A column without variation is scaled to zeros: nothing is seen along it.
+    # A constant column is scaled to zeros: neurons along it are constant.
     found = found[:, :] * X.any(axis=0)
     length = np.linalg.norm(found, axis=1)
     found = found[length > 0] / length[length > 0, None]
@@ -43,11 +43,11 @@ def directions(X: NDArray[np.floating], seed: int) -> Float64:
 
 
 def spread(n_features: int, n: int, rng: np.random.Generator) -> Float64:
-    """Return `n` vectors spread over the half sphere, of any length.
+    """Return `n` vectors spread evenly over directions, not normalised.
 
-    On the circle equal angles; in more dimensions the points of the low-discrepancy sequence
-    `frac(offset + i g)`, `g = (1/phi, 1/phi^2, ...)` with `phi^(d+1) = phi + 1`, mapped to
-    Gaussian vectors. Far up, where no few points are evenly spread, they are random.
+    On the circle, equal angles; in more dimensions, the points of the low-discrepancy sequence
+    `frac(offset + i g)`, `g = (1/phi, 1/phi^2, ...)` with `phi^(d+1) = phi + 1`, mapped to Gaussian
+    vectors. In very high dimensions, where few points cannot be evenly spread, they are random.
     """
     offset = rng.random(n_features)
     if n_features == 2:

@@ -1,7 +1,7 @@
-"""Gauss-Newton on single neurons: move scanned neurons off the grid of directions.
+"""Gauss-Newton on single neurons: refine the scanned neurons beyond the pool of directions.
 
-Several candidates are moved at once, each on its own: what they need of the rows and of the factor
-then comes from a few products.
+Several candidates are refined independently but at once, so that a few matrix products serve all of
+them.
 """
 
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ N_STEPS = 3
 _DAMPING = 1e-3
 _LENGTHS = np.array([1.0, 0.5, 0.25])
 _WORTH = 1 + 1e-6
-# Rows on the kink are not active, whatever rounding makes of them.
+# Rows on the kink count as inactive, irrespective of rounding.
 EDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a neuron `sigma(x . w)` is to fit, with the score by which it is ranked.
+    """The target of a neuron `sigma(x . w)`, with its score.
 
         score(w) = || <r, g> ||^2 / || (I - QQ') g ||^2
 
@@ -36,9 +36,9 @@ class Target:
     factor : Factor
         Columns `Q` and residual `r`.
     min_active : int
-        Rows that must be active, and rows that must not, unless all are active.
+        Minimum number of active rows and, unless all are active, of inactive rows.
     all_active : bool
-        Whether a neuron active on all rows counts.
+        Whether a neuron active on all rows is allowed.
     activation : Activation
         The `sigma`.
     """
@@ -51,15 +51,15 @@ class Target:
     activation: Activation = field(default_factory=ReLU)
 
     def columns(self, W: Float64) -> Float64:
-        """Return neurons on the rows, sample weights included."""
+        """Return the columns of neurons on the rows, sample weights included."""
         return self._weighted(self.X1 @ W.T)
 
     def slopes(self, W: Float64) -> Float64:
-        """Return `sigma'(x . w)` of neurons on the rows, without weights."""
+        """Return `sigma'(x . w)` on the rows, without sample weights."""
         return np.asarray(self.activation.slope(self.X1 @ W.T - EDGE))
 
     def judge(self, W: Float64) -> tuple[Float64, Float64]:
-        """Scores of neurons, -1 where one may not be taken, and their outer weights."""
+        """Return the scores of neurons, -1 if not allowed, and their outer weights."""
         Z = self.X1 @ W.T
         G = self._weighted(Z)
         allowed = self._alive(Z, G)
@@ -77,10 +77,10 @@ class Target:
         return G if self.row_scale is None else G * self.row_scale
 
     def _alive(self, Z: Float64, G: Float64) -> NDArray[np.bool_]:
-        """Whether neurons live on enough rows.
+        """Whether neurons are supported on enough rows.
 
-        Those with a kink have rows on both sides of it. Others differ from their mean on
-        `(sum h^2)^2 / sum h^4` rows: all of them for a step, few for a needle.
+        Neurons with a kink must have rows on both sides of it. Others differ from their mean, by
+        `h`, on effectively `(sum h^2)^2 / sum h^4` rows: all of them for a step, few for a spike.
         """
         if degree_of(self.activation) is None:
             G = G if self.row_scale is None else G / self.row_scale
@@ -90,7 +90,7 @@ class Target:
         n_active = np.count_nonzero(Z > EDGE, axis=0)
         rest = len(G) - n_active
         alive = (n_active >= self.min_active) & (rest >= self.min_active)
-        # With all rows on its other side a ReLU is zero and has no score; |z| is alive there too.
+        # With all rows on the other side, a ReLU is zero and has no score, but |z| is not zero.
         return alive | (rest == 0) | (Z < -EDGE).all(axis=0) if self.all_active else alive
 
 
@@ -104,21 +104,20 @@ def polish(
 ) -> tuple[Float64, Float64]:
     """Improve neurons; no score ever falls.
 
-    With the outer weights `c` held, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised,
-    `J = sigma'(X1 w) X1`. With `P = I - QQ'` and `rho = r c / |c|^2` the step solves
+    For fixed outer weights `c`, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised, `J =
+    sigma'(X1 w) X1`. With `P = I - QQ'` and `rho = r c / |c|^2` the step solves
 
         (J' P J + mu) (w_new - w) = J' rho - J' P g,
 
-    and `J' P J = J'J - (Q'J)'(Q'J)`, so only `Q'J` is needed. A homogeneous sigma of degree `k`
-    has `g = J w / k`. Of the step, its half and its quarter the best is taken, if it is better than
-    none.
+    and `J' P J = J'J - (Q'J)'(Q'J)`, so only `Q'J` is needed. A homogeneous sigma of degree `k` has
+    `g = J w / k`. The best of the step, its half and its quarter is taken if it improves the score.
 
     Parameters
     ----------
     W : ndarray of shape (m, d + 1)
         Inner weights, bias last.
     target : Target
-        What to fit.
+        The target.
     n_steps : int
         Steps at most.
     damping : float
@@ -129,7 +128,7 @@ def polish(
     Returns
     -------
     W : ndarray of shape (m, d + 1)
-        Improved inner weights; those of the inputs have length 1 if sigma is homogeneous.
+        Improved inner weights; those of the inputs have norm 1 if sigma is homogeneous.
     scores : ndarray of shape (m,)
         Their scores.
     """
@@ -167,7 +166,7 @@ def _gauss_newton_steps(
     H = gram - np.matmul(QJ.transpose(0, 2, 1), QJ)
     square = np.einsum("ij,ij->i", weights, weights)
     rho = target.factor.residual @ (weights / np.where(square > 0, square, 1.0)[:, None]).T
-    right = np.matmul(rho.T[:, None, :], J)[:, 0] - _pull_of_itself(W, H, J, QJ, target)
+    right = np.matmul(rho.T[:, None, :], J)[:, 0] - _own_gradient(W, H, J, QJ, target)
     mu = damping * np.trace(gram, axis1=1, axis2=2) / p
     H += mu[:, None, None] * np.eye(p)
     try:
@@ -176,7 +175,7 @@ def _gauss_newton_steps(
         return np.zeros_like(W)
 
 
-def _pull_of_itself(W: Float64, H: Float64, J: Float64, QJ: Float64, target: Target) -> Float64:
+def _own_gradient(W: Float64, H: Float64, J: Float64, QJ: Float64, target: Target) -> Float64:
     """Return `J' P g` of each neuron."""
     degree = degree_of(target.activation)
     if degree is not None:

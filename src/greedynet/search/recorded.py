@@ -1,4 +1,4 @@
-"""A search that takes notes: what an earlier run of it found is not searched for again."""
+"""A search with a journal: neurons found in an earlier run are not searched for again."""
 
 from typing import Any
 
@@ -8,26 +8,26 @@ from greedynet.support.journal import NO_JOURNAL, Journal, Record
 
 
 def recorded(search: Search, journal: Journal) -> Search:
-    """Return a search that takes notes in a journal, if there is one."""
+    """Return a search that records its neurons in a journal, if there is one."""
     if isinstance(search, Recallable):
         return RecordedSearch(search, journal.record())
     if journal is NO_JOURNAL:
         return search
     raise ValueError(
         f"`checkpoint` needs a search that can be resumed, got a {type(search).__name__} without "
-        "`memory` and `recall`: add these two methods to it, or leave `checkpoint` out."
+        "`memory` and `recall`: implement these two methods, or omit `checkpoint`."
     )
 
 
 class RecordedSearch:
-    """Proposes what a record knows, and after that what a search finds.
+    """Proposes the recorded neurons, and then those found by a search.
 
     Parameters
     ----------
     search : Recallable
         The search.
     record : Record
-        What it found, and what it takes to go on after the last of it.
+        The neurons found so far, and the state needed to continue after the last one.
     """
 
     def __init__(self, search: Recallable, record: Record) -> None:
@@ -50,11 +50,11 @@ class RecordedSearch:
         return proposed
 
     def accept(self, factor: Factor) -> None:
-        """Take note that the proposed neuron is now the factor's last column."""
+        """Update the search after the proposed neuron became the last column of the factor."""
         self._search.accept(factor)
 
     def reject(self) -> None:
-        """Take note that the proposed neuron depends on the columns."""
+        """Exclude the proposed neuron, which depends on the columns of the factor."""
         self._search.reject()
 
     def _memory(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The ridgelet transform, its collapsed form and the reduction they give (GSN 2).
+"""The ridgelet transform, its collapsed form and the reduction of the dictionary (GSN 2).
 
 For a target `f` on `R^d`, inner weights `a`, bias `b` and the profile
 
@@ -12,16 +12,17 @@ and its collapsed form on the unit sphere, with `phi = (a, b)`,
 
     CR f(phi) = int_0^inf R f(r phi) r^(d + 1) dr.
 
-A point of the sphere with a small `|CR f|` contributes little to `f`, so its atom may be left out.
+A point of the sphere with a small `|CR f|` contributes little to `f`, so its atom can be omitted.
 
-The integral over `x` becomes a sum over the data with quadrature weights; the radial integral
-stops at a reach `R`, since a profile narrower than the spacing of the data sees single points only.
-That radial integral has a closed form: for one data point it depends on `z = phi . (x, 1)` alone,
+The integral over `x` becomes a sum over the data with quadrature weights; the radial integral is
+truncated at a reach `R`, since a profile narrower than the spacing of the data only resolves single
+points. The radial integral has a closed form: for one data point it depends on `z = phi . (x, 1)`
+alone,
 
     int_0^R tau(r z) r^(d + 1) dr = R^(d + 2) T(R z),
     T(u) = u^-(d + 2) int_0^u tau(s) s^(d + 1) ds,
 
-so `CR f` costs one evaluation of `T` per point and row, whatever the reach.
+so `CR f` costs one evaluation of `T` per point and row, independent of the reach.
 """
 
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class CollapsedTransform:
     values : ndarray of shape (n_points,)
         `CR f(phi)`; for several outputs the norm over them.
     reach : float
-        Where the radial integral stops.
+        Upper limit of the radial integral.
     """
 
     points: Float64
@@ -77,10 +78,10 @@ class CollapsedTransform:
     reach: float
 
     def keep(self, threshold: float = THRESHOLD) -> NDArray[np.bool_]:
-        """Where `|CR f|` exceeds `threshold` times its maximum: the reduced dictionary."""
+        """Return where `|CR f|` exceeds `threshold` times its maximum: the reduced dictionary."""
         if not is_number(threshold) or not 0 <= threshold < 1:
             raise ValueError(
-                f"`threshold` must be at least 0 and below 1 (a share of the maximum), got "
+                f"`threshold` must be at least 0 and below 1 (a fraction of the maximum), got "
                 f"{threshold}; the paper uses 0.001."
             )
         size = np.abs(self.values)
@@ -101,9 +102,9 @@ def collapsed_profile(u: ArrayLike, n_features: int) -> Float64:
 
         int_0^u s^m g''''(s) ds = [s^m g''' - m s^(m-1) g'' + m (m-1) s^(m-2) g' - ...]_0^u.
 
-    Below `|u| = 1` the terms cancel, and the power series of the integral is summed instead. `T`
-    is even; for odd `d` it decays like a Gaussian, for even `d` like `u^-(d + 2)`: in even
-    dimensions the transform is not local, which is why the reduction removes less there.
+    Below `|u| = 1` the terms cancel, and the power series of the integral is summed instead. `T` is
+    even; for odd `d` it decays like a Gaussian, for even `d` like `u^-(d + 2)`: in even dimensions
+    the transform is not local, so the reduction removes less.
     """
     size = np.abs(np.asarray(u, dtype=np.float64))
     scale = -0.5 * (2 * np.pi) ** (0.5 - n_features)
@@ -145,7 +146,7 @@ def ridgelet_transform(
     radii : array-like of shape (n_radii,)
         Radii `r > 0`.
     X : array-like of shape (n_rows, d)
-        Where the target is known, on a grid or scattered; `d` is 1 or 2.
+        Data points, on a grid or scattered; `d` is 1 or 2.
     y : array-like of shape (n_rows,)
         Values of the target.
 
@@ -184,11 +185,11 @@ def collapsed_ridgelet_transform(
     points : array-like of shape (n_points, d + 1)
         Points `phi` on the sphere, bias last.
     X : array-like of shape (n_rows, d)
-        Where the target is known, on a grid or scattered; `d` is 1 or 2.
+        Data points, on a grid or scattered; `d` is 1 or 2.
     y : array-like of shape (n_rows,) or (n_rows, n_outputs)
         Values of the target.
     reach : float or None, default=None
-        Where the radial integral stops; None for 1.5 over the spacing of the data.
+        Upper limit of the radial integral; None for 1.5 over the spacing of the data.
 
     Returns
     -------
@@ -211,10 +212,10 @@ def collapsed_ridgelet_transform(
 
 
 def quadrature_weights(X: Float64) -> Float64:
-    """Share of the domain that belongs to each data point; repeated points share theirs.
+    """Return the volume of the cell of each data point; repeated points share a cell.
 
-    In one dimension the cells reach half-way to the neighbours; in two, each triangle of the
-    Delaunay triangulation gives a third of its area to each of its corners.
+    In one dimension the cells extend half-way to the neighbours; in two, each triangle of the
+    Delaunay triangulation contributes a third of its area to each of its vertices.
     """
     check_dimension(X.shape[1])
     distinct, place, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
@@ -224,9 +225,9 @@ def quadrature_weights(X: Float64) -> Float64:
 
 
 def spacing(X: Float64, weights: Float64) -> float:
-    """Distance between neighbours of a regular grid with as many points on the same domain.
+    """Return the spacing of a regular grid with as many points on the same domain.
 
-    With volume `V` and `n` distinct points it is `V^(1/d) / (n^(1/d) - 1)`: exact on tensor grids.
+    For volume `V` and `n` distinct points it is `V^(1/d) / (n^(1/d) - 1)`, exact on tensor grids.
     """
     d = X.shape[1]
     n = len(np.unique(X, axis=0))
@@ -234,13 +235,13 @@ def spacing(X: Float64, weights: Float64) -> float:
 
 
 def check_dimension(n_features: int) -> None:
-    """Refuse the transform where it cannot be computed from data: beyond two dimensions."""
+    """Raise an error beyond two dimensions, where data do not suffice for the transform."""
     if n_features > 2:
         raise ValueError(
             f"The ridgelet transform needs data with 1 or 2 features, got {n_features}: its "
             "integral over the inputs cannot be computed from scattered data in higher dimensions. "
-            "Write `reduction=None`; if the dictionary is too large, lower `n_points`, or look at "
-            "part of it only with `weakness=0.7`."
+            "Write `reduction=None`; if the dictionary is too large, lower `n_points`, or search "
+            "only part of it with `weakness=0.7`."
         )
 
 
@@ -260,7 +261,7 @@ def _cells_2d(X: Float64) -> Float64:
     except (QhullError, ValueError):
         raise ValueError(
             f"The ridgelet transform needs data points that span the plane, got {len(X)} distinct "
-            "points on a line: write `reduction=None`, or leave out the dependent feature."
+            "points on a line: write `reduction=None`, or remove the dependent feature."
         ) from None
     sides = X[corners[:, 1:]] - X[corners[:, :1]]
     areas = 0.5 * np.abs(np.linalg.det(sides))

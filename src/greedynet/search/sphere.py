@@ -1,8 +1,8 @@
-"""Points on the sphere: where the inner weights of the dictionary come from (GSN 1).
+"""Points on the sphere: the inner weights of the dictionary (GSN 1).
 
 A ReLU neuron `relu(a . x + b)` is positively homogeneous, so the pair `(a, b)` matters only up to a
-positive factor and may be taken from the unit sphere `S^d` of `R^(d+1)`. Every function here
-returns an array `(n_points, d + 1)` of unit rows, the bias in the last column.
+positive factor and can be taken from the unit sphere `S^d` in `R^(d+1)`. Every function here
+returns an array `(n_points, d + 1)` with unit vectors as rows, the bias in the last column.
 """
 
 import numpy as np
@@ -25,14 +25,14 @@ def circle(n_points: int, random_state: RandomState = None) -> Points:
     Parameters
     ----------
     n_points : int
-        How many points to place.
+        Number of points.
     random_state : int, RandomState or None, default=None
-        None for the paper's points; a seed or stream turns them by a random angle.
+        None for the paper's points; a seed or generator rotates them by a random angle.
 
     Returns
     -------
     points : ndarray of shape (n_points, 2)
-        Unit rows, bias last.
+        Unit vectors as rows, bias last.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def golden_spiral(n_points: int, random_state: RandomState = None) -> Points:
     Parameters
     ----------
     n_points : int
-        How many points to place.
+        Number of points.
     random_state : int, RandomState or None, default=None
-        None for the paper's points; a seed or stream turns them by a random rotation.
+        None for the paper's points; a seed or generator rotates them randomly.
 
     Returns
     -------
     points : ndarray of shape (n_points, 3)
-        Unit rows, bias last.
+        Unit vectors as rows, bias last.
     """
     check_count(n_points, "n_points")
     i = np.arange(n_points) + 2.0 / (1.0 + np.sqrt(5.0))
@@ -84,16 +84,16 @@ def gaussian(n_points: int, n_features: int, random_state: RandomState = None) -
     Parameters
     ----------
     n_points : int
-        How many points to draw.
+        Number of points.
     n_features : int
         The dimension `d` of the inputs; the points have `d + 1` coordinates.
     random_state : int, RandomState or None, default=None
-        Seed or stream of the vectors.
+        Seed or generator of the vectors.
 
     Returns
     -------
     points : ndarray of shape (n_points, n_features + 1)
-        Unit rows, bias last, sorted by the first coordinate.
+        Unit vectors as rows, bias last, sorted by the first coordinate.
     """
     check_count(n_points, "n_points")
     check_count(n_features, "n_features")
@@ -105,22 +105,22 @@ def gaussian(n_points: int, n_features: int, random_state: RandomState = None) -
 def sample_sphere(
     n_features: int, n_points: int | None = None, random_state: RandomState = None
 ) -> Points:
-    """Points on S^d as the paper takes them: circle, golden spiral or Gaussian by dimension.
+    """Return points on S^d as in the paper: circle, golden spiral or Gaussian, by dimension.
 
     Parameters
     ----------
     n_features : int
         The dimension `d` of the inputs.
     n_points : int or None, default=None
-        How many points; None for the paper's `10,000 d`.
+        Number of points; None for the paper's `10,000 d`.
     random_state : int, RandomState or None, default=None
-        Seed or stream. For `d <= 2` None gives the paper's regular points; for `d > 2`, where the
-        paper draws at random, None draws anew each time.
+        Seed or generator. For `d <= 2`, None gives the paper's regular points; for `d > 2`, where
+        the paper draws at random, None gives different points each time.
 
     Returns
     -------
     points : ndarray of shape (n_points, n_features + 1)
-        Unit rows, bias last.
+        Unit vectors as rows, bias last.
     """
     check_count(n_features, "n_features")
     if n_points is None:
@@ -133,7 +133,7 @@ def sample_sphere(
 
 
 def _turned(points: Points, random_state: RandomState) -> Points:
-    """Rotate the points by a random orthogonal matrix; leave them where no seed is given."""
+    """Rotate the points by a random orthogonal matrix; without a seed, return them unchanged."""
     if random_state is None:
         return points
     k = points.shape[1]

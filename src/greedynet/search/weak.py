@@ -1,18 +1,18 @@
-"""The weak greedy algorithm: an atom within a factor `t` of the best, from part of the dictionary.
+"""The weak greedy algorithm: an atom within a factor `t` of the best, by a partial search.
 
-Section 2.1 of the paper names it as the way out where the dictionary is large. An atom `g` that was
-looked at some steps ago is known by `c = <r, g>` and `p = || P g ||^2`, `P = I - QQ'`, of then. The
-orthonormal columns that came since have taken `alpha^2` from `p` and changed `c` by at most
-`alpha Z`, where `Z` is the norm of what they took from the residual. Its score now is at most
+Section 2.1 of the paper suggests it for large dictionaries. For an atom `g` that was evaluated some
+steps ago, `c = <r, g>` and `p = || P g ||^2`, `P = I - QQ'`, of that step are known. The
+orthonormal columns added since have reduced `p` by `alpha^2` and changed `c` by at most `alpha Z`,
+where `Z` is the norm of the change of the residual. Its current score is at most
 
     || c || + alpha Z                              (rule "oga")
     (|| c || + alpha Z) / sqrt(p - alpha^2)        (rule "ols")
 
-and `alpha` is bounded by `sqrt(p)`, and by what a nearby atom lost: atoms are sorted into groups,
-each with a leader that is kept up to date, and `alpha <= alpha_leader + || g - leader ||`.
+and `alpha` is bounded by `sqrt(p)`, and through a nearby atom: atoms are divided into groups, each
+with a leader that is updated in every step, and `alpha <= alpha_leader + || g - leader ||`.
 
-Groups are looked at in the order of these bounds. The search ends as soon as the best atom seen
-reaches `t` times every bound that is left: the guarantee of the weak algorithm.
+Groups are evaluated in the order of these bounds. The search ends as soon as the best score found
+is at least `t` times every remaining bound: the guarantee of the weak algorithm.
 """
 
 from typing import Any
@@ -25,23 +25,23 @@ from greedynet.search.atoms import Dictionary
 from greedynet.search.base import Candidate, Rule, candidate, scores
 from greedynet.support.types import Float64
 
-# A group is looked at by one product of about this many elements, or the loop over groups would
-# cost more than the products.
+# A group is evaluated by one product of about this many elements; with smaller groups, the loop
+# over them would cost more than the products.
 GROUP_ELEMENTS = 2**16
 MIN_GROUP = 16
-# Arrays that change as neurons are taken.
+# Arrays that change as neurons are accepted.
 _REMEMBERED = ("_correlations", "_outside", "_known", "_residual_norms", "_leader_losses")
 
 
 class WeakSearch:
-    """An atom whose score is at least `weakness` times the best.
+    """Finds an atom whose score is at least `weakness` times the best.
 
     Parameters
     ----------
     dictionary : Dictionary
         The atoms, in the order of `grouped`.
     rule : {"ols", "oga"}, default="ols"
-        Which score; see `DictionarySearch`.
+        The kind of score; see `DictionarySearch`.
     weakness : float, default=0.7
         The `t` of the weak algorithm, in (0, 1].
     alpha : float, default=0.0
@@ -50,7 +50,7 @@ class WeakSearch:
     Attributes
     ----------
     n_seen : int
-        Atoms looked at so far, leaders included, over all steps.
+        Number of atoms evaluated so far, including leaders, over all steps.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class WeakSearch:
         self._distances = self._measure()
         self._correlations = np.zeros(n)
         self._outside = np.ones(n)
-        # For each group: columns of the factor known at its last look, what they left of the
-        # residual, and what the leader has lost to the columns since.
+        # For each group: the number of columns and the norm of the residual at its last evaluation,
+        # and the decrease of the leader's squared norm outside the span since then.
         self._known = np.zeros(len(self._groups), dtype=np.intp)
         self._residual_norms = np.full(len(self._groups), np.inf)
         self._leader_losses = np.zeros(len(self._groups))
@@ -86,7 +86,7 @@ class WeakSearch:
         for i in np.argsort(-bounds, kind="stable"):
             if best > 0 and best >= self.weakness * bounds[i]:
                 break
-            score = self._look(i, factor)
+            score = self._evaluated(i, factor)
             self.n_seen += len(score)
             top = int(np.argmax(score))
             if score[top] > best**2:
@@ -95,25 +95,25 @@ class WeakSearch:
         return candidate(self.dictionary, self._best) if best > 0 else None
 
     def accept(self, factor: Factor) -> None:
-        """Forget the atom just used."""
+        """Exclude the atom just used."""
         self._outside[self._best] = 0.0
 
     def reject(self) -> None:
-        """Forget the atom just proposed."""
+        """Exclude the atom just proposed."""
         self._outside[self._best] = 0.0
 
     def memory(self) -> tuple[int, list[NDArray[Any]], tuple[int, int]]:
-        """Return the atom just proposed, and what is known of atoms and groups."""
+        """Return the atom just proposed, and the state of atoms and groups."""
         arrays = [getattr(self, name).copy() for name in _REMEMBERED]
         return self._best, arrays, (self._leaders_known, self.n_seen)
 
     def recall(self, factor: Factor, found: int, *rest: Any) -> Candidate:
-        """Propose an atom that an earlier run found."""
+        """Propose an atom found in an earlier run."""
         self._best = found
         if rest:
             arrays, (self._leaders_known, self.n_seen) = rest
             for name, array in zip(_REMEMBERED, arrays, strict=True):
-                # A copy: it changes, and what is remembered must not.
+                # A copy: this array is modified, the recorded one must not be.
                 setattr(self, name, array.copy())
         return candidate(self.dictionary, found)
 
@@ -122,11 +122,11 @@ class WeakSearch:
         products = np.empty(len(self.dictionary))
         for group, leader in zip(self._groups, self._leaders, strict=True):
             products[group] = self.dictionary.atoms(group) @ leader
-        # Rounding of unit vectors enters under the root: allow for it.
+        # Allow for the rounding of unit vectors, which enters under the root.
         return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * products) + 1e-12)
 
     def _bounds(self, factor: Factor) -> Float64:
-        """Upper bounds of the scores (not squared) in each group."""
+        """Return upper bounds of the scores (not squared) in each group."""
         lost = self._leaders @ factor.Q[:, self._leaders_known :]
         self._leader_losses += np.einsum("ij,ij->i", lost, lost)
         self._leaders_known = factor.size
@@ -147,8 +147,8 @@ class WeakSearch:
         starts = [g.start for g in self._groups]
         return np.where(np.isinf(self._residual_norms), norm, np.maximum.reduceat(bounds, starts))
 
-    def _look(self, i: int, factor: Factor) -> Float64:
-        """Squared scores of a group's atoms, brought up to date."""
+    def _evaluated(self, i: int, factor: Factor) -> Float64:
+        """Return the updated squared scores of the atoms of a group."""
         group = self._groups[i]
         atoms = self.dictionary.atoms(group)
         products = atoms @ factor.Q[:, self._known[i] :]
@@ -162,14 +162,14 @@ class WeakSearch:
 
 
 def group_size(n_rows: int) -> int:
-    """Atoms in a group."""
+    """Number of atoms in a group."""
     return max(MIN_GROUP, GROUP_ELEMENTS // max(1, n_rows))
 
 
 def grouped(points: Float64, n_rows: int) -> NDArray[np.intp]:
-    """Order in which runs of `group_size(n_rows)` points are near each other.
+    """Return an order in which each run of `group_size(n_rows)` points is close together.
 
-    The widest coordinate is halved again and again, on borders of groups, until a group is left.
+    The points are halved recursively along the widest coordinate, at group boundaries.
     """
     size = group_size(n_rows)
 
@@ -186,6 +186,6 @@ def grouped(points: Float64, n_rows: int) -> NDArray[np.intp]:
 
 
 def _leader(points: Float64, group: slice) -> int:
-    """The point of a group nearest to the group's mean."""
+    """Return the point of a group that is nearest to its mean."""
     members = points[group]
     return group.start + int(np.argmax(members @ members.mean(axis=0)))

@@ -1,4 +1,4 @@
-"""Whatever any Python library needs: checks, errors, files, threads, journals, the fit's context.
+"""General utilities: checks, errors, files, threads, journals and the context of a fit.
 
-May import nothing of the library. Nothing here knows of networks.
+May import nothing from the rest of the library; knows nothing of networks.
 """

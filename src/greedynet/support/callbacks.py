@@ -1,4 +1,4 @@
-"""scikit-learn 1.9's callbacks where they exist; without them the same names do nothing."""
+"""The callbacks of scikit-learn 1.9; in older versions the same names do nothing."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ except ImportError:  # scikit-learn 1.8
         """Stands in for scikit-learn's mixin."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
@@ -26,11 +26,11 @@ NeuronTask = Callable[[Callable[[], dict[str, Any]]], bool]
 
 @contextmanager
 def neuron_tasks(estimator: Any, X: Any, y: Any, max_neurons: int) -> Iterator[NeuronTask | None]:
-    """Tell the callbacks of a fit of at most `max_neurons` tasks, one per neuron.
+    """Report a fit of at most `max_neurons` tasks, one per neuron, to the callbacks.
 
-    Yields a function to be called after each neuron with a function that returns the fitted
-    attributes so far; it returns True if a callback asks to stop. Yields None where the estimator
-    has no callbacks.
+    Yields a function to call after each neuron; its argument is a function that returns the fitted
+    attributes so far, and it returns True if a callback requests a stop. Yields None if the
+    estimator has no callbacks.
     """
     if not (SUPPORTED and hasattr(estimator, "_skl_callbacks")):
         yield None

@@ -1,4 +1,4 @@
-"""Checks of arrays: scikit-learn's, named after the argument and typed."""
+"""Checks of arrays: those of scikit-learn, with types and with the argument's name in errors."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,9 @@ from greedynet.support.types import Float64
 
 
 def check_matrix(values: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> Float64:
-    """Return a finite two-dimensional array, or say what is wrong with the argument `name`."""
-    # In one memory order, or products would differ in the last bits between a frame and its array.
+    """Return a finite two-dimensional array; errors name the argument `name`."""
+    # Always C order: otherwise products of a data frame and of its array would differ in the last
+    # bits.
     with named(name):
         return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
 
@@ -29,33 +30,33 @@ def check_columns(values: ArrayLike, name: str) -> Float64:
     return np.asarray(checked.reshape(len(checked), -1))
 
 
-# Kinds of which NumPy makes other numbers than were meant, and what to write instead.
-_NO_NUMBERS = {
-    "c": "give real and imaginary parts as columns of their own",
+# Kinds that NumPy would convert to unintended numbers, and what to use instead.
+_NOT_REAL = {
+    "c": "pass the real and imaginary parts as separate columns",
     "M": "subtract a date and divide by np.timedelta64(1, 'D'), for example",
     "m": "divide by np.timedelta64(1, 'D'), for example",
 }
 
 
 def check_kind(values: Any, name: str, where: str = "") -> None:
-    """Refuse arrays of complex numbers, dates and times.
+    """Raise an error for arrays of complex numbers, dates and times.
 
     Parameters
     ----------
     values : Any
-        What is no array is left to other checks.
+        Anything that is not an array is left to other checks.
     name : str
         The argument.
     where : str, default=""
         Such as " in block 3".
     """
-    advice = _NO_NUMBERS.get(getattr(getattr(values, "dtype", None), "kind", ""))
+    advice = _NOT_REAL.get(getattr(getattr(values, "dtype", None), "kind", ""))
     if advice:
         raise ValueError(f"`{name}` must hold real numbers, got {values.dtype}{where}: {advice}.")
 
 
 def check_labels(values: Any, name: str, where: str = "") -> None:
-    """Refuse rows without a class, and classes that cannot be sorted."""
+    """Raise an error for rows without a class, and for classes that cannot be sorted."""
     with named(name):
         labels = np.asarray(values)
     if labels.dtype.kind in "fmM":
@@ -69,8 +70,8 @@ def check_labels(values: Any, name: str, where: str = "") -> None:
         missing = []
     if missing:
         raise ValueError(
-            f"`{name}` must name a class in every row, got {missing[0]!r}{where}: leave out such "
-            "rows, or give them a class of their own."
+            f"`{name}` must contain a class for every row, got {missing[0]!r}{where}: remove such "
+            "rows, or assign them to a separate class."
         )
 
 
@@ -88,12 +89,12 @@ def _check_sortable(labels: set[Any], name: str, where: str) -> None:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
             f"`{name}` must hold classes that can be sorted, got {' and '.join(kinds)}{where}: "
-            "write all of them as text."
+            "convert all of them to text."
         ) from None
 
 
 def check_same_length(**arrays: NDArray[np.generic]) -> None:
-    """Demand that all arrays have the same number of rows."""
+    """Raise an error unless all arrays have the same number of rows."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         names = " and ".join(f"`{name}`" for name in lengths)
@@ -103,7 +104,7 @@ def check_same_length(**arrays: NDArray[np.generic]) -> None:
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Make errors of checks within say which argument they are about, if they do not."""
+    """Add the name of the argument to errors raised within, unless they mention it."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -115,24 +116,24 @@ def named(name: str) -> Iterator[None]:
 
 
 def check_count(value: object, name: str, least: int = 1) -> int:
-    """Return a whole number of at least `least`, or say what is wrong with the argument `name`."""
+    """Return an integer of at least `least`; errors name the argument `name`."""
     if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")
+        raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
     return int(value)
 
 
 def is_number(value: object) -> bool:
-    """Whether the value is one real number."""
+    """Whether the value is a real number."""
     return isinstance(value, Real)
 
 
 def is_whole(value: object) -> bool:
-    """Whether the value is one whole number."""
+    """Whether the value is an integer."""
     return isinstance(value, Integral)
 
 
 def safe_norm(values: Float64) -> float:
-    """Euclidean norm without overflow: of values up to the largest number there is."""
+    """Euclidean norm without overflow, for values up to the largest float."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0 or not np.isfinite(largest):
         return largest
@@ -140,7 +141,7 @@ def safe_norm(values: Float64) -> float:
 
 
 def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 | None:
-    """Return finite non-negative weights, one for each row; None stays None."""
+    """Return finite non-negative weights, one for each row; None is returned as None."""
     if values is None:
         return None
     if is_number(values):
@@ -151,16 +152,16 @@ def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 |
     if (weights < 0).any() or not weights.any():
         what = "negative values" if (weights < 0).any() else "zeros only"
         raise ValueError(
-            f"`{name}` must be non-negative with at least one positive weight, got {what}: write "
-            "0 for rows to leave out, None for equal weights."
+            f"`{name}` must be non-negative with at least one positive weight, got {what}: use 0 "
+            "for rows to ignore, None for equal weights."
         )
     return np.asarray(weights)
 
 
 def check_weight_shape(weights: NDArray[Any], name: str, n_rows: int, where: str = "") -> None:
-    """Demand one weight for each row."""
+    """Raise an error unless there is one weight for each row."""
     if weights.shape != (n_rows,):
         raise ValueError(
             f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "
-            f"{weights.shape}{where}: write None for equal weights."
+            f"{weights.shape}{where}: use None for equal weights."
         )

@@ -1,7 +1,7 @@
-"""`FitContext`: what every stage of a fit shares, whatever it computes.
+"""`FitContext`: the resources shared by all stages of a fit.
 
-Threads, the journal of a checkpoint, whom to tell about progress, and whether the fit has been
-cancelled. None of it changes the result.
+Threads, the journal of a checkpoint, the listener for progress, and whether the fit has been
+cancelled. None of these changes the result.
 """
 
 import threading
@@ -15,12 +15,12 @@ Listener = Callable[[str], None]
 
 
 class FitCancelledError(Exception):
-    """The user has interrupted the fit: nobody waits for the result any more."""
+    """The user has interrupted the fit: its result is no longer needed."""
 
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """Threads, journal, progress and cancelling of one fit.
+    """Threads, journal, progress and cancellation of one fit.
 
     Attributes
     ----------
@@ -29,11 +29,11 @@ class FitContext:
     journal : Journal
         Results of an earlier run of the same fit.
     listener : callable or None
-        Called with a line about what begins, such as "pruning: 31 neurons", possibly from several
-        threads.
+        Called with a description of each stage as it begins, such as "pruning: 31 neurons",
+        possibly from several threads.
     cancelled : threading.Event
         Set when the fit has been interrupted. An interrupt reaches the main thread only, and
-        threads cannot be ended from outside: they have to ask.
+        threads cannot be stopped from outside: they must check this event.
     """
 
     pool: Pool = field(default_factory=Pool)
@@ -42,17 +42,17 @@ class FitContext:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def tell(self, stage: str) -> None:
-        """Tell the listener what begins now."""
+        """Report the stage that begins now to the listener."""
         if self.listener is not None:
             self.listener(stage)
 
     def check(self) -> None:
-        """Raise if the fit has been cancelled; called now and then by whatever may take long."""
+        """Raise an error if the fit has been cancelled; long computations call this regularly."""
         if self.cancelled.is_set():
             raise FitCancelledError
 
     def branch(self, name: str) -> "FitContext":
-        """Return the context of a part of the fit, with a journal of its own."""
+        """Return the context of a part of the fit, with its own branch of the journal."""
         return replace(self, journal=self.journal.branch(name))
 
     def with_journal(self, journal: Journal) -> "FitContext":
@@ -60,5 +60,5 @@ class FitContext:
         return replace(self, journal=journal)
 
     def single_threaded(self) -> "FitContext":
-        """Return the context of a part that runs in one of the threads itself."""
+        """Return the context of a part that itself runs in one of the threads."""
         return replace(self, pool=Pool())

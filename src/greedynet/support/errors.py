@@ -2,8 +2,8 @@
 
 
 class FewerNodesWarning(UserWarning):
-    """The network has fewer nodes than `n_nodes` asked for: the candidates ran out."""
+    """The network has fewer nodes than requested by `n_nodes`: the candidates are exhausted."""
 
 
 class NotCorrectedWarning(UserWarning):
-    """The neurons of a network could not be corrected together: it stays as grown."""
+    """The neurons of a network could not be corrected jointly: it is kept as grown."""

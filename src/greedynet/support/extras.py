@@ -1,30 +1,30 @@
-"""Optional libraries: imported when a function that needs them is called."""
+"""Optional dependencies: imported when a function that needs them is called."""
 
 from importlib import import_module
 from typing import Any
 
 
 def require(module: str, extra: str, caller: str) -> Any:
-    """Import an optional library, or say how to install it.
+    """Import an optional dependency; if it is missing, the error says how to install it.
 
     Parameters
     ----------
     module : str
-        What to import, such as "onnx.helper".
+        Module to import, such as "onnx.helper".
     extra : str
-        The extra of greedynet that brings it.
+        The extra of greedynet that installs it.
     caller : str
         The public function that needs it.
 
     Returns
     -------
     module : module
-        The innermost one: `onnx.helper` for "onnx.helper".
+        The innermost module: `onnx.helper` for "onnx.helper".
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        # A library that is there but lacks something of its own says so better than we could.
+        # An installed library that lacks one of its own dependencies has the better error message.
         if error.name != module.partition(".")[0]:
             raise
         raise ModuleNotFoundError(

@@ -1,4 +1,4 @@
-"""Writing a file so that nobody ever sees half of it."""
+"""Atomic writing of files: no other process ever sees an incomplete file."""
 
 import os
 import re
@@ -13,15 +13,15 @@ from typing import IO
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` under a temporary name beside `path` and move it into place.
 
-    What stood there before stays untouched until the new file is complete. A link stays one: what
-    it leads to is written.
+    An existing file is not touched until the new one is complete. A symbolic link is followed: its
+    target is written.
 
     Parameters
     ----------
     path : str or path
         File to write; its folder must exist.
     data : bytes
-        What to write.
+        Contents of the file.
     """
     with replacing(path) as file:
         file.write(data)
@@ -29,7 +29,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Lend a file to write to, which takes the place of `path` once it is complete.
+    """Yield a file to write to, which replaces `path` once it is complete.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = check_target(path)
     place = _followed(target)
-    # Not `tempfile`: its files are closed to everybody else, and would stay so after the move.
+    # Not `tempfile`: only the owner may read its files, also after the move.
     temporary = place.with_name(_temporary(place.name, secrets.token_hex(8)))
     try:
         with open(temporary, "xb") as file:
@@ -47,21 +47,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(temporary, place)
     except BaseException as error:
-        with suppress(OSError):  # it may never have been there
+        with suppress(OSError):  # it may never have been created
             temporary.unlink()
         if isinstance(error, OSError) and error.filename in (None, str(temporary)):
-            # Of the file that the user knows.
+            # Name the file that the user knows.
             error.filename = str(target)
         raise
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Remove what processes that were killed while they wrote have left beside `path`.
+    """Remove temporary files beside `path` that were left by processes killed while writing.
 
     Parameters
     ----------
     path : str or path
-        File that nobody else is writing to.
+        File that no other process is writing to.
     """
     target = _followed(Path(path))
     for left in target.parent.glob(_temporary(escape(target.name), "*")):
@@ -69,7 +69,7 @@ def remove_leftovers(path: str | os.PathLike[str]) -> None:
 
 
 def _followed(path: Path) -> Path:
-    """Return what a link leads to; any other path as it is, whose folders may be closed to us."""
+    """Return the target of a symbolic link; other paths unchanged."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
@@ -78,20 +78,20 @@ def _temporary(name: str, token: str) -> str:
 
 
 def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
-    """Return the path of a file to write, or say why there can be none.
+    """Return the path of a file to write; raise an error if it cannot be written.
 
     Parameters
     ----------
     path : str or path
         File to write.
     name : str, default="path"
-        What errors call it.
+        Name of the argument in errors.
     """
     target = Path(path)
     place = _followed(target)
     if not place.parent.is_dir():
         raise FileNotFoundError(
-            f"`{name}` must lie in a folder that exists, got {str(target)!r}: make the folder "
+            f"`{name}` must be in an existing folder, got {str(target)!r}: create the folder "
             f"{str(place.parent)!r} first."
         )
     if target.is_dir():
@@ -101,16 +101,16 @@ def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
     if (target.exists() and not target.is_file()) or place.is_symlink():
         what = "a link to itself" if place.is_symlink() else "a pipe or a device"
         raise FileExistsError(
-            f"`{name}` must name a file, got {str(target)!r}, {what}: write another path."
+            f"`{name}` must name a file, got {str(target)!r}, {what}: choose another path."
         )
     if not os.access(place.parent, os.W_OK):
         raise PermissionError(
-            f"`{name}` must lie in a folder that you may write to, got {str(target)!r}: there is "
-            "no permission. Choose another folder."
+            f"`{name}` must be in a folder that you may write to, got {str(target)!r}: permission "
+            "denied. Choose another folder."
         )
     return target
 
 
 def is_index_column(name: str) -> bool:
-    """Whether pandas has written an index without a name under this one: no property of the row."""
+    """Whether pandas writes an unnamed index under this name: it is not an input."""
     return re.fullmatch(r"__index_level_\d+__", name) is not None

@@ -1,46 +1,46 @@
-"""What a fit writes down as it goes, so that the same fit, begun again, need not find it again.
+"""The journal of a fit: intermediate results, so that an interrupted fit can be resumed.
 
-A construction is deterministic. One that was interrupted is therefore begun again from the start,
-and asks its journal before it computes: what is known is taken, what is not is computed and noted.
-The result is the same whatever the journal knows; only the time it takes is not.
+A construction is deterministic. To resume an interrupted one, it is started again from the
+beginning, and looks up each result in its journal: a known result is reused, any other is computed
+and recorded. The final result does not depend on what the journal contains; only the time does.
 
-Results are known by the place where they are asked for, so the order of the questions on a branch
-must be that of the first run. Things that are done at once are on branches of their own.
+Results are identified by their position on a branch, so the requests on a branch must come in the
+order of the first run. Computations that run in parallel use separate branches.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# Numbers, arrays, and lists of such.
+# Numbers, arrays, and lists of them.
 Known = Sequence[Any]
 
 
 class Record:
-    """One result; this one is never known.
+    """One result; in this base class it is never known.
 
     Attributes
     ----------
     known : sequence or None
-        The result, as far as an earlier run came; None for nothing.
+        The result so far of an earlier run; None if there is none.
     """
 
     known: Known | None = None
 
     def note(self, result: Callable[[], Known]) -> None:
-        """Take note of the result so far, in place of what was noted before.
+        """Record the result so far, replacing what was recorded before.
 
         Parameters
         ----------
         result : callable
-            Returns it, with arrays that are not written to any more; called if it is wanted.
+            Returns the result, with arrays that are no longer modified; called only if needed.
         """
 
 
 class Journal:
-    """A branch of a journal; this one remembers nothing."""
+    """A branch of a journal; this base class stores nothing."""
 
     def branch(self, name: str) -> "Journal":
-        """Return the journal of a part; every part has its own name."""
+        """Return the branch of a part; every part has a unique name."""
         return self
 
     def record(self) -> Record:
@@ -48,12 +48,12 @@ class Journal:
         return Record()
 
     def once(self, compute: Callable[["Journal"], Known]) -> Known:
-        """Return a result that is known, or compute it and take note.
+        """Return a known result, or compute and record it.
 
         Parameters
         ----------
         compute : callable
-            Takes a journal for what it finds on its way, which is dropped when it is done.
+            Takes a journal for intermediate results, which are dropped when it returns.
         """
         return compute(self)
 

@@ -1,4 +1,4 @@
-"""Numbers and names of errors as people write them."""
+"""Numbers and names of error measures, as text."""
 
 _SCORES = {
     "rmse": "RMSE",
@@ -10,10 +10,10 @@ _SCORES = {
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a number and its noun."""
+    """Return a number with its noun in singular or plural."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def score_name(name: str) -> str:
-    """Return what an error is called."""
+    """Return the usual name of an error measure."""
     return _SCORES.get(name, name.replace("_", " "))

@@ -3,10 +3,10 @@
     8 bytes: header length | header: JSON, with metadata | the arrays' bytes
 
 Arrays are the file's tensors, named by their place in the tree (`network.biases`); the tree itself
-stands in the metadata as JSON, with `{"array": name}` where an array goes. Beside it the metadata
-say what the file is: `format`, `format_version`, `library_version`, `kind`, and `sha256`, the
-digest of the whole file with the digest itself written as zeros. So a flipped bit anywhere is
-noticed, and nothing in the file is ever executed.
+is stored in the metadata as JSON, with `{"array": name}` in place of each array. The metadata also
+contain `format`, `format_version`, `library_version`, `kind`, and `sha256`, the digest of the whole
+file with zeros in place of the digest itself. So any flipped bit is detected, and nothing in the
+file is ever executed.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from safetensors.numpy import save as tensors_to_bytes
 from greedynet.support.files import write_atomically
 
 Array = NDArray[Any]
-# None, bool, int, float, str, arrays, and lists and dicts of such.
+# None, bool, int, float, str, arrays, and lists and dicts of them.
 Tree = Any
 
 FORMAT = "greedynet"
 FORMAT_VERSION = 1
 
-# safetensors reads no longer header, and a foreign file must not fill the memory.
+# The limit of safetensors; an unrelated file must not fill the memory.
 _MAX_HEADER = 100_000_000
 
 _NO_DIGEST = "0" * 64
@@ -40,12 +40,12 @@ _METADATA = "__metadata__"
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or is one no longer, or one that this version cannot read."""
+    """A file that is not a model, is damaged, or cannot be read by this version."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a file holds.
+    """Contents of a file.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Contents:
 
 
 def write_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Tree]) -> None:
-    """Write a tree; the file appears complete or not at all, the same tree giving the same bytes.
+    """Write a tree atomically; the same tree gives the same bytes.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def write_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Tree]
     kind : str
         What the tree describes.
     tree : mapping
-        Values None, bool, int, float, str, arrays, and lists and mappings of such.
+        Values None, bool, int, float, str, arrays, and lists and mappings of them.
     """
     arrays: dict[str, Array] = {}
     metadata = {
@@ -88,7 +88,7 @@ def write_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Tree]
 
 
 def read_tree(path: str | os.PathLike[str]) -> Contents:
-    """Read what `write_tree` wrote.
+    """Read a file written by `write_tree`.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def read_tree(path: str | os.PathLike[str]) -> Contents:
     Raises
     ------
     ModelFileError
-        If the file is cut short, damaged, of another program or of a newer format.
+        If the file is truncated, damaged, from another program or of a newer format.
     """
     name = os.fspath(path)
     with open(path, "rb") as file:
         header = _read_header(file, name)
         metadata = _our_metadata(header, name)
-        # Only now: a foreign file may be larger than the memory.
+        # Only now: an unrelated file may be larger than the memory.
         file.seek(0)
         data = file.read()
     if not _matches(data, metadata.get("sha256", "")):
@@ -121,13 +121,13 @@ def read_tree(path: str | os.PathLike[str]) -> Contents:
         tree = _with_arrays(json.loads(metadata["model"]), arrays)
     except (SafetensorError, LookupError, ValueError, TypeError, RecursionError) as error:
         raise ModelFileError(
-            f"The model file {name!r} does not hold what its header declares: {error}"
+            f"The contents of the model file {name!r} do not match its header: {error}"
         ) from error
     return Contents(metadata.get("kind", ""), tree, metadata.get("library_version", "unknown"))
 
 
 def library_version() -> str:
-    """Version of the package, which stands above its modules but is loaded before them."""
+    """Version of the package; the package is loaded before its modules, so no import is needed."""
     return str(sys.modules["greedynet"].__version__)
 
 
@@ -135,9 +135,9 @@ def library_version() -> str:
 
 
 def _without_arrays(tree: Tree, place: str, arrays: dict[str, Array]) -> Tree:
-    """Put the arrays of a tree into `arrays` and their names into the tree."""
+    """Move the arrays of a tree into `arrays`, with their names in the tree."""
     if isinstance(tree, np.ndarray):
-        # safetensors writes strided arrays in the order of memory, without a word.
+        # safetensors would silently write strided arrays in memory order.
         arrays[place] = np.asarray(tree, order="C")
         return {"array": place}
     if isinstance(tree, Mapping):
@@ -151,7 +151,7 @@ def _without_arrays(tree: Tree, place: str, arrays: dict[str, Array]) -> Tree:
 
 
 def _bytes(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
-    """Bytes of the file. safetensors shuffles the metadata, so they are put in here, in order."""
+    """Bytes of the file. safetensors shuffles the metadata, so they are inserted here, in order."""
     plain = tensors_to_bytes(arrays)
     start = 8 + int.from_bytes(plain[:8], "little")
     header = {_METADATA: metadata, **json.loads(plain[8:start])}
@@ -168,39 +168,39 @@ def _digest(data: bytes) -> str:
 
 
 def _matches(data: bytes, digest: str) -> bool:
-    """Whether a file's bytes have the digest they carry."""
+    """Whether the bytes of a file match the digest in it."""
     if len(digest) != len(_NO_DIGEST) or not digest.isascii():
         return False
     return _digest(data.replace(digest.encode(), _NO_DIGEST.encode(), 1)) == digest
 
 
 def _read_header(file: IO[bytes], name: str) -> dict[str, Any]:
-    """Read the JSON header, of which nothing may be believed."""
+    """Read the JSON header, whose contents are not trusted."""
     size = os.fstat(file.fileno()).st_size
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > min(size - 8, _MAX_HEADER):
         raise ModelFileError(
-            f"{name!r} is no model file, or one that was cut short: it has {size} bytes, and by "
-            f"its first eight the header alone would take {length}."
+            f"{name!r} is not a model file, or it is truncated: it has {size} bytes, but according "
+            f"to the first eight, its header alone has {length}."
         )
     try:
         header = json.loads(file.read(length).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
-            f"{name!r} is no model file, or a damaged one: its header is not readable ({error})."
+            f"{name!r} is not a model file, or it is damaged: its header cannot be read ({error})."
         ) from error
     if not isinstance(header, dict):
-        raise ModelFileError(f"{name!r} is no model file: its header is not a JSON object.")
+        raise ModelFileError(f"{name!r} is not a model file: its header is not a JSON object.")
     return header
 
 
 def _our_metadata(header: dict[str, Any], name: str) -> dict[str, str]:
-    """Metadata of a file that is ours and not newer than we are."""
+    """Return the metadata of a file written by this version of greedynet or an earlier one."""
     metadata = header.get(_METADATA)
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise ModelFileError(
-            f"{name!r} is a safetensors file, but not one that greedynet wrote: `format` in its "
-            f"metadata must be {FORMAT!r}. Give a file made by `save`."
+            f"{name!r} is a safetensors file, but was not written by greedynet: `format` in its "
+            f"metadata must be {FORMAT!r}. Use a file written by `save`."
         )
     if not all(isinstance(value, str) for value in metadata.values()):
         raise ModelFileError(f"The model file {name!r} is damaged: its metadata must be text.")
@@ -220,7 +220,7 @@ def _our_metadata(header: dict[str, Any], name: str) -> dict[str, str]:
 
 
 def _with_arrays(tree: Tree, arrays: dict[str, Array]) -> Tree:
-    """Undo `_without_arrays`; arrays of the tree are copies, aligned and writable."""
+    """Invert `_without_arrays`; the arrays in the tree are copies, aligned and writable."""
     if isinstance(tree, dict):
         if set(tree) == {"array"}:
             return np.array(arrays[tree["array"]])

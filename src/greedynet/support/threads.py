@@ -1,8 +1,8 @@
-"""Threads over blocks of work, with the same result whatever their number.
+"""Threads over blocks of work, with results that do not depend on their number.
 
 BLAS splits a product differently for each number of threads, and the split changes the last bits.
-So inside `deterministic_threads` BLAS runs on one thread, and the parallel work is a pool over
-blocks whose borders depend on the data alone.
+So inside `deterministic_threads` BLAS runs on one thread, and work is done in parallel by a pool
+over blocks whose boundaries depend on the data alone.
 """
 
 import os
@@ -20,18 +20,18 @@ S = TypeVar("S")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Number of threads `n_jobs` stands for.
+    """Return the number of threads for `n_jobs`.
 
-    None means every core this process may use, or fewer where OMP_NUM_THREADS says so (joblib sets
-    it in its workers, so that a grid search on all cores does not start cores x cores threads).
-    Negative numbers count from the last core, as in joblib: -1 is all of them.
+    None means every core that this process may use, or the number in OMP_NUM_THREADS if that is
+    smaller (joblib sets it in its workers, so that a grid search on all cores does not start cores
+    x cores threads). Negative numbers count from the last core, as in joblib: -1 means all cores.
     """
     cores: int = joblib.cpu_count()
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
     if n_jobs == 0:
-        raise ValueError("`n_jobs` must not be 0; write 1 for one thread or -1 for all cores.")
+        raise ValueError("`n_jobs` must not be 0; use 1 for one thread or -1 for all cores.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
@@ -39,13 +39,13 @@ _WAKE_UP = 0.5
 
 
 class Pool:
-    """A map over blocks, on one thread or several; results in the order of the blocks.
+    """A map over blocks, on one or several threads; the results are in the order of the blocks.
 
     Attributes
     ----------
     n_threads : int
     cancelled : threading.Event
-        Set when an interrupt has ended a map: whatever its threads still compute is not needed.
+        Set when an interrupt has ended a map: results still being computed are not needed.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
@@ -75,9 +75,9 @@ class Pool:
 
 
 def _result(future: Future[T]) -> T:
-    """Wait for a result, and wake up now and then.
+    """Wait for a result, waking up regularly.
 
-    An interrupt that comes just before a wait would else be heard at its end.
+    Otherwise, an interrupt just before a wait would be handled only at its end.
     """
     while True:
         try:
@@ -89,7 +89,7 @@ def _result(future: Future[T]) -> T:
 
 @contextmanager
 def deterministic_threads(n_jobs: int | None) -> Iterator[Pool]:
-    """Keep BLAS on one thread and lend a pool of `n_jobs` threads; both end with the block."""
+    """Limit BLAS to one thread and yield a pool of `n_jobs` threads, until the block ends."""
     pool = Pool(count_threads(n_jobs))
     _blas.hold()
     try:
@@ -100,10 +100,10 @@ def deterministic_threads(n_jobs: int | None) -> Iterator[Pool]:
 
 
 class _OneThreadForBlas:
-    """The limit on BLAS, held as long as any fit of this process needs it.
+    """The limit on BLAS, held as long as any fit in this process needs it.
 
-    The limit is one for the whole process. Fits in several threads end in any order; the last one
-    restores what the first one found.
+    There is one limit for the whole process. Fits in several threads may end in any order; the last
+    one restores the limit that the first one found.
     """
 
     def __init__(self) -> None:

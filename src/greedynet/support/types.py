@@ -1,4 +1,4 @@
-"""Types that every part of the library speaks of."""
+"""Types used throughout the library."""
 
 import numpy as np
 from numpy.typing import NDArray

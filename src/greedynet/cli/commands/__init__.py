@@ -1,4 +1,4 @@
-"""The commands of the command line, a module each: its options, and its work.
+"""The commands of the command line, one module for each.
 
-`greedynet --help` imports them all: nothing heavy is imported but inside their functions.
+`greedynet --help` imports them all, so heavy imports are inside their functions.
 """

@@ -1,4 +1,4 @@
-"""The command `greedynet demo`: a fit of data that come with the library, and its report."""
+"""The command `greedynet demo`: a fit to the example data, and its report."""
 
 import csv
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from greedynet.tables.readers import Table
 
 MOST_NODES = 60
-# Every so many rows one is held out.
+# One out of this many rows is held out.
 _HELD_OUT = 5
 
 
@@ -25,10 +25,10 @@ _HELD_OUT = 5
     type=FilePath(exists=True, file_okay=False, path_type=Path),
     default=Path(),
     metavar="DIR",
-    help="Where the two files go; the current folder by default.",
+    help="Folder for the two files; by default the current one.",
 )
 def demo(out: Path) -> None:
-    """Fit a network to the hours of daylight, and write a page that shows it.
+    """Fit a network to the hours of daylight, and write a report on it.
 
     Writes greedynet-demo.html and greedynet-demo.safetensors. Takes a few seconds.
     """
@@ -55,11 +55,11 @@ def demo(out: Path) -> None:
 def _summary(
     model: "TableModel", found: dict[str, Any], data: str, model_file: Path, page: Path
 ) -> str:
-    """Say how it went, with the errors found on the rows held out."""
+    """Return a summary, with the errors on the held-out rows."""
     return "\n".join(
         [
             "How long is the day? Hours of daylight from the day of the year and the latitude.",
-            f"{data}: {plural(model.about['rows'], 'row')} to learn from, {found['rows']} held out",
+            f"{data}: {plural(model.about['rows'], 'training row')}, {found['rows']} held out",
             f"network: {model.network.describe().splitlines()[0]}",
             f"training: {scores(model.about['training'])}",
             f"held out: RMSE {found['rmse']:.4g}, MAE {found['mae']:.4g}, R2 {found['r2']:.4g}; "
@@ -73,7 +73,7 @@ def _summary(
 
 
 def _split(data: Path) -> "tuple[Table, Table]":
-    """Return four fifths of the rows, and the others."""
+    """Return four fifths of the rows, and the remaining ones."""
     from greedynet.tables.readers.frame import FrameTable
 
     with open(data, newline="", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""The command `greedynet evaluate`: how good a saved model is on a table."""
+"""The command `greedynet evaluate`: the errors of a saved model on a table."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def evaluate(
 
 
 def _text(data: Path, found: dict[str, Any]) -> str:
-    """The errors, a line each."""
+    """Return the errors, one per line."""
     left = f" ({found['left_out']:,} left out)" if found["left_out"] else ""
     lines = [f"{data.name}: {plural(found['rows'], 'row')}{left}"]
     for name, value in found.items():

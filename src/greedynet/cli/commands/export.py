@@ -1,4 +1,4 @@
-"""The command `greedynet export`: a saved model into a file for somewhere else."""
+"""The command `greedynet export`: convert a saved model to another format."""
 
 from pathlib import Path
 from typing import Any
@@ -6,28 +6,28 @@ from typing import Any
 import click
 
 from greedynet.cli.describe import either
+from greedynet.cli.files import check_files
 from greedynet.cli.options import MODEL, OUTPUT
-from greedynet.cli.places import check_places
 from greedynet.export.registry import FILE_EXPORTERS
 
 _TITLES = either([exporter.title for exporter in FILE_EXPORTERS.values()])
 
 
-@click.command(help=f"Write a saved MODEL for {_TITLES}, checked against its predictions.")
+@click.command(help=f"Export a saved MODEL to {_TITLES}, checked against its predictions.")
 @MODEL
 @click.option(
     "--to",
     "target",
     type=click.Choice(list(FILE_EXPORTERS)),
     required=True,
-    help="What to write.",
+    help="The format.",
 )
 @click.option(
     "--out",
     type=OUTPUT,
     default=None,
     metavar="FILE",
-    help="Where to write it; by default the model's name with another ending.",
+    help="The output file; by default the name of the model with another suffix.",
 )
 @click.option(
     "--dtype",
@@ -37,13 +37,13 @@ _TITLES = either([exporter.title for exporter in FILE_EXPORTERS.values()])
     help="Precision of the weights.",
 )
 def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
-    """Write the file, and say what to do with it."""
+    """Write the file, and print how to use it."""
     from greedynet.export.resolve import as_network_and_classes
     from greedynet.tables.load import load
 
     exporter = FILE_EXPORTERS[target]
     path = out or model.with_suffix(str(exporter.suffix))
-    check_places({"MODEL": model}, {"--out": path})
+    check_files({"MODEL": model}, {"--out": path})
     saved = load(model)
     network, classes = as_network_and_classes(saved, "greedynet export")
     hint = exporter.write_file(saved, path, dtype)

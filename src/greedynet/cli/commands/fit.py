@@ -1,4 +1,4 @@
-"""The command `greedynet fit`: a table into a saved model, and a summary."""
+"""The command `greedynet fit`: fit a model to a table, save it and print a summary."""
 
 import warnings
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from greedynet.cli.describe import features, plural, scores, wrote
+from greedynet.cli.files import check_files
 from greedynet.cli.options import DATA, DECIMAL, INPUT, OUTPUT, SEPARATOR
-from greedynet.cli.places import check_places
 from greedynet.cli.progress import reporter
 
 if TYPE_CHECKING:
     from greedynet.model.stop_reason import StopReason
     from greedynet.tables.model import TableModel
 
-# Options under the names they have in `fit_table`.
+# Names of the options, and of the corresponding parameters of `fit_table`.
 _PARAMETERS = {
     "max_nodes": "max_nodes",
     "nodes": "n_nodes",
@@ -36,22 +36,28 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 
 @click.command()
 @DATA
-@click.option("--target", required=True, metavar="COLUMN", help="The column to learn.")
+@click.option("--target", required=True, metavar="COLUMN", help="The column to predict.")
 @click.option(
     "--out",
     required=True,
     type=OUTPUT,
     metavar="FILE",
-    help="Where the model goes, such as model.safetensors.",
+    help="The file of the model, such as model.safetensors.",
 )
 @click.option(
     "--validate",
     type=INPUT,
     metavar="FILE",
-    help="Rows to choose the width by; else DATA alone decide.",
+    help="Rows by which the width is chosen; by default it is chosen from DATA alone.",
 )
-@click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="At most so many nodes.")
-@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Exactly so many nodes.")
+@click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
+@click.option(
+    "--nodes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Exact number of nodes. Nodes are the neurons, which are the hidden units, plus two for "
+    "the affine term.",
+)
 @click.option(
     "--activation",
     metavar="NAME",
@@ -68,47 +74,47 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 @click.option(
     "--classes",
     is_flag=True,
-    help="The target's numbers name classes. A target of text always does.",
+    help="Treat the numbers in the target as classes. A target of text always contains classes.",
 )
 @click.option(
     "--missing",
     type=click.Choice(["drop", "mean"]),
-    help="Rows with empty cells: leave them out, or put the column's mean in; by default refuse.",
+    help="Empty cells: drop the rows, or insert the mean of the column; by default an error.",
 )
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
 @click.option(
     "--text",
     multiple=True,
     metavar="COLUMN",
-    help="Take a column of numbers, such as codes, as text; repeatable.",
+    help="Treat a column of numbers, such as codes, as text; repeatable.",
 )
 @SEPARATOR
 @DECIMAL
-@click.option("--seed", type=int, metavar="N", help="Seed of all that is random; 0 by default.")
+@click.option("--seed", type=int, metavar="N", help="Random seed; 0 by default.")
 @click.option(
     "--report",
     type=OUTPUT,
     metavar="FILE",
-    help="Write a page that shows the network, such as report.html.",
+    help="Also write a report on the network, such as report.html.",
 )
 @click.option(
     "--checkpoint",
     type=OUTPUT,
     metavar="FILE",
-    help="Note every few seconds how far the fit is; the same command, given again after it was "
-    "interrupted, goes on from there.",
+    help="Save the progress of the fit every few seconds; if it is interrupted, the same command "
+    "resumes from there.",
 )
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
     """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ.
 
-    Every column but the target is an input; columns of text become one input for each of their
-    values. Learns numbers, or classes where the target is text.
+    Every column except the target is an input; columns of text are one-hot encoded. The fit is a
+    regression, or a classification if the target is text.
     """
     from greedynet.report import write_report
     from greedynet.tables.fit import fit_table
     from greedynet.tables.readers import open_table
 
-    check_places(
+    check_files(
         {"DATA": data, "--validate": options["validate"]},
         {"--out": out, "--report": report, "--checkpoint": options["checkpoint"]},
     )
@@ -122,7 +128,7 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {message}", err=True)
     model.save(out)
-    # Before the report: the model is there, whatever becomes of the page.
+    # Before the report: the model has been saved even if the report fails.
     click.echo(summary(model, data, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
         table = open_table(data, options["separator"], options["decimal"])
@@ -131,7 +137,7 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
 
 
 def summary(model: "TableModel", data: Path, out: Path, *, chose_nodes: bool = True) -> str:
-    """Say in a few lines what was fitted, how good it is and what to do next."""
+    """Return a summary of the fit, its errors and suggestions for the next steps."""
     about = model.about
     left = f" ({about['left_out']:,} left out)" if about["left_out"] else ""
     lines = [f"{data.name}: {plural(about['rows'], 'row')}{left}, {features(model.columns)}"]
@@ -152,21 +158,21 @@ def summary(model: "TableModel", data: Path, out: Path, *, chose_nodes: bool = T
 def _advice(model: "TableModel", out: Path, chose_nodes: bool) -> list[str]:
     advice = []
     if model.about["validation"] is None:
-        advice.append(f"greedynet evaluate {out} other.csv, for rows it has not seen")
+        advice.append(f"greedynet evaluate {out} other.csv, for rows that were not used in the fit")
     advice.append(f"greedynet predict {out} new.csv --out predictions.csv")
     width = _width_advice(model.estimator.stop_reason_) if chose_nodes else None
     return advice if width is None else [*advice, width]
 
 
 def _width_advice(reason: "StopReason") -> str | None:
-    """What to try about the number of nodes, in the words of the command line."""
+    """Return advice on the number of nodes, in terms of the command line, or None."""
     from greedynet.model.stop_reason import StopReason
 
     match reason:
         case StopReason.MAX_NODES:
-            return "The most nodes were reached; allow more with --max-nodes."
+            return "The maximum number of nodes was reached; allow more with --max-nodes."
         case StopReason.EXHAUSTED:
-            return "More nodes take more distinct rows."
+            return "More nodes require more distinct rows."
         case StopReason.TOLERANCE | StopReason.EXACT:
-            return "The training rows are reproduced; more nodes cannot help."
+            return str(reason)
     return None

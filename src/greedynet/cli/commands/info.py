@@ -1,4 +1,4 @@
-"""The command `greedynet info`: what a model file holds."""
+"""The command `greedynet info`: the contents of a model file."""
 
 import json
 from pathlib import Path
@@ -20,13 +20,13 @@ _NEURONS, _LEVELS, _INPUTS = 10, 8, 30
 @MODEL
 @AS_JSON
 def info(model: Path, as_json: bool) -> None:
-    """Tell what a saved MODEL holds."""
+    """Show the contents of a saved MODEL."""
     found = describe(model)
     click.echo(json.dumps(found, indent=1) if as_json else "\n".join(_lines(model, found)))
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Return what a model file holds as plain values."""
+    """Return the contents of a model file as plain values."""
     from greedynet.model.network import ShallowNetwork
     from greedynet.support.tensorfile import read_tree
     from greedynet.tables.load import load
@@ -67,7 +67,7 @@ def describe(path: Path) -> dict[str, Any]:
 
 
 def _inputs(table: "TableModel | None", network: "ShallowNetwork") -> list[dict[str, Any]] | None:
-    """Names and levels, or None where they are not known."""
+    """Return names and levels, or None if they are not known."""
     if table is not None:
         return [
             {"name": column.name, "levels": None if column.levels is None else list(column.levels)}
@@ -128,7 +128,7 @@ def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
 
 
 def _neuron_lines(found: dict[str, Any]) -> list[str]:
-    """Each neuron by its features with the largest weights."""
+    """Return a line for each neuron, with its features of largest weight."""
     if not found["largest_neurons"]:
         return []
     names = _feature_names(found)

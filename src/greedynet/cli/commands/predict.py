@@ -1,4 +1,4 @@
-"""The command `greedynet predict`: a table into a file of predictions, block by block."""
+"""The command `greedynet predict`: write predictions for a table, block by block."""
 
 import csv
 import io
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from greedynet.cli.describe import plural
+from greedynet.cli.files import check_files
 from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT, SEPARATOR, UNKNOWN
-from greedynet.cli.places import check_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,13 +28,13 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
     required=True,
     type=OUTPUT,
     metavar="FILE",
-    help="Where the predictions go, as CSV, or as TSV if FILE ends in .tsv.",
+    help="The file of the predictions, as CSV, or as TSV if FILE ends in .tsv.",
 )
 @click.option(
     "--missing",
     type=click.Choice(["drop", "mean"]),
-    help="Rows with empty cells: their line stays empty, or put the training mean in; by default "
-    "as in the fit.",
+    help="Empty cells: leave the prediction empty, or insert the mean of the training data; by "
+    "default as in the fit.",
 )
 @UNKNOWN
 @SEPARATOR
@@ -44,15 +44,15 @@ def predict(
 ) -> None:
     """Predict the rows of DATA with a saved MODEL.
 
-    Columns are found by name. One line for each row, in order: the prediction and, for classes,
-    all probabilities. DATA may be larger than the memory.
+    Columns are matched by name. The output has one line for each row, in order: the prediction and,
+    for classes, all probabilities. DATA may be larger than memory.
     """
     from greedynet.tables.findings import check_present
     from greedynet.tables.load import load
     from greedynet.tables.model import as_table_model
     from greedynet.tables.readers import open_table
 
-    check_places({"MODEL": model, "DATA": data}, {"--out": out})
+    check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if out.suffix.lower() in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
     table = open_table(data, separator, decimal)
@@ -61,14 +61,14 @@ def predict(
     new = [name for name in table.names if name not in (*fitted.columns.names, fitted.target)]
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
-        click.echo(f"note: not in the model, so ignored: {listed}", err=True)
+        click.echo(f"note: columns not in the model are ignored: {listed}", err=True)
     n_rows, n_empty = _write(fitted, table, out, **options)
-    without = f", {n_empty:,} of them without prediction" if n_empty else ""
+    without = f", {n_empty:,} of them without a prediction" if n_empty else ""
     click.echo(f"wrote {out}: {plural(n_rows, 'row')}{without}")
 
 
 def _write(model: "TableModel", table: "Table", out: Path, **options: Any) -> tuple[int, int]:
-    """Write the rows as they are predicted; return their number, and how many are empty."""
+    """Write the predictions; return the number of rows, and how many are empty."""
     import numpy as np
 
     from greedynet.support.files import replacing

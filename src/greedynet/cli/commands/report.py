@@ -1,4 +1,4 @@
-"""The command `greedynet report`: a page about a saved model."""
+"""The command `greedynet report`: a report on a saved model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from greedynet.cli.describe import wrote
+from greedynet.cli.files import check_files
 from greedynet.cli.options import (
     DECIMAL,
     INPUT,
@@ -16,7 +17,6 @@ from greedynet.cli.options import (
     TRUE_VALUES,
     UNKNOWN,
 )
-from greedynet.cli.places import check_places
 
 if TYPE_CHECKING:
     from greedynet.tables.readers import Table
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     "--out",
     type=OUTPUT,
     metavar="FILE",
-    help="Where the page goes; by default the model's name with .html.",
+    help="The file of the report; by default the name of the model with .html.",
 )
 @click.option(
     "--held-out",
     type=INPUT,
     metavar="FILE",
-    help="Rows that the fit has not seen, to tell the errors on.",
+    help="Rows that were not used in the fit, on which errors are reported.",
 )
 @TRUE_VALUES
 @MISSING_AS_IN_FIT
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--output",
     type=click.IntRange(0),
     metavar="N",
-    help="Which output to show, from 0, where the model has several.",
+    help="Index of the output to show, from 0, if the model has several.",
 )
 def report(
     model: Path,
@@ -57,10 +57,11 @@ def report(
     decimal: str,
     **options: Any,
 ) -> None:
-    """Write a page that shows a saved MODEL, with the rows of DATA, such as its training data.
+    """Write a report on a saved MODEL, with the rows of DATA, such as its training data.
 
-    One HTML file that stands alone: what was fitted and how good it is, the network growing neuron
-    by neuron, its neurons, what it needs and where it misses. Without DATA some of it is left out.
+    The report is a self-contained HTML file: the fit and its errors, the growth of the network
+    neuron by neuron, its neurons, the importance of the inputs, and the residuals. Without DATA
+    some parts are omitted.
     """
     from greedynet.report import write_report
     from greedynet.tables.load import load
@@ -70,7 +71,7 @@ def report(
         return None if file is None else open_table(file, separator, decimal)
 
     page = out or model.with_suffix(".html")
-    check_places({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": page})
+    check_files({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": page})
     write_report(
         load(model),
         page,
@@ -81,4 +82,4 @@ def report(
     )
     click.echo(wrote(page))
     if data is None:
-        click.echo(f"next: greedynet report {model} data.csv, for the parts that need rows")
+        click.echo(f"next: greedynet report {model} data.csv, for the parts that require rows")

@@ -1,4 +1,4 @@
-"""The command `greedynet reproduce`: progress, files, and where to look."""
+"""The command `greedynet reproduce`: run the examples of the paper, and write the results."""
 
 import json
 from datetime import date
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from greedynet.paper.reproduce import Settings
     from greedynet.paper.store import Part
 
-    # By the number of an example, and the name of a part.
+    # By the number of the example and the name of the part.
     Results = dict[int, dict[str, Part]]
 
 
 @click.command()
 @click.argument("numbers", nargs=-1, type=click.IntRange(1, 5), metavar="[1 2 3 4 5]")
-@click.option("--quick", is_flag=True, help="A short version, under a minute, for a first look.")
+@click.option("--quick", is_flag=True, help="A short version, which takes less than a minute.")
 @click.option(
     "--out",
     type=FilePath(file_okay=False, path_type=Path),
     default=None,
     metavar="DIR",
-    help="Where results go; reproduction, or reproduction-quick, by default.",
+    help="Folder for the results; by default reproduction, or reproduction-quick.",
 )
-@click.option("--fresh", is_flag=True, help="Run again what DIR holds already.")
+@click.option("--fresh", is_flag=True, help="Run all parts again, including those in DIR.")
 def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bool) -> None:
-    """Run the paper's examples: greedy start, training from it and from random starts.
+    """Run the examples of the paper: greedy start, training from it and from random starts.
 
-    Writes report.html, table.md, results.json and the figures to DIR. Finished parts are kept
-    there: an interrupted run goes on where it stopped.
+    Writes report.html, table.md, results.json and the figures to DIR. Finished parts are stored
+    there, so that an interrupted run can be resumed.
     """
     chosen = sorted(set(numbers)) or [1, 2, 3, 4, 5]
     folder = out or Path("reproduction-quick" if quick else "reproduction")
@@ -72,7 +72,7 @@ def _run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
 
 
 def summary(results: "Results", settings: "Settings") -> "Part":
-    """The numbers of a run without weights and curves, small enough to commit."""
+    """Return the numbers of a run without weights and curves, small enough to commit."""
     from importlib.metadata import version
 
     def numbers(part: "Part") -> "Part":
@@ -98,10 +98,10 @@ def summary(results: "Results", settings: "Settings") -> "Part":
 def _note(settings: "Settings", quick: bool) -> str:
     what = (
         f"{settings.epochs:,} epochs, {settings.restarts} random starts, batches of a "
-        f"{settings.batches}th of the training data from random, of all of it from the greedy "
-        "start."
+        f"{settings.batches}th of the training data for the random starts, of all of it for the "
+        "greedy start."
     )
-    warning = " This is a first look: the paper's protocol is 10,000 epochs, ten random starts and "
+    warning = " This is a short version: the paper uses 10,000 epochs, ten random starts and "
     return what + (warning + "batches of a hundredth." if quick else "")
 
 

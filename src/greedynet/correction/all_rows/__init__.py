@@ -1,1 +1,1 @@
-"""The last correction of networks that were grown on samples: by sums over all rows."""
+"""The final correction of networks that were grown on samples, by sums over all rows."""

@@ -1,14 +1,16 @@
-"""The last correction of a network grown on a sample: on all rows.
+"""The final correction of the inner weights of a network grown on a sample, on all rows.
 
-With `k` neurons of `p` inner weights each, a correction on `m` sampled rows leaves `k p / m` of the
-noise in the network. All rows leave next to nothing of it, and what a step needs of them are sums:
+With `k` neurons of `p` inner weights each, a correction on `m` sampled rows leaves a fraction `k p
+/ m` of the noise in the network. With all rows this is negligible, and a step only needs sums over
+them:
 
     F'F, F'Y                                             outer weights and objective at `W`,
     sum_i sigma'(W x_i) o (C r_i) x_i',  r = Y - F c     the gradient there.
 
-The Gauss-Newton matrix `S` (see `correct`) stays that of the sample: it only bends the step. A step
-is kept if the objective over all rows falls, so it takes one pass to try and one to go on. Where
-rows are more than some millions, a million of them stand for all.
+The Gauss-Newton matrix `S` (see `variable_projection`) remains that of the sample: it only affects
+the direction of the step. A step is accepted if the objective over all rows decreases, so it takes
+one pass to try and one for the next gradient. For more than a few million rows, a sample of a
+million replaces them.
 """
 
 from dataclasses import dataclass
@@ -24,21 +26,21 @@ from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
-# Steps that are tried, kept or not.
+# Maximum number of steps, accepted or not.
 N_TRIES = 6
-# A step that lowers the objective by a smaller share is the last.
+# A step that lowers the objective by a smaller fraction is the last.
 _WORTH_A_STEP = 3e-3
-# The sample's matrix is not that of all rows: the first step is a careful one.
+# The matrix of the sample is not that of all rows: the first step is strongly damped.
 _FIRST_DAMPING = 0.5
 _MORE_DAMPING, _LESS_DAMPING = 6.0, 3.0
 _AS_EXPECTED = 0.5
-# Where less is left of the outputs, differences of sums have too few digits to compare by.
-_NEXT_TO_NOTHING = 1e-10
+# With a smaller relative error, differences of sums have too few digits.
+_NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Pulls(OnNeurons):
-    """The gradient of the inner weights.
+    """The `Work` of the gradient with respect to the inner weights.
 
     Attributes
     ----------
@@ -50,7 +52,7 @@ class Pulls(OnNeurons):
 
     @property
     def width(self) -> int:
-        """Affine columns, neurons and their slopes."""
+        """Number of affine columns, neurons and their slopes."""
         return super().width + len(self.points)
 
     def of(self, rows: Rows) -> Float64:
@@ -66,7 +68,7 @@ class Pulls(OnNeurons):
         return np.column_stack([(pull @ rows.X - total * inputs.center) / inputs.width, total])
 
     def join(self, one: Float64, other: Float64) -> Float64:
-        """Return the gradient over both."""
+        """Return the sum of two gradients."""
         return one + other
 
 
@@ -82,23 +84,23 @@ def corrected_on_all_rows(
     Parameters
     ----------
     state : VariableProjection
-        The network on a sample, which gives the ridge and the Gauss-Newton matrix.
+        The network on a sample, which provides the ridge and the Gauss-Newton matrix.
     sums : Sums
-        Over all rows, or over many.
+        Sums over all rows, or over a large sample.
     coordinates : Coordinates
         The coordinates.
     activation : Activation
     n_tries : int
-        Steps to try, whether they are kept or not.
+        Maximum number of steps, accepted or not.
     """
     times = sums.n_rows / state.n_rows
     state.damping = _FIRST_DAMPING
-    # The noise asks for the same ridge however many rows there are.
+    # The ridge for given noise does not depend on the number of rows.
     ridge = state.ridge
     now = _Point.at(state.points, sums, coordinates, activation, ridge)
     gradient: Float64 | None = None
     for _ in range(n_tries if state.n_neurons else 0):
-        if now.error < _NEXT_TO_NOTHING:
+        if now.error < _NEGLIGIBLE:
             break
         if gradient is None:
             pulls = Pulls(coordinates.without_rows(), now.points, activation, now.weights)
@@ -107,11 +109,11 @@ def corrected_on_all_rows(
         tried = _Point.at(now.points + step, sums, coordinates, activation, ridge)
         fall = now.objective - tried.objective
         moved = state.moved(tried.points)
-        # A neuron that no row of the sample sees any more has no place in the next matrix.
+        # A neuron that is inactive on the whole sample would make the next matrix singular.
         if fall <= 0 or (state.alive & ~moved.alive).any():
             state.damping *= _MORE_DAMPING
             continue
-        # On the quadratic model the objective falls by `step . gradient` at least.
+        # In the quadratic model the objective decreases by at least `step . gradient`.
         as_expected = fall > _AS_EXPECTED * float(np.sum(step * gradient))
         moved.damping = state.damping / (_LESS_DAMPING if as_expected else 1.0)
         worth = fall > _WORTH_A_STEP * now.objective

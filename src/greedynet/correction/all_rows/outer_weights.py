@@ -1,23 +1,25 @@
-"""The outer weights of a network over very many rows: a sample's products, and one gradient.
+"""The outer weights of a network on large data: products of a sample, and one gradient.
 
-Products `F'F` take `(r + k)^2 / 2` multiplications a row, a residual and a gradient `2 (r + k)`. So
-the products are those of a large sample, scaled to all rows, and all rows correct what it finds:
+Products `F'F` take `(r + k)^2 / 2` multiplications per row, residual and gradient `2 (r + k)`. So
+the products are those of a large sample, scaled to all rows, and the solution is corrected on all
+rows:
 
     H    products of the sample, times n / m
-    c0   weights that are best on the sample
+    c0   the best weights on the sample
     g    F'(Y - F c0), over all rows
     c    c0 + H^-1 g
 
-a step of Newton's method. What it leaves of the way from `c0` to the best weights of all rows is a
-share of about `sqrt((r + k) / m)`, one in a hundred, and the way is short: far less is left than
-noise leaves in the best weights themselves.
+is a step of Newton's method. It reduces the distance from `c0` to the best weights of all rows to a
+fraction of about `sqrt((r + k) / m)`, one in a hundred, and this distance is small: the remaining
+error is far below that of the noise in the best weights themselves.
 
-This holds if `H` stands for all rows, and a few rows that are far from all others, none of them in
-the sample, are enough that it does not. The same pass tells: with `H = L L'` and random signs `v`,
+This requires that `H` represents all rows, which a few outlying rows, none of them in the sample,
+are enough to prevent. The same pass detects this: with `H = L L'` and random signs `v`,
 
     v' L^-1 F'F L^-T v = |v|^2                           if it does,
 
-and is larger by what such rows add. Then the products are those of all rows, in one more pass.
+and larger by the contribution of such rows otherwise. Then the products are computed over all rows,
+in another pass.
 """
 
 from dataclasses import dataclass
@@ -33,16 +35,16 @@ from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
 N_PROBES = 8
-# What a probe may be off by. `(r + k) sqrt(2 / m)` are due to chance, some times that with heavy
-# tails; beyond it, rows that are far out in one direction, however many others there are.
+# Allowed deviation of a probe. `(r + k) sqrt(2 / m)` is due to chance, several times that with
+# heavy tails; a larger deviation indicates outlying rows.
 _ALIKE, _BY_CHANCE = 0.5, 8.0
-# Rows for each column that a sample must have to be trusted at all.
+# Minimum number of rows per column for a sample to be used.
 _ROWS_PER_COLUMN = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What all rows say of weights that a sample found.
+    """Gradient, error and probes over all rows, for weights found on a sample.
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class Look:
     square : float
         `|| Y - F c ||^2`.
     probes : ndarray of shape (n_probes,)
-        Squared sizes of `F p` for every probe `p`.
+        Squared norms of `F p` for every probe `p`.
     """
 
     gradient: Float64
@@ -61,21 +63,21 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Looked(OnNeurons):
-    """The work of a look.
+    """The `Work` that computes a `Look`.
 
     Attributes
     ----------
     weights : ndarray of shape (r + k, n_outputs)
         Weights of the affine columns and of the neurons.
     probes : ndarray of shape (r + k, n_probes)
-        Combinations of the same columns.
+        Linear combinations of the same columns.
     """
 
     weights: Float64
     probes: Float64
 
     def of(self, rows: Rows) -> Look:
-        """Look at some rows."""
+        """Return the sums over some rows."""
         F = self.activate(self.before_activation(rows))
         Y = self.coordinates.outputs.apply(rows.Y)
         found = np.concatenate([self.weights, self.probes], axis=1).T @ F
@@ -85,7 +87,7 @@ class Looked(OnNeurons):
         return Look(F @ weighted.T, float(np.sum(residual * weighted)), probed**2 @ weights)
 
     def join(self, one: Look, other: Look) -> Look:
-        """Return what both say."""
+        """Return the sum of both."""
         return Look(
             one.gradient + other.gradient, one.square + other.square, one.probes + other.probes
         )
@@ -104,14 +106,14 @@ def products_of_all_rows(
     Parameters
     ----------
     sample, everything : Sums
-        Over a large sample of the rows, and over all.
+        Sums over a large sample of the rows, and over all rows.
     coordinates : Coordinates
         The coordinates.
     points : ndarray of shape (k, d + 1)
         Neurons.
     activation : Activation
     ridge : float
-        Of the neurons' weights, about: the products themselves have none.
+        Approximate ridge on the weights of the neurons; the products contain none.
     """
     if sample.n_rows < _ROWS_PER_COLUMN * (coordinates.n_affine + len(points)):
         return everything.gram(coordinates, points, activation)
@@ -122,14 +124,14 @@ def products_of_all_rows(
     off = np.abs(look.probes - len(c)).max()
     if off > max(_ALIKE, _BY_CHANCE * len(c) / np.sqrt(sample.n_rows)):
         return everything.gram(coordinates, points, activation)
-    # The quadratic whose gradient at `c` is that of all rows, and whose value is theirs.
+    # The quadratic that has the same value and gradient at `c` as the sum over all rows.
     Hc = few.G @ c
     b = Hc + look.gradient
     return Gram(few.G, b, look.square + float(np.sum(c * (2.0 * b - Hc))))
 
 
 def _probes(gram: Gram) -> Float64:
-    """Return random combinations `L^-T v` of the columns, of squared size `|v|^2` on the sample."""
+    """Return random combinations `L^-T v` of the columns, of squared norm `|v|^2` on the sample."""
     R = cholesky(gram.regular(), lower=False, check_finite=False)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(R), N_PROBES))
     return np.asarray(solve_triangular(R, signs, check_finite=False))

@@ -14,15 +14,15 @@ from greedynet.support.types import Float64
 
 
 class Passes:
-    """Sums over all rows, and over the larger sample where there is one.
+    """Sums over all rows, and over the larger sample if there is one.
 
     Parameters
     ----------
     samples : RandomSamples
-        The samples, and all rows behind them.
+        The samples, with access to all rows.
     sizes : BlockSizes
     context : FitContext
-        Its journal knows sums of an earlier run.
+        Its journal contains the sums of an earlier run.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Passes:
 
     @cached_property
     def many(self) -> Sums:
-        """Sums to correct neurons by: over all rows, or the larger sample if there is one."""
+        """Sums for the correction of neurons: over all rows, or the larger sample if any."""
         larger = self._samples.larger()
         if larger is None:
             return self.all
@@ -46,7 +46,7 @@ class Passes:
     def products(
         self, coordinates: Coordinates, points: Float64, activation: Activation, ridge: float
     ) -> Gram:
-        """Return products of neurons that give the outer weights of all rows.
+        """Return products of neurons from which the outer weights for all rows follow.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class Passes:
             Neurons.
         activation : Activation
         ridge : float
-            With which the weights will be solved for.
+            Ridge with which the weights will be solved.
         """
         if self.many is self.all:
             return self.all.gram(coordinates, points, activation)

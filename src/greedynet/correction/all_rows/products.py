@@ -27,14 +27,14 @@ class Triangle:
 
 @dataclass(frozen=True, eq=False)
 class Gram:
-    """Products `F'F`, `F'Y`, and the squared size of `Y`."""
+    """Products `F'F`, `F'Y`, and the squared norm of `Y`."""
 
     G: Float64
     b: Float64
     square: float
 
     def times(self, factor: float) -> "Gram":
-        """Return the products over so many times as many rows of the same kind."""
+        """Return the products scaled to `factor` times as many rows."""
         return Gram(factor * self.G, factor * self.b, factor * self.square)
 
     def divided(self, norms: Float64) -> "Gram":
@@ -42,7 +42,7 @@ class Gram:
         return replace(self, G=self.G / np.outer(norms, norms), b=self.b / norms[:, None])
 
     def triangle(self, columns: NDArray[np.intp]) -> Triangle:
-        """Return the triangle of some of the columns."""
+        """Return the triangular factor of some of the columns."""
         G = self.G[np.ix_(columns, columns)].copy()
         diagonal = np.einsum("ii->i", G)
         diagonal += _JITTER * diagonal.max(initial=1.0)
@@ -50,7 +50,7 @@ class Gram:
         return Triangle(R, solve_triangular(R, self.b[columns], trans="T", check_finite=False))
 
     def regular(self, ridge: float | Float64 = 0.0) -> Float64:
-        """Return `F'F` with a ridge, and the little that makes it positive definite."""
+        """Return `F'F` with a ridge, and a tiny multiple of the diagonal to make it definite."""
         M = self.G.copy()
         diagonal = np.einsum("ii->i", M)
         diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300) + ridge
@@ -58,24 +58,24 @@ class Gram:
 
     def weights(self, ridge: float | Float64 = 0.0) -> Float64:
         """Return the weights `c` that minimise `|| Y - F c ||^2 + sum ridge c^2`."""
-        # Not `solve`, which warns of neurons that are next to dependent.
+        # Not `solve`, which warns about nearly dependent neurons.
         triangle = cho_factor(self.regular(ridge), check_finite=False)
         return np.asarray(cho_solve(triangle, self.b, check_finite=False))
 
     def square_left(self, weights: Float64) -> float:
-        """Return `|| Y - F c ||^2`, by differences: not for what is next to nothing of `Y`."""
+        """Return `|| Y - F c ||^2`, by differences: inaccurate for tiny residuals."""
         return float(self.square + np.sum(weights * (self.G @ weights - 2.0 * self.b)))
 
 
 @dataclass(frozen=True, eq=False)
 class OnNeurons:
-    """Work with neurons on rows as they came.
+    """Base of `Work` with neurons, on rows in their original units.
 
     Attributes
     ----------
     coordinates : Coordinates
     points : ndarray of shape (k, d + 1)
-        Neurons in the coordinates of the coordinates.
+        Inner weights for scaled inputs, bias last.
     activation : Activation
     """
 
@@ -85,15 +85,15 @@ class OnNeurons:
 
     @property
     def width(self) -> int:
-        """Affine columns and neurons."""
+        """Number of affine columns and neurons."""
         return self.coordinates.n_affine + len(self.points)
 
     def before_activation(self, rows: Rows) -> Float64:
-        """Return the affine columns and the neurons' `z` on rows as they came, one in each row.
+        """Return affine columns and the neurons' `z`, one per row, on rows in original units.
 
-        The other way round than elsewhere: so a neuron's values lie next to each other, and a block
-        of rows is gone through at twice the speed. The weights are scaled, not the rows: of steps
-        there should be few, as each makes threads wait for each other.
+        Transposed compared with other functions, so that the values of a neuron are contiguous and
+        a block of rows is processed twice as fast. The weights are scaled instead of the rows:
+        there should be few operations, since threads wait for each other at each.
         """
         A = self.coordinates.inputs.fold(
             np.concatenate([self.coordinates.affine.to_weights.T, self.points])
@@ -103,14 +103,14 @@ class OnNeurons:
         return F
 
     def activate(self, F: Float64) -> Float64:
-        """Turn the neurons' `z` into their values, in place."""
+        """Apply the activation to the neurons' `z`, in place."""
         r = self.coordinates.n_affine
         F[r:] = self.activation.value(F[r:])
         return F
 
 
 class Products(OnNeurons):
-    """The products of the affine columns and of neurons."""
+    """The `Work` of the products of affine columns and neurons."""
 
     def of(self, rows: Rows) -> Gram:
         """Return the products over some rows."""
@@ -121,5 +121,5 @@ class Products(OnNeurons):
         return Gram(F @ F.T, F @ Y, float(np.sum(Y**2)))
 
     def join(self, one: Gram, other: Gram) -> Gram:
-        """Return the products over both."""
+        """Return the sum of two products."""
         return Gram(one.G + other.G, one.b + other.b, one.square + other.square)

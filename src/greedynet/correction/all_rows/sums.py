@@ -1,4 +1,4 @@
-"""`Sums`: what a correction asks of rows in blocks, each sum made once."""
+"""`Sums`: the sums over rows in blocks that a correction needs, each computed once."""
 
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -21,9 +21,9 @@ class Sums:
     Parameters
     ----------
     blocks : Blocks
-        The rows, as they came.
+        The rows, in their original units.
     journal : Journal
-        Sums that an earlier run made.
+        Contains the sums of an earlier run.
     """
 
     def __init__(self, blocks: Blocks, journal: Journal = NO_JOURNAL) -> None:
@@ -36,36 +36,36 @@ class Sums:
         return len(self._blocks)
 
     def gram(self, coordinates: Coordinates, points: Float64, activation: Activation) -> Gram:
-        """Products of the affine columns and of neurons.
+        """Return the products of the affine columns and of neurons.
 
         Parameters
         ----------
         coordinates : Coordinates
         points : ndarray of shape (k, d + 1)
-            Neurons in the coordinates of the coordinates.
+            Inner weights for scaled inputs, bias last.
         activation : Activation
         """
-        # A correction ends where the outer weights are asked for: its last pass need not be made
-        # again.
+        # The outer weights are solved at the last point of the correction, whose products are
+        # known.
         if self._last is None or not np.array_equal(self._last[0], points):
             work = Products(coordinates.without_rows(), points, activation)
             self._last = points, self.parts(work, Gram)
         return self._last[1]
 
     def total(self, work: Work[Float64]) -> Float64:
-        """Return the sum of some work."""
+        """Return the sum of some `Work`."""
         (found,) = self._journal.once(lambda _: (self._blocks.total(work),))
         return np.ascontiguousarray(found)
 
     def parts(self, work: Work[T], kind: type[T]) -> T:
-        """Return the sum of some work that gives a `kind`, a dataclass of arrays and numbers."""
+        """Return the sum of `Work` that yields a `kind`, a dataclass of arrays and numbers."""
         names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
 
         def found(_: Journal) -> list[Any]:
             whole = self._blocks.total(work)
             return [getattr(whole, name) for name in names]
 
-        # A journal keeps no order of memory, and products of the same numbers must not differ.
+        # A journal does not store the memory order, on which the last bits of products depend.
         return kind(*map(_in_order, self._journal.once(found)))
 
 

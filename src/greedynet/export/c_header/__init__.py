@@ -1,8 +1,8 @@
-"""C: one header of C99 without dependencies, for microcontrollers.
+"""C: a single C99 header without dependencies, for microcontrollers.
 
-Weights are `static const` arrays, so they stay in flash; the function needs no heap and one number
-per output of stack. Of the standard library it takes `math.h`, and that only where the activation
-is a function of it. A classifier has a second function, for the index of the class.
+Weights are `static const` arrays, so they can stay in flash memory; the function needs no heap and
+hardly any stack. From the standard library it only uses `math.h`, and only if the activation needs
+it. A classifier has a second function, for the index of the class.
 """
 
 import os
@@ -30,9 +30,9 @@ from greedynet.support.tensorfile import library_version
 Array = NDArray[np.floating]
 
 # Our name -> an expression in `z`, and the same in NumPy, a function of `z` and the activation. In
-# the expression `{f}` ends the names of functions and the numbers with a point, so that floats are
-# computed in float, and the activation's own numbers stand by their names. NaN in must be NaN out,
-# not a number that looks right. One of your own may be added.
+# the expression, `{f}` is the suffix of function names and decimal numbers, so that floats are
+# computed in single precision, and numeric attributes of the activation appear by name. NaN must
+# give NaN. Users may add their own activations.
 ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
     "relu": ("z < 0 ? 0 : z", lambda z, own: np.where(z < 0, 0, z)),
     "relu2": ("z < 0 ? 0 : z * z", lambda z, own: np.where(z < 0, 0, z * z)),
@@ -43,9 +43,9 @@ ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
     ),
     "abs": ("fabs{f}(z)", lambda z, own: np.abs(z)),
     "tanh": ("tanh{f}(z)", lambda z, own: np.tanh(z)),
-    # exp may be infinite: the value is then 0, as it should be.
+    # exp may overflow to infinity: the value is then 0, as it should be.
     "sigmoid": ("1 / (1 + exp{f}(-z))", lambda z, own: expit(z)),
-    # z Phi(z) by erfc: 1 + erf would lose the digits of small values.
+    # z Phi(z) by erfc: 1 + erf would lose digits of small values.
     "gelu": (
         "z / 2 * erfc{f}(-0.70710678118654752440{f} * z)",
         lambda z, own: z / 2 * erfc(-z.dtype.type(np.sqrt(0.5)) * z),
@@ -72,30 +72,30 @@ def to_c(
 ) -> None:
     """Write the network as a C header with the function `void <name>_predict(x, y)`.
 
-    The check against `predict` reads the numbers back from the text and adds them up in the order
-    in which the C function does. An activation such as `tanh` includes `math.h`, for which some
-    systems want to be told `-lm`; the comment at the top of the header says so.
+    The check against `predict` reads the numbers back from the text and adds them in the same order
+    as the C function. An activation such as `tanh` needs `math.h`, which on some systems requires
+    linking with `-lm`; the comment at the top of the header says so.
 
-    Of a classifier the outputs `y` are logits: one, of the second class, where there are two, else
-    one for each class. `int <name>_class(x)` returns the index of the class with the largest
-    probability, -1 where an output is not a number, and `<name>_classes[index]` is the class
-    itself: text in UTF-8 if the classes are text, else a whole number (booleans are 0 and 1).
+    For a classifier the outputs `y` are logits: one, of the second class, for two classes;
+    otherwise one for each class. `int <name>_class(x)` returns the index of the class with the
+    largest probability, or -1 if an output is NaN, and `<name>_classes[index]` is the class itself:
+    text in UTF-8 if the classes are text, otherwise an integer (booleans are 0 and 1).
 
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file with it.
+        The network, or a saved file.
     path : str or path
         File to write, such as "model.h".
     dtype : {"float32", "float64"}, default="float32"
         `float` or `double`.
     name : str or None, default=None
-        What names in the header begin with; None for the file's name.
+        Prefix of the names in the header; None for the name of the file.
 
     Raises
     ------
     DisagreementError
-        If the numbers do not give what the network does; nothing is written then.
+        If the outputs differ from those of the network; nothing is written then.
     """
     network, classes = as_network_and_classes(model, "to_c")
     labels = None if classes is None else label_table(classes, "to_c")
@@ -103,8 +103,8 @@ def to_c(
     prefix = _identifier(Path(path).stem) if name is None else name
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) is None:
         raise ValueError(
-            f"`name` must be a C identifier, letters, digits and underscores after a letter, got "
-            f"{name!r}: write name={_identifier(prefix)!r}."
+            f"`name` must be a C identifier, a letter followed by letters, digits and underscores, "
+            f"got {name!r}: write name={_identifier(prefix)!r}."
         )
     text = _header(network, labels, precision, prefix)
     check_agreement(
@@ -133,7 +133,7 @@ def _identifier(text: str) -> str:
 
 
 def _header(network: ShallowNetwork, labels: NDArray[Any] | None, dtype: DType, prefix: str) -> str:
-    """Compose the text."""
+    """Return the text of the header."""
     layers = with_hidden_layer(network)
     weights = rounded_weights(layers, dtype, "to_c")
     words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": _C_TYPES[dtype]}
@@ -160,7 +160,7 @@ def _header(network: ShallowNetwork, labels: NDArray[Any] | None, dtype: DType, 
 
 
 def _expression(network: ShallowNetwork, dtype: DType) -> str:
-    """The activation in C, with the numbers that belong to it."""
+    """Return the activation in C, with its numeric attributes."""
     own = getattr(network.activation, "__dict__", {})
     numbers = {
         name: _number(np.dtype(dtype).type(value), dtype)
@@ -172,11 +172,11 @@ def _expression(network: ShallowNetwork, dtype: DType) -> str:
 
 
 def _comment(network: ShallowNetwork) -> str:
-    """What the header is, as lines of a comment that no name of a feature can end."""
+    """Return the lines of the top comment, which feature names cannot terminate."""
     lines = [f"Made by greedynet {library_version()}.", network.describe().splitlines()[0]]
     if network.feature_names is not None:
         lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names)}", 96)
-    # Ends and beginnings of comments, continued lines, trigraphs and all that is not ASCII.
+    # Delimiters of comments, line continuations, trigraphs and non-ASCII characters.
     return "\n".join(" * " + re.sub(r"[^ -~]|[*/\\?]", "_", line) for line in lines)
 
 
@@ -195,7 +195,7 @@ def _number(x: np.floating, dtype: DType) -> str:
 
 
 def _numbers(row: Array, dtype: DType, *, indent: int) -> str:
-    """Shortest decimals that give the same binary numbers back, in lines."""
+    """Return lines of the shortest decimals that represent the same binary numbers."""
     return textwrap.fill(
         ", ".join(_number(x, dtype) for x in row),
         96,
@@ -247,11 +247,11 @@ _LINEAR = """
         }}"""
 
 
-# The function once more, from the numbers that stand in the text
+# Evaluation of the C function, from the numbers in the text
 
 
 def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Array:
-    """Return what the C function does for every row of `X`, term by term in its order."""
+    """Return the output of the C function for every row of `X`, with the same order of terms."""
     weights = _read_back(text, prefix, X.dtype)
     y = np.zeros((len(X), network.n_outputs), dtype=X.dtype)
     if "intercept" in weights:
@@ -262,7 +262,7 @@ def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Arra
         if "linear_weights" in weights:
             y += weights["linear_weights"][i] * x[:, None]
     activation = translate(network, ACTIVATION_EXPRESSIONS, "to_c", _PLACE)[1]
-    with np.errstate(over="ignore"):  # C is silent about it, and exp(-inf) is right
+    with np.errstate(over="ignore"):  # C does not report it, and exp(-inf) is correct
         values = activation(z, network.activation)
     for n, hidden in enumerate(values.T):
         y += weights["outer_weights"][n] * hidden[:, None]
@@ -270,14 +270,14 @@ def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Arra
 
 
 def _classify(text: str, prefix: str, network: ShallowNetwork, X: Array) -> tuple[Any, Array]:
-    """Return the classes that the C functions give, and the probabilities of the logits."""
+    """Return the classes given by the C functions, and the probabilities of the logits."""
     y = _evaluate(text, prefix, network, X)
     index = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
     return read_classes(text, prefix)[index], probabilities(y.astype(np.float64))
 
 
 def _read_back(text: str, prefix: str, dtype: np.dtype[np.floating]) -> dict[str, Array]:
-    """Return the arrays that the text declares, by the names they have in the network."""
+    """Return the arrays declared in the text, by their names in the network."""
     arrays = {}
     declared = rf"static const \w+ {prefix}_({'|'.join(WEIGHTS)})([\[\]\d]+) = {{(.*?)}};"
     for name, sizes, body in re.findall(declared, text, re.DOTALL):

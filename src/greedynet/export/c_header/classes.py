@@ -1,4 +1,4 @@
-"""What a C header of a classifier has besides: its classes, and the index of one of them."""
+"""Additions to the C header of a classifier: its classes, and the index of the predicted one."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# A line of the comment at the top.
+# A line of the top comment.
 USE = "\n * Class: int k = {prefix}_class(x), and {prefix}_classes[k] if k >= 0."
 
 _TEMPLATE = """
@@ -38,14 +38,14 @@ _INDEX = """\
 
 
 def write_classes(labels: NDArray[Any], words: Mapping[str, str]) -> str:
-    """Return the table of the classes and the function that gives the index in it.
+    """Return the table of the classes and the function that returns the index.
 
     Parameters
     ----------
     labels : ndarray of shape (n_classes,)
-        Text, as objects, or int64.
+        Text, with dtype object, or int64.
     words : mapping
-        The `prefix` of names, the same in capitals, and the `type` of numbers.
+        The `prefix` of names, `PREFIX` in capitals, and the `type` of numbers.
     """
     index = (_INDEX_OF_TWO if len(labels) == 2 else _INDEX).format(**words)
     kind, write = ("char *const", _text) if labels.dtype == object else ("long long", _whole)
@@ -54,26 +54,26 @@ def write_classes(labels: NDArray[Any], words: Mapping[str, str]) -> str:
 
 
 def _text(label: str) -> str:
-    """A string of C that no label can end: all but plain characters are three octal digits."""
+    """Return a C string literal, with special characters as three octal digits."""
     special = re.compile(rb"[^ -~]|[\"\\?]")
     body = special.sub(lambda found: b"\\%03o" % found[0][0], label.encode())
     return f'"{body.decode("ascii")}"'
 
 
 def _whole(label: int) -> str:
-    # C has no negative numbers, only minus, and 2**63 is too large for it.
+    # In C, -2**63 is the negation of 2**63, which overflows.
     return f"{label}LL" if label > -(2**63) else f"({label + 1}LL - 1)"
 
 
 def read_classes(text: str, prefix: str) -> NDArray[Any]:
-    """Return the classes that stand in the text of a header."""
+    """Return the classes in the text of a header."""
     declared = rf"\nstatic const [^\n]*{prefix}_classes\[\w+\] = {{\n(.*?)\n}};"
     (body,) = re.findall(declared, text, re.DOTALL)
     return np.array([_read(written.strip()) for written in body.split(",\n")], dtype=object)
 
 
 def _read(written: str) -> str | int:
-    """Undo `_text` and `_whole`."""
+    """Invert `_text` and `_whole`."""
     if not written.startswith('"'):
         return sum(int(number) for number in re.findall(r"-?\d+", written.replace("- ", "-")))
     octal = re.compile(rb"\\([0-7]{3})")

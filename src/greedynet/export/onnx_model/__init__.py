@@ -1,7 +1,7 @@
-"""ONNX: `Gemm -> activation -> Gemm`, an affine term being a third `Gemm` that the last one adds.
+"""ONNX: `Gemm -> activation -> Gemm`; an affine term is a third `Gemm`, added by the last one.
 
-The same nodes go into a model of their own (`to_onnx`) and, by skl2onnx, into a whole pipeline.
-Opset 17 and IR 8: what onnx writes by default is newer than what runtimes read.
+The same nodes are used in a separate model (`to_onnx`) and, by skl2onnx, in a whole pipeline. Opset
+17 and IR 8 are used: the defaults of onnx are newer than what many runtimes support.
 """
 
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTIVATION_OPERATORS", "register_skl2onnx", "to_onnx", "write_file"]
 
-# As skl2onnx names those of classifiers.
+# The names used by skl2onnx for classifiers.
 _CLASS_OUTPUTS = ("label", "probabilities")
 
 
@@ -32,35 +32,35 @@ def to_onnx(
     input_name: str = "X",
     output_name: str | None = None,
 ) -> "onnx.ModelProto":
-    """Write the network as an ONNX model that onnxruntime and others run.
+    """Write the network as an ONNX model, for onnxruntime and other runtimes.
 
-    A classifier's model has two outputs, named as skl2onnx names them: "label" `(n_rows,)`, text if
-    the classes are text, else int64 (booleans as 0 and 1, floats as the whole numbers they are),
-    and "probabilities" `(n_rows, n_classes)`, in the order of `classes_`, which the metadata list.
-    `to_onnx(classifier.network_, path)` writes the logits alone.
+    The model of a classifier has two outputs, named as in skl2onnx: "label" `(n_rows,)`, text if
+    the classes are text, otherwise int64 (booleans as 0 and 1, floats as integers), and
+    "probabilities" `(n_rows, n_classes)`, in the order of `classes_`, which is also in the
+    metadata. `to_onnx(classifier.network_, path)` exports only the logits.
 
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file with it.
+        The network, or a saved file.
     path : str or path
         File to write, such as "model.onnx".
     dtype : {"float32", "float64"}, default="float32"
         Type of inputs, weights and outputs.
     input_name : str, default="X"
-        Name of the input `(n_rows, n_features)`; the number of rows is free.
+        Name of the input `(n_rows, n_features)`, with any number of rows.
     output_name : str or None, default=None
         Name of the output `(n_rows, n_outputs)`; None for "y". Not for a classifier.
 
     Returns
     -------
     proto : onnx.ModelProto
-        What was written.
+        The model that was written.
 
     Raises
     ------
     DisagreementError
-        If onnxruntime does not compute what the network does; nothing is written then.
+        If the outputs in onnxruntime differ from those of the network; nothing is written then.
     """
     network, classes = as_network_and_classes(model, "to_onnx")
     name = check_dtype(dtype, "to_onnx")

@@ -1,6 +1,6 @@
-"""Activations in ONNX: operators that onnxruntime has in the precision asked for.
+"""Activations in ONNX: operators that onnxruntime supports in the given precision.
 
-Of opset 17 it computes `Erf` and `Softplus` in float32 only; `LeakyRelu` has its slope in float32.
+In opset 17 it computes `Erf` and `Softplus` in float32 only; the slope of `LeakyRelu` is a float32.
 """
 
 from collections.abc import Callable
@@ -27,14 +27,14 @@ class Node:
 
 @dataclass
 class Graph:
-    """Operators in their order and the arrays that they take, in one precision.
+    """Operators in order and their constant arrays, in one precision.
 
     Attributes
     ----------
     dtype : {"float32", "float64"}
-        Type of every value that is computed with.
+        Type of all computed values.
     unique : callable
-        Makes a name of the graph's own from a word.
+        Makes a unique name from a word.
     """
 
     dtype: DType
@@ -43,18 +43,18 @@ class Graph:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def add(self, operator: str, *inputs: str | float, to: str = "", **attributes: int) -> str:
-        """Append an operator on values, given by name, and numbers; return its value's name."""
+        """Append an operator on values, given by name, and numbers; return the output's name."""
         names = tuple(x if isinstance(x, str) else self.constant("number", x) for x in inputs)
         output = to or self.unique(operator.lower())
         self.nodes.append(Node(operator, names, output, attributes))
         return output
 
     def constant(self, word: str, value: ArrayLike) -> str:
-        """Give the graph an array; return its name."""
+        """Add a constant array to the graph; return its name."""
         return self.table(word, np.asarray(value, dtype=self.dtype))
 
     def table(self, word: str, values: NDArray[Any]) -> str:
-        """Give the graph an array of whatever type, such as names; return its name."""
+        """Add a constant array of any type, such as text; return its name."""
         name = self.unique(word)
         self.arrays[name] = values
         return name
@@ -75,9 +75,9 @@ def _relu3(graph: Graph, z: str, own: Any) -> str:
 
 
 def _gelu(graph: Graph, z: str, own: Any) -> str:
-    """`z Phi(z)`, as `(z / 2)(1 + erf(z / sqrt(2)))`; onnxruntime has no erf of doubles.
+    """`z Phi(z)`, as `(z / 2)(1 + erf(z / sqrt(2)))`; onnxruntime has no erf for doubles.
 
-    For these `max(z, 0) - |z| Q(|z|)`, where `Q = 1 - Phi` is
+    For doubles, `max(z, 0) - |z| Q(|z|)`, where `Q = 1 - Phi` is
     `exp(-z**2 / 2) t p(t) / 2` with `t = 3 / (3 + |z| / sqrt(2))` and a polynomial `p`.
     """
     add = graph.add
@@ -96,7 +96,7 @@ def _gelu(graph: Graph, z: str, own: Any) -> str:
 
 
 def _erfcx_coefficients() -> list[float]:
-    """Of `p` in `exp(x**2) erfc(x) = t p(t)`, `t = 3 / (3 + x)`, to 14 digits; highest first."""
+    """Coefficients of `p` in `exp(x**2) erfc(x) = t p(t)`, `t = 3 / (3 + x)`, highest first."""
     tiny = np.finfo(float).tiny
     p = Chebyshev.interpolate(
         lambda t: erfcx(3 / np.maximum(t, tiny) - 3) / np.maximum(t, tiny), 20, domain=[0, 1]
@@ -105,7 +105,7 @@ def _erfcx_coefficients() -> list[float]:
 
 
 def _softplus(graph: Graph, z: str, own: Any) -> str:
-    """`log(1 + exp(z))`; onnxruntime has none of doubles, so `max(z, 0) + log(1 + exp(-|z|))`."""
+    """`log(1 + exp(z))`; for doubles, by `max(z, 0) + log(1 + exp(-|z|))`."""
     add = graph.add
     if graph.dtype == "float32":
         return add("Softplus", z)
@@ -119,17 +119,17 @@ def _gaussian(graph: Graph, z: str, own: Any) -> str:
 
 
 def _operator(name: str) -> Translation:
-    """An activation that is one operator."""
+    """Return the translation of an activation that is a single operator."""
     return lambda graph, z, own: graph.add(name, z)
 
 
 # Our name -> a function of the graph, the name of `z` and the activation that adds the operators
-# and returns the name of the value; one of your own may be added.
+# and returns the name of the output. Users may add their own activations.
 ACTIVATION_OPERATORS: dict[str, Translation] = {
     "relu": _operator("Relu"),
     "relu2": _relu2,
     "relu3": _relu3,
-    # The slope of LeakyRelu is a float32 whatever it is applied to.
+    # The slope of LeakyRelu is always a float32.
     "leaky_relu": lambda graph, z, own: graph.add("PRelu", z, own.negative_slope),
     "abs": _operator("Abs"),
     "tanh": _operator("Tanh"),

@@ -1,7 +1,7 @@
-"""The ONNX graph of a network, and the model around it that onnxruntime has been seen to run.
+"""The ONNX graph of a network, and the complete model, checked with onnxruntime.
 
-Values, or logits, are `Gemm -> activation -> Gemm`; of logits `ArgMax -> Gather` makes labels and
-`Softmax` probabilities, all of which onnxruntime has in float64 too.
+Outputs, or logits, are `Gemm -> activation -> Gemm`; labels follow from logits by `ArgMax ->
+Gather` and probabilities by `Softmax`, which onnxruntime also supports in float64.
 """
 
 import json
@@ -27,7 +27,7 @@ IR_VERSION = 8
 
 
 def add_network(graph: Graph, network: ShallowNetwork, X: str, caller: str, *, to: str = "") -> str:
-    """Add the operators from the input `X` to the outputs; return the name of these."""
+    """Add the operators from the input `X` to the outputs; return the name of the outputs."""
     layers = with_hidden_layer(network)
     activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
     weights = rounded_weights(layers, graph.dtype, caller)
@@ -45,9 +45,9 @@ def add_classes(
 ) -> None:
     """Add the operators from logits to labels and probabilities, or logits of each class if `raw`.
 
-    The one logit `f` of two classes is written as the two `-f / 2` and `f / 2`, exactly, whose
-    softmax is `1 / (1 + exp(f))` and `1 / (1 + exp(-f))`. onnxruntime subtracts the largest logit
-    first and so has all digits of the smallest probabilities, which its `Sigmoid` has not.
+    The single logit `f` of two classes becomes the two logits `-f / 2` and `f / 2`, which is exact,
+    with the softmax `1 / (1 + exp(f))` and `1 / (1 + exp(-f))`. onnxruntime subtracts the largest
+    logit first, so small probabilities are accurate, unlike those of its `Sigmoid`.
     """
     label, probabilities = to
     halves = logits
@@ -70,20 +70,20 @@ def checked_model(
     *,
     caller: str,
 ) -> Any:
-    """Build the model and compare what onnxruntime makes of it.
+    """Build the model and compare its outputs in onnxruntime.
 
     Parameters
     ----------
     network : ShallowNetwork
-        What to write.
+        The network to export.
     classes : ndarray of shape (n_classes,) or None
-        Of a classifier: the model then has two outputs, labels and probabilities.
+        Classes of a classifier: the model then has two outputs, labels and probabilities.
     dtype : {"float32", "float64"}
         Precision.
     X, outputs : str, tuple of str
         Names of the input and of the outputs.
     caller : str
-        The public function, for its errors.
+        The public function, for error messages.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _model(
 
 
 def _properties(network: ShallowNetwork) -> dict[str, str]:
-    """Metadata of the model: where it comes from and what its inputs are."""
+    """Return metadata of the model: its origin and its inputs."""
     properties = {
         "library": "greedynet",
         "library_version": library_version(),

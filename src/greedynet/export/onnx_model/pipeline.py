@@ -1,6 +1,6 @@
-"""skl2onnx: the estimators as steps of pipelines, by the same operators as in a model of their own.
+"""skl2onnx: the estimators as steps of pipelines, with the same operators as in `to_onnx`.
 
-skl2onnx asks for the types of an operator's outputs first and for its nodes then.
+skl2onnx first requests the types of the outputs of an operator, and then its nodes.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from greedynet.export.precision import DType
 from greedynet.export.resolve import label_table
 from greedynet.support.extras import require
 
-# Those of scikit-learn's own classifiers.
+# The options of the classifiers of scikit-learn.
 _CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
     "nocl": [True, False],
@@ -25,11 +25,11 @@ _CLASSIFIER_OPTIONS = {
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx the estimators of greedynet, so that it converts pipelines that hold one.
+    """Register the estimators of greedynet with skl2onnx, so that it converts pipelines with them.
 
-    A classifier takes the options of scikit-learn's own: with `options={"zipmap": False}` the
-    outputs are "label" and "probabilities", a plain tensor; without it "output_label" and
-    "output_probability", a list of dictionaries, as skl2onnx has it by default.
+    A classifier has the options of scikit-learn's classifiers: with `options={"zipmap": False}` the
+    outputs are "label" and "probabilities", a plain tensor; without it, they are "output_label" and
+    "output_probability", a list of dictionaries, the default of skl2onnx.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def register_skl2onnx() -> None:
     skl2onnx.update_registered_converter(
         GreedyNetRegressor, "GreedyNetRegressor", _regressor_types, _convert_regressor
     )
-    # With the option `zipmap` comes the parser of classifiers, which declares two outputs.
+    # The option `zipmap` selects the parser of classifiers, which declares two outputs.
     skl2onnx.update_registered_converter(
         GreedyNetClassifier,
         "GreedyNetClassifier",
@@ -71,7 +71,7 @@ def _classifier_types(operator: Any) -> None:
 def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     network = operator.raw_operator.network_
     graph, X = _start(scope, operator, container)
-    # What goes into the pipeline is the graph that has just been found to agree.
+    # Check the same graph before it is added to the pipeline.
     checked_model(network, None, graph.dtype, "X", ("y",), caller="skl2onnx")
     add_network(graph, network, X, "skl2onnx", to=operator.outputs[0].full_name)
     _hand_over(graph, container)
@@ -90,7 +90,7 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _classes(scope: Any, operator: Any) -> NDArray[Any]:
-    """The classes, or their numbers if the option `nocl` asks for these."""
+    """Return the classes, or their indices if the option `nocl` is set."""
     from skl2onnx.common.utils_classifier import get_label_classes
 
     return np.asarray(get_label_classes(scope, operator.raw_operator))
@@ -103,7 +103,7 @@ def _float_type(variable: Any) -> Any:
 
 
 def _start(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
-    """An empty graph in the precision of the input, and the input's name as a float."""
+    """Return an empty graph in the precision of the input, and the name of the float input."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
     (variable,) = operator.inputs
@@ -117,7 +117,7 @@ def _start(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
 
 
 def _hand_over(graph: Graph, container: Any) -> None:
-    """Put the graph's arrays and nodes into skl2onnx's container."""
+    """Add the arrays and nodes of the graph to the container of skl2onnx."""
     for name, array in graph.arrays.items():
         values = array.ravel()
         if array.dtype == object:
@@ -130,7 +130,7 @@ def _hand_over(graph: Graph, container: Any) -> None:
 
 
 def _tensor_kind(array: NDArray[Any]) -> int:
-    """ONNX's number for the type of an array's values; objects are text."""
+    """Return the ONNX type number of the values of an array; objects are text."""
     from onnx import TensorProto
 
     kinds = {"float32": "FLOAT", "float64": "DOUBLE", "int64": "INT64", "object": "STRING"}

@@ -1,4 +1,4 @@
-"""PyTorch: modules out of networks and networks out of modules, and the file of their weights."""
+"""PyTorch: modules from networks, networks from modules, and files of their weights."""
 
 from greedynet.export.torch_module.module import from_torch, init_torch_, to_torch
 from greedynet.export.torch_module.state_file import write_file

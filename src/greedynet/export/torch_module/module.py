@@ -1,4 +1,4 @@
-"""PyTorch: a module out of a network, a start for layers that exist, a network out of a module."""
+"""PyTorch: a module from a network, initialisation of existing layers, a network from a module."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 def to_torch(
     model: Model, *, dtype: "torch.dtype | str" = "float32", fold_affine: bool = True
 ) -> "torch.nn.Module":
-    """Return `nn.Sequential(Linear, activation, Linear)` with the network's weights, to be trained.
+    """Return `nn.Sequential(Linear, activation, Linear)` with the weights of the network.
 
-    The activation is the module of `torch.nn`, where that has one; `relu2`, `relu3`, `abs`, `sin`
-    and `gaussian` are modules of `greedynet.export.torch_skip`.
+    The activation is a module of `torch.nn` if available; `relu2`, `relu3`, `abs`, `sin` and
+    `gaussian` are modules of `greedynet.export.torch_skip`. The module can be trained further.
 
-    The module of a classifier gives logits: one, of the second class, where there are two, for
-    `BCEWithLogitsLoss`; else one for each class, for `CrossEntropyLoss`.
+    The module of a classifier returns logits: one, of the second class, for two classes, for
+    `BCEWithLogitsLoss`; otherwise one for each class, for `CrossEntropyLoss`.
 
     Parameters
     ----------
     model : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file with it.
+        The network, or a saved file.
     dtype : torch.dtype or {"float32", "float64"}, default="float32"
         Type of the weights.
     fold_affine : bool, default=True
-        Whether an affine term becomes neurons of the hidden layer (two of them for one output).
-        False keeps it apart: the module is then a `SkipNetwork`, a hidden layer beside a linear
-        one, unless the network has no affine term. That is the only form for activations of which
-        no two neurons make a linear function: all but ReLU, leaky ReLU, GELU and softplus.
+        Whether an affine term is converted to neurons of the hidden layer (two of them for one
+        output). With False it is a separate linear layer: the module is then a `SkipNetwork`,
+        unless the network has no affine term. This is the only option for activations of which two
+        neurons cannot form a linear function: all but ReLU, leaky ReLU, GELU and softplus.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def to_torch(
     Raises
     ------
     DisagreementError
-        If the module does not compute what the network does.
+        If the outputs differ from those of the network.
     """
     torch = require("torch", "torch", "to_torch")
     network = as_network(model, "to_torch")
@@ -76,12 +76,12 @@ def to_torch(
 
 
 def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network: Model) -> None:
-    """Write a network into two layers in place, as the start of a training.
+    """Initialise two layers in place with the weights of a network, for training.
 
-    The layers may be wider than the network: neurons beyond it keep their inner weights and get
-    zero outer weights, so that the start is the network itself. An affine term is folded into
-    neurons. The network's activation goes between the layers. Those of a classifier give logits:
-    one for two classes, else one for each.
+    The layers may be wider than the network: additional neurons keep their inner weights and get
+    zero outer weights, so that training starts from the network itself. An affine term is converted
+    to neurons. Apply the activation of the network between the layers. For a classifier, the
+    outputs are logits: one for two classes, otherwise one for each class.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     linear2 : torch.nn.Linear
         From the hidden layer to the outputs.
     network : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file with it.
+        The network, or a saved file.
 
     Raises
     ------
     DisagreementError
-        If the layers do not compute what the network does; they are then as they were.
+        If the outputs differ from those of the network; the layers are then unchanged.
     """
     torch = require("torch", "torch", "init_torch_")
     original = as_network(network, "init_torch_")
@@ -131,15 +131,15 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Shall
     Parameters
     ----------
     module : torch.nn.Module
-        `nn.Sequential(Linear, activation, Linear)`, or what `to_torch(fold_affine=False)` gave.
+        `nn.Sequential(Linear, activation, Linear)`, or a result of `to_torch(fold_affine=False)`.
     like : ShallowNetwork, fitted estimator, str, path or None, default=None
-        A network on the same data, such as the start of the training: its feature names, training
-        range and shape of the outputs are taken over.
+        A network for the same data, such as the initial one: its feature names, training range and
+        shape of the outputs are copied.
 
     Returns
     -------
     network : ShallowNetwork
-        Without a selection path, so it cannot be truncated.
+        It has no selection path, so it cannot be truncated.
     """
     torch = require("torch", "torch", "from_torch")
     inner, activation, outer, affine = _parts(torch, module)
@@ -168,7 +168,7 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Shall
 
 
 def _activation(network: ShallowNetwork, caller: str) -> Any:
-    """The module between the layers."""
+    """Return the module between the layers."""
     from greedynet.export.torch_skip import ACTIVATION_MODULES
 
     place = "greedynet.export.torch_skip.ACTIVATION_MODULES"
@@ -176,18 +176,18 @@ def _activation(network: ShallowNetwork, caller: str) -> Any:
 
 
 def _without_linear_term(network: ShallowNetwork) -> ShallowNetwork:
-    """Fold the affine term, for which two layers have no other place."""
+    """Convert the affine term to neurons, since there are only two layers."""
     if network.linear_weights is not None and odd_part(network.activation) is None:
         raise ValueError(
             "`network` of `init_torch_` must have no linear term with the activation "
-            f"{network.activation.name!r}, of which no two neurons make a linear function: write "
-            "`to_torch(network, fold_affine=False)`, or fit with `linear_term=False`."
+            f"{network.activation.name!r}, of which two neurons cannot form a linear function: "
+            "write `to_torch(network, fold_affine=False)`, or fit with `linear_term=False`."
         )
     return folded(network)
 
 
 def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
-    """Make a layer of given weights; no random number of the user's is drawn for it."""
+    """Return a layer with given weights, without drawing from the random generator."""
     n_out, n_in = weight.shape
     dtype = getattr(torch, weight.dtype.name)
     layer = torch.nn.utils.skip_init(
@@ -205,7 +205,7 @@ def _array(parameter: Any) -> Float64:
 
 
 def _predict(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """The module as a function of arrays, on the device where its weights are."""
+    """Return the module as a function of arrays, on the device of its weights."""
 
     def predict(X: NDArray[Any]) -> NDArray[Any]:
         with torch.no_grad():
@@ -225,8 +225,9 @@ def _check_layers(torch: Any, linear1: Any, linear2: Any, network: ShallowNetwor
     n, d, t = network.n_neurons, network.n_features, network.n_outputs
     if linear1.in_features != d or linear1.out_features < n:
         raise ValueError(
-            f"`linear1` must be nn.Linear({d}, {n}) or wider, for {d} inputs and {n} neurons (an "
-            f"affine term included), got nn.Linear({linear1.in_features}, {linear1.out_features})."
+            f"`linear1` must be nn.Linear({d}, {n}) or wider, for {d} inputs and {n} neurons "
+            f"(including an affine term), got nn.Linear({linear1.in_features}, "
+            f"{linear1.out_features})."
         )
     if (linear2.in_features, linear2.out_features) != (linear1.out_features, t):
         raise ValueError(
@@ -246,7 +247,7 @@ def _check_layers(torch: Any, linear1: Any, linear2: Any, network: ShallowNetwor
 
 
 def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:
-    """Take a module apart: inner layer, our activation, outer layer, affine layer."""
+    """Return the parts of a module: inner layer, activation, outer layer, affine layer."""
     from greedynet.export.torch_skip import ACTIVATION_MODULES, SkipNetwork, read_activation
 
     children = list(module.children()) if isinstance(module, torch.nn.Module) else []
@@ -256,7 +257,7 @@ def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:
             wanted = {0: torch.nn.Sequential, 1: SkipNetwork}.get(len(rest))
             if activation is not None and type(module) is wanted:
                 return children[0], activation, children[2], rest[0] if rest else None
-    # An activation with its parameters, which may be what is wrong with it.
+    # Show the parameters of activations, which may be the cause of the error.
     got = ", ".join(
         repr(child)
         if isinstance(child, torch.nn.GELU | torch.nn.Softplus)
@@ -265,6 +266,6 @@ def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:
     )
     raise TypeError(
         "`module` must be nn.Sequential(Linear, activation, Linear) with one of the activations "
-        f"{sorted(ACTIVATION_MODULES)}, got {type(module).__name__}({got}): put the layers of "
-        "yours into one."
+        f"{sorted(ACTIVATION_MODULES)}, got {type(module).__name__}({got}): combine your layers in "
+        "such a module."
     )

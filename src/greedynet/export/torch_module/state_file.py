@@ -1,4 +1,4 @@
-"""The file of a module: weights only, which PyTorch loads without running any code."""
+"""The file of a module: weights only, which PyTorch loads without executing any code."""
 
 import io
 from pathlib import Path
@@ -13,7 +13,7 @@ from greedynet.support.files import write_atomically
 
 
 def write_file(model: Model, path: Path, dtype: DType) -> str:
-    """Write the file of `greedynet export`, of plain layers if possible; return how to load it."""
+    """Write the file of `greedynet export`, with plain layers if possible; return its usage."""
     network = as_network(model, "greedynet export")
     module = to_torch(network, dtype=dtype, fold_affine=folds(network))
     buffer = io.BytesIO()
@@ -27,7 +27,7 @@ def write_file(model: Model, path: Path, dtype: DType) -> str:
 
 
 def _constructor(module: Any) -> str:
-    """What to write for a module of the same layers; modules of ours with the place they are at."""
+    """Return the code that constructs a module with the same layers."""
     children = list(module.children())
     if not children:
         text = repr(module)

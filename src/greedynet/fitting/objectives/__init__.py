@@ -1,4 +1,4 @@
-"""What a network may minimise: least squares, another loss by reweighting, or log-loss."""
+"""The objectives: least squares, other losses by reweighting, and log-loss."""
 
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.objectives.least_squares import LeastSquares

@@ -1,8 +1,8 @@
-"""`Finisher`: correct a grown network, prune it, exchange neurons, and go over all rows.
+"""`Finisher`: correct a grown network, prune it, exchange neurons, and correct on all rows.
 
-Growing takes one neuron after the other and never reconsiders. Here the neurons are corrected
-together, and every step is kept only if the score, on validation rows or by generalised
-cross-validation, agrees.
+The growth adds one neuron at a time and never revises it. Here the neurons are corrected jointly,
+and a change is accepted only if it improves the score, on validation rows or by generalised
+cross-validation.
 """
 
 from collections.abc import Sequence
@@ -29,15 +29,15 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class Finisher:
-    """What it takes to finish a network.
+    """Finishes a grown network.
 
     Attributes
     ----------
     problem : Problem
     rows : Rows
-        Scaled training rows; not those that the network was grown on, if there are enough.
+        Scaled training rows; for large data, a different sample than that of the growth.
     passes : Passes or None
-        Sums over all rows, where the others are a sample.
+        Sums over all rows, if `rows` are a sample.
     context : FitContext
     """
 
@@ -64,21 +64,21 @@ class Finisher:
 
     @property
     def _times(self) -> int:
-        """How many times as many steps: on a smooth objective more of them help."""
+        """Factor of the number of steps: a smooth objective benefits from more."""
         smooth = degree_of(self.problem.plan.activation) != 1
         return self._settings.smooth_times if smooth else 1
 
     def prune(self, points: Float64, most: int, turn: int = 0) -> VariableProjection:
-        """Correct neurons and leave out those that do not help.
+        """Correct neurons and remove those that do not help.
 
         Parameters
         ----------
         points : ndarray of shape (k, d + 1)
-            Neurons to start from.
+            Initial neurons.
         most : int
-            Neurons to keep at most; exactly, where the width is given.
+            Maximum number of neurons to keep; the exact number if the width is fixed.
         turn : int
-            Which of the networks that are pruned in parallel.
+            Index of the network, if several are pruned in parallel.
         """
         state = VariableProjection(
             self.rows,
@@ -103,7 +103,7 @@ class Finisher:
         return state.settle(self._times * self._settings.steps_after_pruning)
 
     def exchange(self, state: VariableProjection) -> VariableProjection:
-        """Exchange neurons for better ones, as long as the score falls by enough."""
+        """Exchange neurons for better ones, as long as the score decreases sufficiently."""
         n, settings = state.n_neurons, self._settings
         size = n * self.rows.X.shape[1]
         cost = len(self.rows) * size * min(size, MAX_BLOCK)
@@ -126,7 +126,7 @@ class Finisher:
         return state
 
     def refill(self, state: VariableProjection, n_neurons: int) -> VariableProjection:
-        """Replace neurons that a correction has made dead, or copies of others, by new ones."""
+        """Replace neurons that became dead or duplicates in a correction by new ones."""
         factor = self.problem.coordinates.factor(self.rows, DEPENDENT)
         kept = state.alive
         kept[kept] = [factor.append(column) for column in state.columns[:, kept].T]
@@ -137,16 +137,16 @@ class Finisher:
         return state.at(self.problem.more_neurons(state.points[kept], missing, cycle))
 
     def converge(self, state: VariableProjection) -> VariableProjection:
-        """Correct to convergence where the rows are almost reproduced."""
+        """Correct to convergence if the training error is tiny."""
         if self.error([state]) > self._settings.converged_below:
             return state
-        self.context.tell(f"correcting {state.n_neurons} neurons to the end")
+        self.context.tell(f"correcting {state.n_neurons} neurons to convergence")
         further = state.at(state.points)
         further.settle(self._settings.steps_to_converge)
         return further if self.score([further]) < self.score([state]) else state
 
     def on_all_rows(self, states: Sequence[VariableProjection]) -> Sequence[VariableProjection]:
-        """Correct the neurons of all networks, as one, on all rows where these are a sample."""
+        """Correct the neurons of all networks, as one, on all rows if rows were sampled."""
         plan, coordinates = self.problem.plan, self.problem.coordinates
         if self.passes is None or plan.alpha is not None:
             return states
@@ -178,7 +178,7 @@ class Finisher:
         return self._solver.network(states)
 
     def solved(self, points: Float64) -> ShallowNetwork:
-        """Return the network of neurons as they are, outer weights solved on all rows."""
+        """Return the network of given neurons, outer weights solved on all rows."""
         return self._solver.solved(points)
 
     @property

@@ -1,4 +1,4 @@
-"""Correct all neurons of a network for a loss: the weights of the rows follow the residuals."""
+"""Joint correction of all neurons for a loss, by row weights updated from the residuals."""
 
 from dataclasses import replace
 
@@ -39,12 +39,12 @@ def corrected_for_loss(
     Parameters
     ----------
     network : ShallowNetwork
-        Where to start.
+        The initial network.
     rows : Rows
         In original units.
     plan : Plan
     near : ndarray of shape (n_rows,)
-        Rows that are no outliers.
+        Rows that are not outliers.
     context : FitContext
     """
     if singles_out_rows(plan.loss):
@@ -53,7 +53,7 @@ def corrected_for_loss(
 
 
 class _Rounds:
-    """A network's neurons on rows whose weights change from round to round."""
+    """The neurons of a network, on rows whose weights change from round to round."""
 
     def __init__(
         self,
@@ -75,9 +75,9 @@ class _Rounds:
         self._affine = self.coordinates.affine.evaluate(self.rows.X)
 
     def correct(self, weights: Float64) -> bool:
-        """Correct a little for some weights; False, and no change, if no noise is left to see."""
+        """Take a few steps for given row weights; False, without change, if overfitted."""
         self._context.tell(f"correcting {len(self.W)} neurons for the loss")
-        # Equal to as many rows as they are: then `sum v r^2 / (n - gamma)` is the noise.
+        # With mean weight 1, `sum v r^2 / (n - gamma)` estimates the noise.
         self._weighted = Rows(self.rows.X, self.rows.Y, weights)
         state = VariableProjection(
             self._weighted,
@@ -126,13 +126,13 @@ def _followed(
     near: NDArray[np.bool_],
     context: FitContext,
 ) -> ShallowNetwork:
-    """Correct while the weights of the rows follow the residuals."""
+    """Correct while the row weights are updated from the residuals."""
     rounds, weighting = _Rounds(network, rows, plan, near, context), reweighting(plan.loss)
     for _ in range(plan.settings.reweighting.n_rounds):
         if not rounds.correct(weighting(rounds.residuals, rows.weights)):
             return network
     corrected = rounds.network()
-    # Some may have become copies of others: a number asked for takes precedence.
+    # Some neurons may have become duplicates: a requested number takes precedence.
     as_wide = corrected.n_neurons == network.n_neurons
     return corrected if as_wide or not plan.limits.exact else network
 
@@ -140,7 +140,7 @@ def _followed(
 def _solved_by_loss(
     network: ShallowNetwork, rows: Rows, plan: Plan, context: FitContext
 ) -> ShallowNetwork:
-    """Correct where errors are large, and solve for the outer weights by the loss itself."""
+    """Correct with weights on large residuals, and solve for the outer weights by the loss."""
     rounds, weighting = _Rounds(network, rows, plan, None, context), reweighting(plan.loss)
     first, best = rounds.W, (np.inf, rounds.W)
     for _ in range(plan.settings.reweighting.n_rounds):
@@ -156,7 +156,7 @@ def _solved_by_loss(
 
 
 def _shifted(network: ShallowNetwork, rows: Rows, loss: Loss) -> ShallowNetwork:
-    """Return the network with the constant that is best for the loss, if it has one."""
+    """Return the network with the intercept that is best for the loss, if it has one."""
     if network.intercept is None:
         return network
     best = loss.fit(np.ones((len(rows), 1)), residuals_of(network, rows), rows.weights)

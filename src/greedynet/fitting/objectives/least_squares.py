@@ -1,10 +1,10 @@
 """`LeastSquares`: the objective of the paper, and how its networks are finished.
 
-By what the path says of the data:
+This depends on the path:
 
-* Where the error still fell fast with every neuron, what is left is approximation error. Neurons
-  are *exchanged*: more are grown, all corrected, and the least useful left out again.
-* Where it had stopped falling, what is left is noise, and the choice of neurons depends on it. A
+* If the error was still decreasing fast, the residual is mostly approximation error. Neurons are
+  *exchanged*: more are grown, all are corrected, and the least useful are removed again.
+* If it had stopped decreasing, the residual is mostly noise, which affects the choice of neurons. A
   second network is grown from another pool of directions, and the two are *averaged*.
 """
 
@@ -43,11 +43,11 @@ class LeastSquares(Objective):
         return problem.regression_judge(Squared())
 
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
-        """Return some neurons more than are kept."""
+        """Return a few more neurons than are kept."""
         return ceil(plan.settings.least_squares.overgrowth * n_neurons)
 
     def averages(self, problem: Problem) -> bool:
-        """Whether there are two networks to average: one direction gives the same one twice."""
+        """Whether to average two networks: with one feature they would be the same."""
         settings = problem.settings.least_squares
         return (
             problem.reach >= settings.min_neurons_averaged
@@ -60,7 +60,7 @@ class LeastSquares(Objective):
         return plan.correct and plan.alpha is None
 
     def is_noise(self, problem: Problem, growth: Growth) -> bool:
-        """Whether the error had stopped falling."""
+        """Whether the error had stopped decreasing."""
         if growth.reason in NOTHING_TO_CORRECT:
             return False
         return not approximation_error_left(
@@ -72,7 +72,7 @@ class LeastSquares(Objective):
         )
 
     def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
-        """Return the path; where rows were sampled, with outer weights solved on all rows."""
+        """Return the path; if rows were sampled, with outer weights solved on all rows."""
         n_kept = path.kept.n_neurons
         if problem.is_corrected or isinstance(problem.samples, FewRows) or n_kept == 0:
             return path
@@ -101,7 +101,7 @@ class LeastSquares(Objective):
 def _chosen(
     problem: Problem, finisher: Finisher, states: Sequence[VariableProjection], growth: Growth
 ) -> Finished | None:
-    """Return the finished network, unless the growth is to be kept."""
+    """Return the finished network; None if the network is kept as grown."""
     limits, score = problem.limits, finisher.score(states)
     if problem.validation is not None and not limits.exact:
         # Some width of the growth may do better on the validation set.
@@ -110,19 +110,19 @@ def _chosen(
             return None
     network = finisher.network(states)
     if limits.exact and network.n_neurons < min(limits.max_neurons, len(growth.candidates)):
-        # Some have become copies of others: the number asked for takes precedence.
+        # Some neurons have become duplicates: the requested number takes precedence.
         return None
-    # Scores of folds are of networks as grown: the finished network has none to compare.
+    # Scores of folds refer to networks as grown: the finished network has no comparable score.
     return Finished(network, finisher.error(states), None if problem.is_cross_validated else score)
 
 
 def approximation_error_left(
     errors: Sequence[float], n_rows: float, n_affine: int, d: int, still_falling: float
 ) -> bool:
-    """Whether the squared error of a path fell by a factor with the last doubling of the neurons.
+    """Whether the last doubling of the neurons lowered the squared error by a given factor.
 
-    The squared errors are those of generalised cross-validation. Noise stops falling; a function
-    that is not yet resolved does not.
+    The squared errors are those of generalised cross-validation. They stop decreasing at the level
+    of the noise, but not while a function is not yet resolved.
     """
     spent = n_affine + neuron_cost(d) * np.arange(len(errors))
     with np.errstate(divide="ignore"):

@@ -1,7 +1,7 @@
-"""`LogLoss`: classes, by logits that one hidden layer serves.
+"""`LogLoss`: classification, with logits that share one hidden layer.
 
-Neurons are taken one by one, each the best for `y - p`, the residual of the logistic model so far.
-Then ridge and width are chosen by folds, and all weights are corrected together.
+Neurons are added one by one, each the best for `y - p`, the residual of the current logistic model.
+Then ridge and width are chosen by cross-validation, and all weights are corrected jointly.
 """
 
 from collections.abc import Sequence
@@ -33,18 +33,18 @@ from greedynet.support.context import FitContext
 
 
 class LogLoss(Objective):
-    """The mean log-loss; its errors are not relative to anything."""
+    """The mean log-loss; its errors are absolute, not relative."""
 
     def sampling(self, rows: Rows | Blocks, plan: Plan, held_out: float = 0.0) -> Sampling | None:
-        """Return how rows are sampled, whatever the search: folds multiply the cost of rows."""
+        """Return how rows are sampled, for any search: folds multiply the cost of rows."""
         return plan.sampling(rows, held_out)
 
     def samples(self, data: TrainingData, plan: Plan, context: FitContext) -> ClassSamples:
-        """Return all rows, or samples in which rare classes are not lost."""
+        """Return all rows, or samples that preserve rare classes."""
         return ClassSamples.of(data.rows, data.sampling, plan.random_state, context)
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
-        """Return scaled inputs, and classes as they are."""
+        """Return coordinates with scaled inputs and unscaled classes."""
         continuous = plan.search != "dictionary"
         inputs = InputScaling.limiting_kurtosis(rows) if continuous else input_scaling(rows, plan)
         t = rows.n_outputs
@@ -53,13 +53,13 @@ class LogLoss(Objective):
 
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> LogisticFactor:
         """Return the factor whose residual is `y - p`."""
-        # Where the network is not corrected, the ridge asked for is all the ridge there is.
+        # If the network is not corrected, the requested ridge is the only one.
         own = RIDGE if plan.correct or plan.alpha is None else max(plan.alpha, 1e-8)
         loss = Logistic(own)
         return LogisticFactor(rows.Y, rows.weights, loss, dependent(plan), context.journal)
 
     def judge(self, problem: Problem) -> Judge | None:
-        """Return validation, Akaike's criterion, or None where folds will choose."""
+        """Return validation, Akaike's criterion, or None if folds will choose the width."""
         plan, coordinates, rows = problem.plan, problem.coordinates, problem.rows
         held_out = problem.validation
         if held_out is not None:
@@ -71,19 +71,19 @@ class LogLoss(Objective):
         return Akaike(len(rows), coordinates.n_affine, rows.n_outputs, searched)
 
     def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
-        """Return the limits without patience where folds will choose the width."""
+        """Return the limits, without patience if folds will choose the width."""
         return replace(limits, patience=None) if plan.correct else limits
 
     def ridge(self, plan: Plan) -> float:
-        """Return 0: the factor has its own."""
+        """Return 0: the factor has its own ridge."""
         return 0.0
 
     def is_final(self, growth: Growth, path: SelectionPath) -> bool:
-        """Whether there is nothing to correct; an affine term alone has a ridge to be chosen."""
+        """Whether there is nothing to correct; even a mere affine term has a ridge to choose."""
         return not growth.factor.size or growth.reason is StopReason.CALLBACK
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
-        """Choose ridge and width by folds, or by validation rows, and correct all weights."""
+        """Choose ridge and width by folds or validation rows, and correct all weights."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
         settings, start = problem.settings.logistic, grown_weights(growths[0], problem)
         folds = (
@@ -95,7 +95,7 @@ class LogLoss(Objective):
         ridge = trials.best_ridge(start) if plan.alpha is None else plan.alpha
         assert isinstance(problem.samples, ClassSamples)
         most = problem.coordinates.apply(problem.samples.many)
-        # The information in the rows grows with their number, that in the ridge does not.
+        # The ridge is relative to the mean loss: it decreases with the number of rows.
         share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
         final = trials.corrected_on(most, start, share * ridge)
         if not plan.limits.exact:
@@ -109,7 +109,7 @@ class LogLoss(Objective):
 
 
 def grown_weights(growth: Growth, problem: Problem) -> Weights:
-    """Return the grown network as weights: logits as grown, by least squares with a small ridge."""
+    """Return weights that reproduce the grown logits, by least squares with a small ridge."""
     factor, r, rows = growth.factor, growth.n_affine, problem.rows
     points = growth.points.reshape(-1, rows.X.shape[1] + 1)
     logits, A = factor.Q @ factor.z, factor.Q[:, :r]
@@ -120,7 +120,7 @@ def grown_weights(growth: Growth, problem: Problem) -> Weights:
     C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
     L = np.zeros((points.shape[1], logits.shape[1]))
     if r:
-        # The orthonormal columns are the affine ones up to a triangle.
+        # The orthonormal columns span the affine ones, up to a triangular factor.
         affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
         L = problem.coordinates.affine.to_weights @ affine
     return Weights(points, C / norms[:, None], L).balanced(problem.plan.activation)

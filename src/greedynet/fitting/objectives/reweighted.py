@@ -1,17 +1,18 @@
-"""`Reweighted`: other losses, by least squares on reweighted rows.
+"""`Reweighted`: other losses, by iteratively reweighted least squares.
 
-At its minimum a loss `sum_i L(r_i)` of the residuals has the derivatives of `sum_i v_i r_i^2`, with
+At its minimum, a loss `sum_i L(r_i)` has the derivatives of `sum_i v_i r_i^2`, up to a factor, with
 
     v_i = L'(r_i) / r_i.
 
-So the network that the Chebyshev greedy algorithm has grown in the norm of the loss gives weights
-to the rows; a network is constructed for them as for any sample weights; and its neurons are
-corrected together while the weights follow the residuals. Where the weights single out few rows, as
-for the largest error and for powers above 2, the network is constructed without weights and its
-outer weights are solved by the loss itself at the end.
+So the network grown by the Chebyshev greedy algorithm in the norm of the loss determines row
+weights; a network is constructed with them as with any sample weights; and its neurons are
+corrected jointly while the weights are updated from the residuals. If the weights would single out
+few rows, as for the maximum norm and for powers above 2, the network is constructed without
+weights, and its outer weights are finally solved by the loss itself.
 
-A robust loss is meant for data with outliers. Rows beyond ten robust deviations count for the outer
-weights only, as little as the loss allows: neurons, width and ridge are chosen without them.
+A robust loss is meant for data with outliers. Rows beyond ten robust standard deviations affect
+only the outer weights, as little as the loss permits: neurons, width and ridge are chosen without
+them.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
-# The standard deviation of normal numbers, in medians of their absolute values.
+# Ratio of the standard deviation to the median absolute value, for normal numbers.
 _DEVIATION = 1.4826
 
 
@@ -66,25 +67,25 @@ class Reweighted(Objective):
         return problem.regression_judge(self.loss)
 
     def growth_plan(self, plan: Plan) -> Plan:
-        """Return the plan of a growth that is not corrected itself: it serves to weight rows."""
+        """Return the plan of a growth without correction, which only determines row weights."""
         return replace(plan, correct=False)
 
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
-        """Return a width that suffices to weight rows by: each neuron takes one programme."""
+        """Return a width that suffices for row weights: each neuron costs one linear programme."""
         return min(n_neurons, plan.settings.reweighting.max_grown)
 
     def is_final(self, growth: Growth, path: SelectionPath) -> bool:
-        """Whether no neuron is kept, or none is to be changed."""
+        """Whether no neuron is kept, or none may be changed."""
         return path.kept.n_neurons == 0 or path.stop_reason in NOTHING_TO_CORRECT
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
-        """Construct networks for weighted rows, then correct while the weights follow."""
+        """Construct networks for weighted rows, then correct while the weights are updated."""
         rows, loss = problem.sample, self.loss
         plan = replace(problem.plan, correct=True, loss=Squared(), limits=problem.limits)
         weighting = _Weighting.by(path, loss, rows, problem.settings.reweighting)
         network = weighting.network
         if singles_out_rows(loss):
-            # Weights that grow with the residuals would leave few rows to choose neurons by.
+            # With weights that grow with the residuals, few rows would determine the neurons.
             data = TrainingData(rows, problem.held_out)
             context = problem.context.branch("squares")
             network = construct(data, plan, LeastSquares(), context=context).kept
@@ -104,15 +105,15 @@ class Reweighted(Objective):
 
 @dataclass(frozen=True, eq=False)
 class _Weighting:
-    """How a loss weights rows by their residuals.
+    """The row weights of a loss, given residuals.
 
     Attributes
     ----------
     loss : Loss
     network : ShallowNetwork
-        Of a growth, at the width that says most of the residuals.
+        The network of a growth, at the width with the most informative residuals.
     scale : float
-        Its median residual.
+        Its median absolute residual.
     settings : ReweightingSettings
     """
 
@@ -125,13 +126,13 @@ class _Weighting:
     def by(
         grown: SelectionPath, loss: Loss, rows: Rows, settings: ReweightingSettings
     ) -> "_Weighting":
-        """Return the weighting by the residuals of a growth.
+        """Return the weighting given by the residuals of a growth.
 
-        For a robust loss of the width with the smallest median residual, as far as degrees of
-        freedom are few: the loss of all rows may be mostly that of the outliers.
+        For a robust loss, the width with the smallest median residual is used, among those with few
+        degrees of freedom: the loss of all rows may be dominated by outliers.
         """
         spent = neuron_cost(rows.X.shape[1]) * np.arange(len(grown.n_nodes)) / len(rows)
-        # Wider ones may interpolate most rows, and then say nothing of their residuals.
+        # Wider networks may interpolate most rows: their residuals are not informative.
         widths = grown.n_nodes[spent < settings.max_spent]
         network = grown.network.truncate(int(min(grown.kept.n_nodes, widths[-1])))
         if is_robust(loss):
@@ -145,7 +146,7 @@ class _Weighting:
         return _Weighting(loss, network, _median_residual(network, rows), settings)
 
     def near(self, rows: Rows, network: ShallowNetwork) -> NDArray[np.bool_]:
-        """Whether rows are no outliers, for a robust loss."""
+        """Whether rows are not outliers; all are kept unless the loss is robust."""
         if not is_robust(self.loss):
             return np.ones(len(rows), dtype=bool)
         limit = self.settings.outlier * _DEVIATION * self.scale
@@ -159,7 +160,7 @@ class _Weighting:
         return TrainingData(self._weighted(near, network), judged)
 
     def _weighted(self, rows: Rows, network: ShallowNetwork) -> Rows:
-        """Rows weighted by their residuals; those up to the median count as that large.
+        """Return rows weighted by their residuals; residuals below the median are raised to it.
 
         Uneven weights lower the effective sample size to `(sum v)^2 / sum v^2`.
         """

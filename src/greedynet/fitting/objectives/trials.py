@@ -1,4 +1,4 @@
-"""Ridge and width of a classifying network, by networks corrected on folds."""
+"""Choice of ridge and width of a classifier, by networks corrected on folds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Networks corrected on folds and judged on what the folds leave out.
+    """Networks corrected on folds and scored on the held-out rows.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Trials:
         return self.plan.settings.logistic
 
     def descend(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:
-        """Correct all weights together."""
+        """Correct all weights jointly."""
         return descend(
             rows,
             start,
@@ -48,12 +48,12 @@ class Trials:
         )
 
     def corrected_on(self, rows: Rows, start: Weights, ridge: float) -> Weights:
-        """Correct a network on the rows of the last correction."""
+        """Correct a network on the rows of the final correction."""
         self.context.tell(f"correcting {len(start.W)} neurons")
         return self.descend(rows, start, ridge, self._settings.final_steps)
 
     def corrected(self, starts: Sequence[Weights], ridge: float, n_steps: int) -> list[Weights]:
-        """Correct on every fold, from a start for each."""
+        """Correct on every fold, each from its own start."""
         return [
             self.descend(train, start, ridge, n_steps)
             for (train, _), start in zip(self.folds, starts, strict=True)
@@ -78,8 +78,8 @@ class Trials:
     def best_ridge(self, start: Weights) -> float:
         """Return the ridge with the smallest held-out log-loss.
 
-        From the smallest up, each started where the last one ended; then the lowest point of the
-        parabola through the best value and its neighbours, over the logarithm.
+        Ridges are tried in ascending order, each starting from the previous solution; the result is
+        the minimum of the parabola through the best value and its neighbours, in the logarithm.
         """
         networks, scores = [start] * len(self.folds), []
         ridges = ridges_for(self.folds[0][0], self._settings)
@@ -94,7 +94,7 @@ class Trials:
         return _lowest(np.log(ridges[: len(scores)]), np.array(scores))
 
     def narrowed(self, network: Weights, ridge: float) -> Weights:
-        """Return the narrowest network that is as good on the folds; the smallest neurons go."""
+        """Remove the smallest neurons as long as the network is as good on the folds."""
         largest = max(network.sizes.max(initial=0.0), 1e-12)
         network = network.take(np.flatnonzero(network.sizes > self._settings.negligible * largest))
         return prune(
@@ -110,10 +110,10 @@ class Trials:
 
 
 def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
-    """Return the ridges to try: smaller ones too where a class is so rare that losses are small.
+    """Return the ridges to try, with smaller ones if rare classes make the loss small.
 
-    What a network can gain is the entropy of the classes. Where that is less than a bit, the ridges
-    begin by as much lower, in whole steps.
+    A network can lower the loss by at most the entropy of the classes. If that is less than a bit,
+    the ridges start lower by the same factor, in whole steps.
     """
     shares = np.average(rows.Y, axis=0, weights=rows.weights)
     if len(shares) == 1:
@@ -128,7 +128,7 @@ def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
 
 
 def _lowest(x: Float64, y: Float64) -> float:
-    """The exponential of the lowest point of the parabola through the smallest of values."""
+    """Return the exponential of the minimum of the parabola through the smallest values."""
     i = int(np.argmin(y))
     if 0 < i < len(y) - 1:
         a, b, _ = np.polyfit(x[i - 1 : i + 2] - x[i], y[i - 1 : i + 2], 2)

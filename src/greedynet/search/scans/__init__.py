@@ -1,4 +1,4 @@
-"""All neurons along many directions: one compiled leaf for each kind of activation."""
+"""Scores of all neurons along many directions: compiled code for each kind of activation."""
 
 from greedynet.search.scans.groups import Group, ReluGroup, make_group
 

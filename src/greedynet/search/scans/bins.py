@@ -1,8 +1,8 @@
-"""Compiled leaf: columns as histograms over the projections.
+"""Compiled code: columns as histograms over the projections.
 
-Each row's value is shared between the two nodes of an even grid next to its projection. For a
-function `phi` of the projection, `sum_b H_b phi(x_b)` is then the sum over the rows of `phi`
-interpolated linearly between the nodes: many functions at the price of one pass over the rows.
+The value of each row is divided between the two grid points next to its projection, on an even
+grid. For a function `phi` of the projection, `sum_b H_b phi(x_b)` is then the sum over the rows of
+the piecewise linear interpolant of `phi`: one pass over the rows serves many functions.
 """
 
 import numba
@@ -21,9 +21,9 @@ def histogram(
     Parameters
     ----------
     nodes : ndarray of shape (m, n)
-        Along each direction, the node below each row's projection.
+        Along each direction, the grid point below the projection of each row.
     shares : ndarray of shape (m, n)
-        What goes to the next node.
+        Fraction assigned to the next grid point.
     column : ndarray of shape (n,)
         The column; empty for ones.
     out : ndarray of shape (m, n_nodes)

@@ -1,10 +1,10 @@
-"""Directions with what it takes to score all their neurons; one class for each kind of activation.
+"""Groups of directions, which score all their neurons; one class for each kind of activation.
 
-    ReluGroup     every threshold there is, by running sums (`relu`)
+    ReluGroup     every threshold, by running sums (`relu`)
     PowerGroup    thresholds at the projections and outside of them, by sums of powers (`powers`)
     BinnedGroup   a grid of thresholds and scales, by histograms and one product (`bins`)
 
-A group is told the orthonormal columns of the factor as they come (`take_off`), and finds the best
+A group is updated with each new orthonormal column of the factor (`take_off`), and finds the best
 neuron of each of its directions for a residual (`scan`).
 """
 
@@ -19,27 +19,27 @@ from greedynet.activations import Activation, degree_of, halves, scales_of
 from greedynet.search.scans import bins, powers, relu
 from greedynet.support.types import Float64
 
-# Thresholds outside the rows, in lengths of the longest row: there a power is a polynomial.
+# Thresholds outside the rows, relative to the largest norm: there a power is a polynomial.
 _BEYOND = np.array([0.04, 0.5, 2.0])
 N_NODES = 512
 N_THRESHOLDS = 64
 
 
 class Group(Protocol):
-    """Some directions."""
+    """A group of directions."""
 
     directions: Float64
 
     def joined(self, other: Self) -> Self:
-        """Both as one."""
+        """Return the union of two groups."""
         ...
 
     def take_off(self, columns: Float64) -> None:
-        """Take the part along orthonormal columns, one per row, off the sizes of the neurons."""
+        """Subtract the components along orthonormal columns, given as rows, from the norms."""
         ...
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """Best score of each direction, 0 for none, and its neuron, bias last."""
+        """Return the best score of each direction, 0 for none, and its neuron, bias last."""
         ...
 
 
@@ -49,7 +49,7 @@ MakeGroup = Callable[[Float64], Group]
 def make_group(
     activation: Activation, X: Float64, weights: Float64, *, mirrored: bool
 ) -> MakeGroup:
-    """Return what makes groups of directions for an activation.
+    """Return the function that makes groups of directions for an activation.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def make_group(
     weights : ndarray of shape (n,) or (0,)
         Sample weights; empty if all are 1.
     mirrored : bool
-        Whether a neuron and its mirror image are the same beside the affine term.
+        Whether a neuron and its mirror image are equivalent, given the affine term.
     """
     degree = degree_of(activation)
     if degree is None:
         grid = Grid(activation)
         return lambda directions: BinnedGroup(directions, X, weights, grid)
     if degree == 1 and (mirrored or halves(activation)[1] == 0.0):
-        # Beside an affine term every broken line is as good as a ReLU.
+        # With an affine term, every piecewise linear activation is equivalent to a ReLU.
         return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored)
     longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max())) or 1.0
     sigma = (degree, halves(activation), longest * _BEYOND)
@@ -74,7 +74,7 @@ def make_group(
 
 
 class _Joinable:
-    """Has arrays with one entry for each direction."""
+    """A group with arrays that have one entry per direction."""
 
     directions: Float64
     _arrays: ClassVar[tuple[str, ...]]
@@ -99,7 +99,7 @@ class _Sorted(_Joinable):
 
 
 class ReluGroup(_Sorted):
-    """All thresholds of `relu(u . x - t)`; of `relu(-u . x - t)` too, unless they are the same."""
+    """All thresholds of `relu(u . x - t)`, and of `relu(-u . x - t)` unless equivalent."""
 
     _arrays = ("_values", "_order", "_outside")
 
@@ -114,11 +114,11 @@ class ReluGroup(_Sorted):
         relu.measure(self._values, self._order, weights, self._outside)
 
     def take_off(self, columns: Float64) -> None:
-        """Take the part along columns off `G0, G1, G2`."""
+        """Subtract the components along columns from `G0, G1, G2`."""
         relu.take_off(self._values, self._order, columns, self._outside)
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """The best of all thresholds."""
+        """Return the best of all thresholds."""
         scores, thresholds = np.empty(len(self._values)), np.empty(len(self._values))
         reach = 0.0 if self._mirrored else (float(np.ptp(self._values)) or 1.0)
         relu.best_thresholds(
@@ -139,7 +139,7 @@ class ReluGroup(_Sorted):
 class PowerGroup(_Sorted):
     """Neurons `sigma(u . x - t)` and `sigma(t - u . x)` with thresholds at rows and outside.
 
-    `sigma` is the degree, the two halves, and how far outside.
+    `sigma` is the degree, the two halves, and the distances of the thresholds outside.
     """
 
     _arrays = ("_values", "_order", "_sizes", "_outside")
@@ -158,11 +158,11 @@ class PowerGroup(_Sorted):
         self._outside = self._sizes.copy()
 
     def take_off(self, columns: Float64) -> None:
-        """Take the part along columns off the squared norms."""
+        """Subtract the components along columns from the squared norms."""
         powers.add_squares(self._values, self._order, columns, *self._sigma, -1.0, self._outside)
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """The best of the thresholds, and of the two signs."""
+        """Return the best of the thresholds and of the two signs."""
         gains = np.zeros_like(self._outside)
         powers.add_squares(self._values, self._order, residual, *self._sigma, 1.0, gains)
         free = self._outside > dependent * self._sizes
@@ -209,18 +209,18 @@ class BinnedGroup(_Joinable):
         self._n_alive = self._count_alive()
 
     def take_off(self, columns: Float64) -> None:
-        """Take the part along columns off the squared norms, as far as the bins show it."""
+        """Subtract the components along columns from the squared norms, up to binning errors."""
         for column in columns:
             self._outside -= (self._histogram(column) @ self._grid.values) ** 2
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """The best of the grid, nearly."""
+        """Return the best neuron of the grid, up to binning errors."""
         gains = np.zeros_like(self._outside)
         for column in residual:
             gains += (self._histogram(column) @ self._grid.values) ** 2
-        # Histograms are not exact: what is small of them is nothing.
+        # Histograms are not exact: small values are not significant.
         free = self._outside > max(dependent, 1e-6) * self._sizes
-        # A little more than `polish` asks for, which must not refuse what is found here.
+        # Slightly stricter than `polish`, which must not reject what is found here.
         free &= self._n_alive > min_active - 0.25
         scores = np.divide(gains, self._outside, out=np.zeros_like(gains), where=free)
         best = np.argmax(scores, axis=1)
@@ -230,7 +230,7 @@ class BinnedGroup(_Joinable):
         return scores[np.arange(len(scores)), best], points
 
     def _count_alive(self) -> Float64:
-        """Rows on which neurons differ from their mean, `(sum h^2)^2 / sum h^4`, as in `polish`."""
+        """Return the effective number of rows of each neuron, as in `polish`."""
         rows, n = self._histogram(np.empty(0)), self._nodes.shape[1]
         m1, m2, m3, m4 = (rows @ power / n for power in self._grid.powers)
         second = m2 - m1**2
@@ -245,7 +245,7 @@ class BinnedGroup(_Joinable):
 
 
 class Grid:
-    """The activation on the nodes, for every threshold, scale and sign."""
+    """The activation at the grid points, for every threshold, scale and sign."""
 
     def __init__(self, activation: Activation) -> None:
         scales = np.array(scales_of(activation))
@@ -262,7 +262,7 @@ class Grid:
 
 
 def _is_its_own_mirror(activation: Activation) -> bool:
-    """Whether `sigma(-z)` is `sigma(z)`, or minus it."""
+    """Whether `sigma` is even or odd."""
     z = np.linspace(0.1, 5.0, 50)
     up, down = activation.value(z), activation.value(-z)
     return bool(np.allclose(up, down, atol=1e-12) or np.allclose(up, -down, atol=1e-12))

@@ -1,4 +1,4 @@
-"""Compiled leaf: sums of powers for neurons of any homogeneous activation.
+"""Compiled code: sums of powers for neurons of any homogeneous activation.
 
 A homogeneous activation of degree `k` is `p relu(z)^k + m relu(-z)^k`. Along a direction with the
 sorted projections `p_i`, for a column `v` and every threshold `t`,
@@ -72,7 +72,7 @@ def sums(
 
 @_compiled
 def _shift(moments: Float64, h: float) -> None:  # pragma: no cover - compiled
-    """Move the point about which the moments are taken away from the rows by `h`."""
+    """Shift the point about which the moments are taken by `h`, away from the rows."""
     if h == 0.0:
         return
     for i in range(len(moments) - 1, 0, -1):
@@ -134,7 +134,7 @@ def sizes(
     beyond: Float64,
     size: Float64,
 ) -> None:  # pragma: no cover - compiled
-    """Fill `size` with `|| g ||^2`, the neurons as in `add_squares`; `weights` may be empty."""
+    """Fill `size` with `|| g ||^2`, for neurons as in `add_squares`; `weights` may be empty."""
     m, n = values.shape
     plus, minus = halves
     column = np.ones(n)

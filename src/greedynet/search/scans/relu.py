@@ -1,22 +1,22 @@
-"""Compiled leaf: every threshold of a direction by running sums.
+"""Compiled code: every threshold of a direction by running sums.
 
-A neuron is `g(x) = relu(u . x - t)`. Sort the projections `p_i = u . x_i` and go down from the
-largest. Just below `p_j` the active rows are those with `p_i >= p_j`, and for `t = p_j - s`, up to
+A neuron is `g(x) = relu(u . x - t)`. The projections `p_i = u . x_i` are sorted in descending
+order. Just below `p_j` the active rows are those with `p_i >= p_j`, and for `t = p_j - s`, down to
 the next projection, with the sums over the active rows
 
     S0 = sum r_i,   S1 = sum r_i (p_i - p_j),      <r, g> = S1 + S0 s,
     G0 = sum w_i,   G1 = sum w_i (p_i - p_j),   G2 = sum w_i (p_i - p_j)^2,
                                                    || g ||^2 = G2 + 2 G1 s + G0 s^2.
 
-An orthonormal column `q` with `A0 = sum q_i`, `A1 = sum q_i (p_i - p_j)` leaves the same form for
-`|| (I - QQ') g ||^2`: `G0 -= A0^2, G1 -= A0 A1, G2 -= A1^2`. With several outputs `<r, g>^2` is
-`a + 2 b s + c s^2`, `a = sum S1^2`, `b = sum S1 S0`, `c = sum S0^2`. The score is a quotient of two
+For orthonormal columns `q` with `A0 = sum q_i`, `A1 = sum q_i (p_i - p_j)`, `|| (I - QQ') g ||^2`
+has the same form, with `G0 -= A0^2, G1 -= A0 A1, G2 -= A1^2`. With several outputs `<r, g>^2` is `a
++ 2 b s + c s^2`, `a = sum S1^2`, `b = sum S1 S0`, `c = sum S0^2`. The score is a quotient of two
 quadratics, and its maximum between two projections is a root of
 
     (b G2 - a G1) + (c G2 - a G0) s + (c G1 - b G0) s^2.
 
-So one pass gives the best of *all* thresholds of a direction, whatever the number of rows. Sums are
-taken from the nearest projection, not from zero: differences of large sums would cost digits.
+So one pass gives the best of *all* thresholds of a direction. Sums are taken about the nearest
+projection, not about zero: differences of large sums would lose digits.
 """
 
 import numba
@@ -66,7 +66,7 @@ def measure(
 def take_off(
     values: Float64, order: NDArray[np.uint32], columns: Float64, outside: Float64
 ) -> None:  # pragma: no cover - compiled
-    """Take the part along orthonormal columns off `outside`.
+    """Subtract the components along orthonormal columns from `outside`.
 
     Parameters
     ----------
@@ -111,18 +111,18 @@ def best_thresholds(
     Parameters
     ----------
     values, order, weights, outside
-        As in `measure`, `outside` with the columns of the factor taken off.
+        As in `measure`, with the columns of the factor subtracted from `outside`.
     residual : ndarray of shape (n_outputs, n)
         Residuals, each row times the square root of its weight.
     min_active : int
-        Rows that must be active, and rows that must not.
+        Minimum numbers of active and of inactive rows.
     reach : float
-        If positive, neurons active on all rows count too, down to this far below the smallest
-        projection.
+        If positive, neurons active on all rows are allowed, with thresholds down to this distance
+        below the smallest projection.
     dependent : float
-        Neurons with less than this share (squared) outside the span have no score.
+        Neurons with less than this fraction of their squared norm outside the span have no score.
     scores, thresholds : ndarray of shape (m,)
-        Written to; a score of 0 says that there is no neuron.
+        Written to; a score of 0 means that there is no neuron.
     """
     m, n = values.shape
     sums = np.empty((n, 3))
@@ -141,7 +141,7 @@ def best_thresholds(
                 last = p[j]
                 n2 += gap * (2.0 * n1 + gap * n0)
                 n1 += gap * n0
-                # The threshold at the projection itself, where the rows of `p_j` are not active.
+                # The threshold at the projection itself, where the rows of `p_j` are inactive.
                 allowed = j >= min_active and n - j >= min_active
                 if allowed and a > best * g2 and g2 > dependent * n2:
                     best, at = a / g2, last
@@ -152,7 +152,7 @@ def best_thresholds(
                 continue
             else:
                 gap = last - p[j + 1]
-            # The numerator is convex: it is largest at an end. Most intervals are done with here.
+            # The numerator is convex, so largest at an end: this excludes most intervals.
             if gap <= 0.0 or (g1 >= 0.0 and max(a, a + gap * (2.0 * b + gap * c)) <= best * g2):
                 continue
             s = _falling_root(b * g2 - a * g1, c * g2 - a * g0, c * g1 - b * g0, gap)
@@ -162,10 +162,11 @@ def best_thresholds(
                 if not allowed:
                     s = _nearer(a, b, c, g0, g1, g2, s, _NEXT_TO * gap, 1.0)
             elif s == 0.0 and not allowed:
-                # The score falls from an end that is not allowed: next to it. Where it is flat,
-                # as with one active row, far from it: there the neuron has some size.
+                # The score decreases from an end that is not allowed: take a point next to it. If
+                # it is flat, as with one active row, take one far from it, where the neuron is not
+                # tiny.
                 s = _nearer(a, b, c, g0, g1, g2, 0.5 * gap, _NEXT_TO * gap, 1.0 + 1e-9)
-            # Where an end is not allowed the middle is tried too: the root may be in the span.
+            # If an end is not allowed, try the middle too: the root may be in the span.
             for _ in range(2 if j == n - 1 or not allowed else 1):
                 gain = a + s * (2.0 * b + s * c)
                 left = g2 + s * (2.0 * g1 + s * g0)
@@ -223,7 +224,7 @@ def _nearer(
 
 @_compiled
 def _falling_root(e0: float, e1: float, e2: float, gap: float) -> float:  # pragma: no cover
-    """Where `e0 + e1 s + e2 s^2` falls through zero within `(0, gap)`; 0 if nowhere."""
+    """Return where `e0 + e1 s + e2 s^2` changes from positive to negative in `(0, gap)`, or 0."""
     if e0 <= 0.0 and e1 <= 0.0 and e2 <= 0.0:
         return 0.0
     end = e0 + gap * (e1 + gap * e2)

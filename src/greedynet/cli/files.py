@@ -1,4 +1,4 @@
-"""Where the files of a command lie: results go where they can be written, and replace no input."""
+"""Checks of the files of a command: outputs must be writable, and must not overwrite inputs."""
 
 import os
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from pathlib import Path
 Files = Mapping[str, Path | None]
 
 
-def check_places(inputs: Files, outputs: Files) -> None:
-    """Demand before the work that every output can be written, and is no other file of the command.
+def check_files(inputs: Files, outputs: Files) -> None:
+    """Raise an error unless every output can be written and differs from all other files.
 
     Parameters
     ----------
     inputs, outputs : mapping from str to Path or None
-        What is read and what is written, by the names of the arguments.
+        Input and output files, by the names of the arguments.
     """
     from greedynet.support.files import check_target
 
@@ -27,8 +27,8 @@ def check_places(inputs: Files, outputs: Files) -> None:
     for old, new in [*pairs, *combinations(written, 2)]:
         if _is_same_file((read | written)[old], written[new]):
             raise ValueError(
-                f"`{new}` must be a file of its own, got {str(written[new])!r}, which is "
-                f"`{old}` too: give {new} another name."
+                f"`{new}` must be a separate file, got {str(written[new])!r}, which is also "
+                f"`{old}`: use another name for {new}."
             )
 
 
