@@ -749,7 +749,10 @@ def killer(client):
     return kill
 
 
-@pytest.mark.parametrize("at", [0, 1, 4])
+@pytest.mark.parametrize(
+    "at",
+    [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)],
+)
 def test_a_worker_is_killed(process_client, small_samples, monkeypatch, wanted_after_faults, at):
     kill = killer(process_client)
     survive(process_client, monkeypatch, wanted_after_faults, at, kill)

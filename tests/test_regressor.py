@@ -40,16 +40,24 @@ def checks_that_fail(estimator):
     return {} if estimator.loss == "squared" else {"check_regressors_train": sets_alpha}
 
 
+OTHERS = [
+    regressor(search, **{"n_points": 600, **settings})
+    for search in SEARCHES
+    for settings in SETTINGS[search][1:]
+]
+FIRST = [regressor(search, **{"n_points": 600, **SETTINGS[search][0]}) for search in SEARCHES]
+
+
 @pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
-@parametrize_with_checks(
-    [
-        regressor(search, **{"n_points": 600, **settings})
-        for search in SEARCHES
-        for settings in SETTINGS[search]
-    ],
-    expected_failed_checks=checks_that_fail,
-)
+@parametrize_with_checks(FIRST)
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
+@parametrize_with_checks(OTHERS, expected_failed_checks=checks_that_fail)
+def test_scikit_learn_with_other_settings(estimator, check):
     check(estimator)
 
 

@@ -34,7 +34,14 @@ def run_python(page, having=""):
     return names
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+LONG = {"recipes.md", "scaling.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] if p.name in LONG else []) for p in PAGES],
+    ids=lambda page: page.name,
+)
 def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_python(page)
