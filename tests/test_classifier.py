@@ -46,7 +46,7 @@ quick = partial(small, alpha=1e-2)
 # scikit-learn's contract
 
 
-@parametrize_with_checks([small(max_nodes=4), GreedyNetClassifier(correct=False)])
+@parametrize_with_checks([GreedyNetClassifier(correct=False)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -55,6 +55,7 @@ def test_scikit_learn(estimator, check):
 @pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
 @parametrize_with_checks(
     [
+        small(max_nodes=4),
         small(max_nodes=4, search="dictionary", n_points=100, alpha=1e-2, linear_term=False),
         small(max_nodes=4, class_weight="balanced", alpha=1e-2),
     ]

@@ -195,7 +195,7 @@ def fitted(name, checkpoint=None, rows=slice(None)):
     X, y = (values[rows] for values in data_of(name))
     source = (Blocks(X, y), None) if CHECKPOINTS[name].get("in_blocks") else (X, y)
     model = estimator(name, checkpoint=checkpoint)
-    as_grown = pytest.warns(NotCorrectedWarning, match="stays as grown")
+    as_grown = pytest.warns(NotCorrectedWarning, match="is kept as grown")
     with as_grown if name == "own_loss" else nullcontext():
         return model.fit(*source)
 

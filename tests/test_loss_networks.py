@@ -843,7 +843,7 @@ def test_a_loss_of_ones_own(data):
     own = GreedyNetRegressor(8, loss=Counting(), correct=False).fit(X, y)
     wanted = GreedyNetRegressor(8, correct=False).fit(X, y)
     np.testing.assert_allclose(own.predict(X), wanted.predict(X), atol=1e-9)
-    with pytest.warns(NotCorrectedWarning, match="stays as grown"):
+    with pytest.warns(NotCorrectedWarning, match="is kept as grown"):
         assert GreedyNetRegressor(8, loss=Counting()).fit(X, y).score(X, y) > 0.9
 
 
@@ -929,12 +929,12 @@ def test_a_loss_of_ones_own_that_weights_rows_is_corrected(data, tau, weighted):
 
 def test_a_loss_of_ones_own_that_does_not_stays_as_grown(data):
     X, y = data
-    with pytest.warns(NotCorrectedWarning, match="stays as grown") as seen:
+    with pytest.warns(NotCorrectedWarning, match="is kept as grown") as seen:
         model = GreedyNetRegressor(max_nodes=12, loss=Expectile()).fit(X, y)
     (warning,) = seen
     assert str(warning.message) == (
-        "The network stays as grown: `loss='expectile'` does not say how it weights rows, so its "
-        "neurons cannot be corrected. Give it `row_weights(residuals, weights)`, or write "
+        "The network is kept as grown: `loss='expectile'` does not define row weights, so its "
+        "neurons cannot be corrected. Add `row_weights(residuals, weights)` to it, or write "
         "`correct=False`."
     )
     assert warning.filename == __file__

@@ -311,7 +311,7 @@ def test_other_things_are_refused(make, search):
 def test_it_has_no_dictionary(make, parameters):
     X, y = problem(make)
     (name,) = parameters
-    message = f'`{name}` is for a dictionary .* search=RandomNeurons.*: write search="dictionary"'
+    message = f'`{name}` requires a dictionary .* search=RandomNeurons.*: write search="dictionary"'
     with pytest.raises(ValueError, match=message):
         make(6, search=RandomNeurons(), **parameters).fit(X, y)
 
@@ -324,9 +324,9 @@ def test_saving_says_what_to_do(make, tmp_path):
     X, y = problem(make)
     model = make(6, search=RandomNeurons()).fit(X, y)
     message = (
-        "`search` must be a number, text or an array to be saved, because a file holds no code, "
-        "got RandomNeurons: set it to such a value with `set_params`, or save the network alone "
-        "with `network_.save`."
+        "`search` must be a number, text or an array to be saved, because files contain no code, "
+        "got RandomNeurons: set it to such a value by `set_params`, or save only the network by "
+        "`network_.save`."
     )
     with pytest.raises(TypeError, match="`search` must be") as caught:
         model.save(tmp_path / "model.safetensors")
@@ -347,7 +347,7 @@ def test_a_checkpoint_is_refused_where_it_cannot_go_on(make, correct, tmp_path):
     model = make(6, search=RandomNeurons(), correct=correct, checkpoint=tmp_path / "fit")
     message = (
         "`checkpoint` needs a search that can be resumed, got a Growing without `memory` and "
-        "`recall`: add these two methods to it, or leave `checkpoint` out."
+        "`recall`: implement these two methods, or omit `checkpoint`."
     )
     with pytest.raises(ValueError, match="`checkpoint` needs") as caught:
         model.fit(X, y)

@@ -161,7 +161,10 @@ def test_loss_is_one_module_and_two_lines(copy: Copy):
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
 
 
-@pytest.mark.parametrize("estimator", ["GreedyNetRegressor", "GreedyNetClassifier"])
+@pytest.mark.parametrize(
+    "estimator",
+    ["GreedyNetRegressor", pytest.param("GreedyNetClassifier", marks=pytest.mark.slow)],
+)
 def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
     wanted = recipe("A search")
     copy.write_module(wanted)

@@ -152,7 +152,7 @@ def test_a_width_that_folds_have_chosen_was_not_asked_for(loss, correct):
     model = GreedyNetRegressor(cv=3, loss=loss, correct=correct, patience=4).fit(X, y)
     assert 2 < model.n_nodes_ < 40
     assert model.stop_reason_ is model.path_.stop_reason is StopReason.VALIDATED
-    assert "held-out rows or folds" in str(model.stop_reason_)
+    assert "the width with the best score was kept" in str(model.stop_reason_)
     asked = GreedyNetRegressor(model.n_nodes_, cv=3, loss=loss, correct=correct).fit(X, y)
     assert asked.stop_reason_ is StopReason.N_NODES
 

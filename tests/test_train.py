@@ -167,7 +167,8 @@ def test_batches_hold_every_row_once():
     [
         ("relu", True, 100),
         ("relu", True, 2**19),
-        *[(name, False, 2**19) for name in ACTIVATIONS],
+        ("tanh", False, 2**19),
+        *[pytest.param(name, False, 2**19, marks=pytest.mark.slow) for name in ACTIVATIONS],
     ],
 )
 def test_gradient_equals_finite_difference(block_elements, affine, activation):
