@@ -443,3 +443,11 @@ def test_a_slope_that_neurons_take_over_may_be_zero():
         for nodes in (3, None):
             model = GreedyNetRegressor(nodes, max_nodes=4).fit(X, Y, weights)
             np.testing.assert_allclose(model.predict(X), Y, atol=1e-12)
+
+
+def test_folds_take_precedence_over_a_fraction_to_hold_out():
+    X, y = noisy(n_rows=90)
+    folds = GreedyNetRegressor(cv=3, max_nodes=8).fit(X, y)
+    both = GreedyNetRegressor(cv=3, max_nodes=8, validation_fraction=0.3).fit(X, y)
+    np.testing.assert_array_equal(both.path_.scores, folds.path_.scores)
+    np.testing.assert_array_equal(both.predict(X), folds.predict(X))

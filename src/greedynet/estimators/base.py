@@ -161,7 +161,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         **needed
             Parameters that are not supported for rows in blocks, and whether they are used.
         """
-        fraction = float(self.validation_fraction or 0.0) if self.n_nodes is None else 0.0
+        fraction = self._requested_fraction()
         needed |= {"validation_fraction": fraction > 0, "search": plan.search == "dictionary"}
         if self._kept_in_blocks(data, plan, needed):
             return TrainingData(data, validation, plan.sampling(data))
@@ -192,6 +192,10 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
                 f"`{name}`, or pass arrays; pass validation data as `X_val` and `y_val`."
             )
         return True
+
+    def _requested_fraction(self) -> float:
+        """Return the fraction of the rows that the parameters ask to hold out."""
+        return float(self.validation_fraction or 0.0) if self.n_nodes is None else 0.0
 
     def _default_fraction(self, rows: Rows) -> float:
         """Return the fraction of the rows to hold out by default."""

@@ -342,6 +342,10 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         """Return the folds by which the width is chosen."""
         return folds_of(in_memory(data), self.cv, seed, self._settings.merged_up_to)
 
+    def _requested_fraction(self) -> float:
+        """Return the requested fraction of held-out rows; folds take precedence."""
+        return super()._requested_fraction() if self.cv is None else 0.0
+
     def _default_fraction(self, rows: Rows) -> float:
         """Return the fraction of the rows to hold out by default: nonzero for large data."""
         said = (self.n_nodes, self.cv, self.validation_fraction)
