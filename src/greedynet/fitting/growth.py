@@ -46,7 +46,7 @@ class Growth:
         """End the growth and free the memory of the search."""
         self.search = _NoSearch()
 
-    def cut(self, n_neurons: int) -> "Growth":
+    def truncated(self, n_neurons: int) -> "Growth":
         """Return the records of the first `n_neurons` neurons; the factor is unchanged."""
         return replace(
             self,

@@ -218,7 +218,7 @@ class Problem:
         network = self.network(growth)
         n_left_out = 0 if most is None else max(0, len(growth.candidates) - most)
         if n_left_out:
-            growth = growth.cut(len(growth.candidates) - n_left_out)
+            growth = growth.truncated(len(growth.candidates) - n_left_out)
             network = network.truncate(network.n_nodes - n_left_out)
         validated = self.validation is not None or self._scores is not None
         path = growth.path(network, self.limits, validated=validated)

@@ -181,7 +181,7 @@ class ShallowNetwork:
             outer_weights=outer,
             linear_weights=None if self.linear_weights is None else linear,
             intercept=None if self.intercept is None else intercept,
-            path_factor=self.path_factor.cut(n),
+            path_factor=self.path_factor.truncated(n),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -53,7 +53,7 @@ class PathFactor:
         affine = self.affine @ weights[:n_affine]
         return outer, affine[:-1], affine[-1] + self.center
 
-    def cut(self, n_neurons: int) -> "PathFactor":
+    def truncated(self, n_neurons: int) -> "PathFactor":
         """Return the factor of the first `n_neurons` neurons."""
         k = self.affine.shape[1] + n_neurons
         return replace(
