@@ -76,7 +76,7 @@ class RandomNeurons:
     kind: type = field(default=Growing, repr=False)
     begun: list = field(default_factory=list, compare=False, repr=False)
 
-    def begin(self, X, row_scale, seed):
+    def begin(self, X, row_scale, activation, seed):
         self.begun.append((X, row_scale, seed))
         return self.kind(X, row_scale, seed, self.n_tries)
 
@@ -166,7 +166,7 @@ class Ours:
 
     min_active: int = 3
 
-    def begin(self, X, row_scale, seed):
+    def begin(self, X, row_scale, activation, seed):
         weights = None if row_scale is None else row_scale**2
         rows = Rows(X, np.zeros((len(X), 1)), weights)
         return ContinuousSearch(rows, directions(X, seed), self.min_active, mirrored=True)
@@ -232,7 +232,7 @@ def test_networks_that_are_averaged_have_seeds_of_their_own():
 class Nothing:
     """Finds no neuron."""
 
-    def begin(self, X, row_scale, seed):
+    def begin(self, X, row_scale, activation, seed):
         return self
 
     def propose(self, factor):
@@ -398,3 +398,44 @@ def counting(calls):
             return super().recall(factor, found, *rest)
 
     return Resumed
+
+
+# Activations
+
+
+@dataclass
+class OfAnyActivation(RandomNeurons):
+    """Proposes neurons of the activation it is given."""
+
+    def begin(self, X, row_scale, activation, seed):
+        search = super().begin(X, row_scale, activation, seed)
+        inputs = np.column_stack([X, np.ones(len(X))])
+        scale = 1.0 if row_scale is None else row_scale
+        search.column = lambda point: scale * activation.value(inputs @ point)
+        return search
+
+
+@corrected_or_not
+@pytest.mark.parametrize("activation", ["tanh", "relu2"])
+def test_neurons_have_the_activation_of_the_network(correct, activation):
+    X, y = problem(GreedyNetRegressor)
+    model = GreedyNetRegressor(
+        8, search=OfAnyActivation(kind=Growing), activation=activation, correct=correct
+    ).fit(X, y)
+    error = np.linalg.norm(y - model.predict(X)) / np.linalg.norm(y - y.mean())
+    assert error == pytest.approx(model.path_.kept_error, rel=1e-6)
+
+
+@each_estimator
+def test_neurons_of_another_activation_are_refused(make):
+    X, y = problem(make)
+    message = "`search` must propose neurons with the activation 'tanh'"
+    with pytest.raises(ValueError, match=message):
+        make(8, search=RandomNeurons(), activation="tanh").fit(X, y)
+
+
+@each_estimator
+def test_a_class_is_refused(make):
+    X, y = problem(make)
+    with pytest.raises(TypeError, match=r"got the class RandomNeurons: write search=RandomNeurons"):
+        make(8, search=RandomNeurons).fit(X, y)

@@ -157,6 +157,14 @@ def test_a_width_that_folds_have_chosen_was_not_asked_for(loss, correct):
     assert asked.stop_reason_ is StopReason.N_NODES
 
 
+@pytest.mark.parametrize("correct", [True, False])
+def test_folds_that_choose_the_largest_width_say_so(correct):
+    X, y = noisy(noise=0.01)
+    model = GreedyNetRegressor(cv=3, max_nodes=5, correct=correct).fit(X, y)
+    assert model.n_nodes_ == 5
+    assert model.stop_reason_ is StopReason.MAX_NODES
+
+
 def test_gcv_by_its_formula(plain):
     X, y = noisy()
     model = plain(linear_term=True).fit(X, y)

@@ -285,8 +285,13 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             linear_term
         )
 
-    def _refuse_without_dictionary(self, search: Any, **changed: bool) -> None:
-        """Raise an error for parameters of the dictionary if there is none."""
+    def _check_search(self, search: Any, **changed: bool) -> None:
+        """Raise an error for a class, and for parameters of the dictionary if there is none."""
+        if isinstance(search, type):
+            raise TypeError(
+                f"`search` must be an object, got the class {search.__name__}: write "
+                f"search={search.__name__}()."
+            )
         if search == "dictionary":
             return
         for name in (name for name, used in changed.items() if used):

@@ -53,8 +53,9 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         Fraction of the rows held out to choose ridge and width, instead of cross-validation.
     patience : int or None, default=20
         Stop the growth after this many neurons without a better score; used if `correct=False`.
-    search : {"continuous", "dictionary"}, default="continuous"
-        How neurons are searched; "dictionary" uses `points` and `n_points`.
+    search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
+        How neurons are searched; "dictionary" uses `points` and `n_points`. See
+        `GreedyNetRegressor`.
     correct : bool, default=True
         Whether to correct all weights jointly at the end, with the ridge chosen by
         cross-validation, and to remove neurons that do not help. False keeps the network as grown,
@@ -297,7 +298,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
 
     def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
         limits, linear_term = self._limits()
-        self._refuse_without_dictionary(
+        self._check_search(
             self.search, points=self.points is not None, n_points=self.n_points is not None
         )
         return Plan(

@@ -65,10 +65,11 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     patience : int or None, default=20
         Stop the growth after this many neurons without a better score; None to continue up to
         `max_nodes`.
-    search : {"continuous", "dictionary"}, default="continuous"
+    search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
         How neurons are searched. "continuous" evaluates every threshold along many directions and
         refines the best neurons locally; "dictionary" is the paper's dictionary of sampled points,
-        with the parameters `points`, `n_points`, `rule`, `weakness` and `reduction`.
+        with the parameters `points`, `n_points`, `rule`, `weakness` and `reduction`. Or an object
+        of your own with `begin(X, row_scale, activation, seed)`; see `greedynet.search`.
     correct : bool, default=True
         Whether to correct all neurons jointly at the end, prune those that do not help, and average
         two networks if the data are noisy. With False, a dictionary, or a user-defined loss without
@@ -359,7 +360,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             check_dimension(n_features)
         limits, linear_term = self._limits(float(self.tol))
         activation = get_activation(self.activation)
-        self._refuse_without_dictionary(
+        self._check_search(
             self.search,
             points=self.points is not None,
             n_points=self.n_points is not None,
@@ -396,6 +397,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
 
     def _is_correctable(self, loss: Loss, n_outputs: int) -> bool:
         """Whether neurons can be corrected for the loss; a warning explains why not."""
+        if n_outputs > 1 and not is_squared(loss):
+            return False  # row weights apply to all outputs, but each would need its own
         if not can_be_corrected(loss):
             warnings.warn(
                 f"The network is kept as grown: `loss={loss.name!r}` does not define row weights, "
@@ -405,8 +408,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                 stacklevel=5,
             )
             return False
-        # Row weights apply to all outputs, but each output would need its own.
-        return is_squared(loss) or n_outputs == 1
+        return True
 
     def _check_loss(self, loss: Loss) -> None:
         """Raise an error for parameters that require the squared loss."""

@@ -94,7 +94,7 @@ def begun_by(factory: SearchFactory) -> MakeSearch:
         rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
     ) -> Search:
         X = np.ascontiguousarray(rows.X, dtype=np.float64)
-        return factory.begin(X, rows.row_scale, plan.random_state + turn)
+        return factory.begin(X, rows.row_scale, plan.activation, plan.random_state + turn)
 
     return make
 

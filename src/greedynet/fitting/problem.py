@@ -164,9 +164,24 @@ class Problem:
 
     def _evaluated(self, found: Candidate) -> Float64:
         """Return the normalised column of a neuron on the rows used for scoring."""
+        if not isinstance(self.plan.search, str):
+            self._check_candidate(found)
         if self.validation is None:
             return found.column
         return self.coordinates.normalised_column(found, self.plan.activation, self.validation)
+
+    def _check_candidate(self, found: Candidate) -> None:
+        """Refuse a neuron of a user's own search whose column is not that of the neuron."""
+        if self.rows_of(1) is not self.rows:
+            return  # the rows of the candidate are one of several samples
+        sigma, rows = self.plan.activation, self.rows
+        column = self.coordinates.neuron_columns(rows, found.point[None, :], sigma)[:, 0]
+        if not np.allclose(found.norm * found.column, column, rtol=1e-6, atol=1e-6 * found.norm):
+            raise ValueError(
+                f"`search` must propose neurons with the activation {sigma.name!r}: the column of a "
+                "candidate, times its norm, must be the activation of `X @ point[:-1] + point[-1]`, "
+                "times `row_scale`. The activation is an argument of `begin`."
+            )
 
     @property
     def reach(self) -> int:
@@ -241,5 +256,7 @@ class Problem:
 
     def _reason(self, reason: StopReason) -> StopReason:
         """Return why the growth ended; a width chosen by folds was not requested by the user."""
-        by_folds = self._scores is not None and reason is StopReason.N_NODES
-        return StopReason.VALIDATED if by_folds else reason
+        if self._scores is None or reason is not StopReason.N_NODES:
+            return reason
+        is_full = self.limits.max_neurons >= self.plan.limits.max_neurons
+        return StopReason.MAX_NODES if is_full else StopReason.VALIDATED

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
 from greedynet.search.atoms import Dictionary
 from greedynet.support.types import Float64
@@ -56,7 +57,9 @@ class Search(Protocol):
 class SearchFactory(Protocol):
     """Starts a search once the rows are known; a value for `search=` of the estimators."""
 
-    def begin(self, X: Float64, row_scale: Float64 | None, seed: int) -> Search:
+    def begin(
+        self, X: Float64, row_scale: Float64 | None, activation: Activation, seed: int
+    ) -> Search:
         """Return a search on some rows.
 
         Parameters
@@ -65,6 +68,8 @@ class SearchFactory(Protocol):
             Inputs, scaled to mean 0 and standard deviation 1.
         row_scale : ndarray of shape (n_rows,) or None
             Square roots of the sample weights, by which columns must be multiplied; None for 1.
+        activation : Activation
+            The activation of the neurons to propose.
         seed : int
             Random seed; it differs between the networks of a fit.
         """

@@ -321,7 +321,7 @@ def _read(
 def _estimator(classify: bool, target: str, parameters: dict[str, Any]) -> Any:
     if not classify:
         return GreedyNetRegressor(**parameters)
-    wrong = next((name for name in ("loss", "quantile") if name in parameters), None)
+    wrong = next((name for name in ("loss", "quantile", "tol") if name in parameters), None)
     if wrong is not None:
         raise TableError(
             f"`{wrong}` applies to a target of numbers, but {target!r} contains classes: omit it."

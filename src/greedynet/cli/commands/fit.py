@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PARAMETERS = {
     "max_nodes": "max_nodes",
     "nodes": "n_nodes",
+    "tol": "tol",
     "activation": "activation",
     "loss": "loss",
     "quantile": "quantile",
@@ -51,6 +52,12 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     help="Rows by which the width is chosen; by default it is chosen from DATA alone.",
 )
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
+@click.option(
+    "--tol",
+    type=click.FloatRange(0),
+    metavar="T",
+    help="Relative training error at which to stop, for a target of numbers; 1e-08 by default.",
+)
 @click.option(
     "--nodes",
     type=click.IntRange(1),
