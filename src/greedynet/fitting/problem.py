@@ -178,9 +178,9 @@ class Problem:
         column = self.coordinates.neuron_columns(rows, found.point[None, :], sigma)[:, 0]
         if not np.allclose(found.norm * found.column, column, rtol=1e-6, atol=1e-6 * found.norm):
             raise ValueError(
-                f"`search` must propose neurons with the activation {sigma.name!r}: the column of a "
-                "candidate, times its norm, must be the activation of `X @ point[:-1] + point[-1]`, "
-                "times `row_scale`. The activation is an argument of `begin`."
+                f"`search` must propose neurons with the activation {sigma.name!r}: the column of "
+                "a candidate, times its norm, must be the activation of `X @ point[:-1] + "
+                "point[-1]`, times `row_scale`. The activation is an argument of `begin`."
             )
 
     @property
