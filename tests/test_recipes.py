@@ -84,7 +84,8 @@ class Copy:
         """Run Python on the copy and return what it says; it must end with `code`."""
         done = subprocess.run(
             [sys.executable, *map(str, arguments)],
-            env={**os.environ, "PYTHONPATH": str(self.folder / "src")},
+            # Options of the run around this one are not for those within.
+            env={**os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTEST_ADDOPTS": ""},
             cwd=self.folder,
             capture_output=True,
             text=True,
