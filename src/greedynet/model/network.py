@@ -29,11 +29,11 @@ _PREDICT_ELEMENTS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class ShallowNetwork:
-    """A network with one hidden layer, `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m`.
+    """A network with one hidden layer; its arrays are read-only.
 
-    A *neuron* is one hidden unit `c sigma(a . x + b)`. The number of *nodes* is the number of
-    neurons plus two for the affine term `l . x + m`, which two ReLU neurons could replace. The
-    arrays are read-only.
+    `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m`. A *neuron* is one hidden unit
+    `c sigma(a . x + b)`. The number of *nodes* is the number of neurons plus two for the affine
+    term `l . x + m`, which two ReLU neurons could replace.
 
     Parameters
     ----------
