@@ -18,6 +18,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import RandomSamples
 from greedynet.search import Candidate, recorded
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
@@ -172,8 +173,8 @@ class Problem:
 
     def _check_candidate(self, found: Candidate) -> None:
         """Refuse a neuron of a user's own search whose column is not that of the neuron."""
-        if self.rows_of(1) is not self.rows:
-            return  # the rows of the candidate are one of several samples
+        if isinstance(self.samples, RandomSamples):
+            return  # each network is grown on a sample of its own
         sigma, rows = self.plan.activation, self.rows
         column = self.coordinates.neuron_columns(rows, found.point[None, :], sigma)[:, 0]
         if not np.allclose(found.norm * found.column, column, rtol=1e-6, atol=1e-6 * found.norm):

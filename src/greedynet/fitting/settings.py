@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from greedynet.correction.all_rows.inner_weights import N_TRIES
 from greedynet.rows.blocks import BlockSizes
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.splitting import FoldSettings
@@ -75,7 +76,7 @@ class LeastSquaresSettings:
     n_exchanges: int = 8
     worth_exchange: float = 0.96
     max_exchange_cost: float = 3e9
-    n_tries_on_all_rows: int = 6
+    n_tries_on_all_rows: int = N_TRIES
     growth_clearly_better: float = 0.9
     pruning: PruningSettings = PruningSettings()
 
