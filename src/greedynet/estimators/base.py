@@ -252,6 +252,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             setattr(self, name, value)
         self.path_ = path
         self.stop_reason_ = path.stop_reason
+        self.expected_error_ = path.expected_error
         if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
             warnings.warn(
                 f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} requested by "

@@ -39,6 +39,9 @@ class SelectionPath:
         The network after correction, pruning and averaging; None if it was kept as grown.
     finished_error, finished_score : float or None
         Its training error, and its score if comparable to those of the widths.
+    expected_error : float or None
+        Expected error on new rows of the network that was kept: the root mean squared error in the
+        units of the output, or the value of another loss; None if nothing can be said.
     """
 
     indices: NDArray[np.intp]
@@ -53,6 +56,7 @@ class SelectionPath:
     finished: ShallowNetwork | None = None
     finished_error: float | None = None
     finished_score: float | None = None
+    expected_error: float | None = None
 
     @property
     def kept(self) -> ShallowNetwork:
