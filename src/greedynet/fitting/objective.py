@@ -38,11 +38,17 @@ class Finished:
         Training error, comparable to those of the growth.
     score : float or None
         Comparable to the scores of the widths, if there is one.
+    expected_error : float or None
+        Expected error on new rows, if known.
+    reason : StopReason or None
+        Why it has this number of neurons; None if that follows from the limits.
     """
 
     network: ShallowNetwork
     error: float
     score: float | None = None
+    expected_error: float | None = None
+    reason: StopReason | None = None
 
 
 class Objective(ABC):

@@ -245,7 +245,7 @@ class Problem:
         path = self.path(growth, self.limits.max_neurons)
         if finished is None:
             return path
-        kept = self.limits.kept(finished.network.n_neurons)
+        kept = finished.reason or self.limits.kept(finished.network.n_neurons)
         return replace(
             path,
             best_n_nodes=finished.network.n_nodes,
@@ -253,6 +253,7 @@ class Problem:
             finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,
+            expected_error=finished.expected_error,
         )
 
     def _reason(self, reason: StopReason) -> StopReason:

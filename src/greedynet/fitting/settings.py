@@ -82,6 +82,62 @@ class LeastSquaresSettings:
 
 
 @dataclass(frozen=True)
+class LadderSettings:
+    """How candidates, from the mean to wide networks, are computed and compared.
+
+    Attributes
+    ----------
+    n_folds : int
+        Number of folds: each holds out one row in this many.
+    used : tuple of pairs
+        From each number of rows, how many folds are used: repeats where rows are few, since single
+        folds are a lottery there; some of the folds where rows are many, since more add little.
+    min_rows : int
+        With fewer rows, nothing can be held out.
+    growth : float
+        Factor between the widths of successive stages.
+    steps : int
+        Correction steps after each stage, and after pruning.
+    patience : int
+        Number of wider networks without a better score after which no wider ones are tried.
+    min_width : int
+        Number of neurons up to which networks are tried in any case, unless they have more
+        parameters than there are rows: a wave needs several.
+    clearly_better : float
+        A wider network must lower the mean squared error by this factor.
+    near_tie : float
+        The mean or the line wins within this number of standard errors of the best network.
+    rows_per_input : float
+        With fewer rows per input, the affine term of a network is a line with a ridge.
+    shown : int
+        Minimum number of neurons of the plain growth that the path shows.
+    """
+
+    n_folds: int = 5
+    used: tuple[tuple[int, int], ...] = (
+        (0, 15),
+        (60, 10),
+        (200, 5),
+        (400, 3),
+        (1_000, 2),
+        (2_000, 1),
+    )
+    min_rows: int = 10
+    growth: float = 1.5
+    steps: int = 6
+    patience: int = 3
+    min_width: int = 4
+    clearly_better: float = 0.99
+    near_tie: float = 1.5
+    rows_per_input: float = 4.0
+    shown: int = 6
+
+    def n_folds_of(self, n_rows: int) -> int:
+        """Return the number of folds to use."""
+        return min(n for least, n in self.used if n_rows >= least)
+
+
+@dataclass(frozen=True)
 class ReweightingSettings:
     """How a network is corrected for another loss, by reweighted least squares.
 
@@ -150,6 +206,7 @@ class FitSettings:
     sampling : SamplingSettings
     blocks : BlockSizes
     least_squares : LeastSquaresSettings
+    ladder : LadderSettings
     reweighting : ReweightingSettings
     logistic : LogisticSettings
     min_rows_gcv : int
@@ -161,6 +218,7 @@ class FitSettings:
     sampling: SamplingSettings = SamplingSettings()
     blocks: BlockSizes = BlockSizes()
     least_squares: LeastSquaresSettings = LeastSquaresSettings()
+    ladder: LadderSettings = LadderSettings()
     reweighting: ReweightingSettings = ReweightingSettings()
     logistic: LogisticSettings = LogisticSettings()
     min_rows_gcv: int = 3

@@ -10,7 +10,10 @@ class StopReason(Enum):
     TOLERANCE = (
         "The relative residual on the training data reached `tol`. For a closer fit, lower `tol`."
     )
-    EXACT = "The training data are reproduced up to rounding; more nodes cannot help."
+    EXACT = (
+        "The training data are reproduced up to rounding; more nodes cannot help. This does not "
+        "say how good the network is on new rows: see `expected_error_`."
+    )
     VALIDATED = (
         "More nodes did not improve the score, and the width with the best score was kept. To "
         "search further, raise `patience` or `max_nodes`."
@@ -18,6 +21,14 @@ class StopReason(Enum):
     MAX_NODES = (
         "`max_nodes` was reached, and the width with the best score was kept. If that is close to "
         "the maximum, raise `max_nodes`."
+    )
+    MEAN = (
+        "No line and no network predicted held-out rows better than the mean, which is all that "
+        "was kept. More rows or other features may help."
+    )
+    LINE = (
+        "No network predicted held-out rows better than a straight line, which is all that was "
+        "kept. More rows or other features may help."
     )
     EXHAUSTED = (
         "No candidate lies outside the span of the chosen neurons. For more nodes, provide more "

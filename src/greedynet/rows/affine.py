@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
@@ -59,6 +60,27 @@ class AffineTerm:
         to_weights[:-1, 1:] = linear
         to_weights[-1, 1:] = -mean @ linear
         return AffineTerm(np.column_stack([ones / length, U[:, :rank]]), to_weights)
+
+    @staticmethod
+    def shrunk(rows: Rows, line: RidgeLine) -> "AffineTerm":
+        """Return the constant and the lines of the outputs: for few rows beside the inputs.
+
+        All affine functions would reproduce as many rows as there are inputs, noise included.
+        """
+        weights = np.vstack([line.linear, line.intercept])
+        constant = np.zeros((len(weights), 1))
+        constant[-1] = 1.0
+        to_weights = np.hstack([constant, weights])
+        X1 = np.column_stack([rows.X.astype(np.float64), np.ones(len(rows))])
+        columns = rows.weighted(X1 @ to_weights)
+        kept = [0]
+        for j in range(1, columns.shape[1]):
+            Q = np.linalg.qr(columns[:, kept])[0]
+            left = columns[:, j] - Q @ (Q.T @ columns[:, j])
+            if np.linalg.norm(left) > _RANK * np.linalg.norm(columns[:, 0]):
+                kept.append(j)
+        Q, R = np.linalg.qr(columns[:, kept])
+        return AffineTerm(Q, np.linalg.solve(R.T, to_weights[:, kept].T).T)
 
     def evaluate(self, X: NDArray[np.floating]) -> Float64:
         """Return the columns on other rows, without weights."""

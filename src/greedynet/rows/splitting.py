@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold, check_cv, train_test_split
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    check_cv,
+    train_test_split,
+)
 
 from greedynet.rows.classes import class_numbers
 from greedynet.rows.rows import CANONICAL_ROWS, Rows
@@ -114,6 +120,14 @@ def _taken(rows: Rows, splitter: Any) -> list[Split]:
                 "`cv` must yield pairs of training and test positions, both of rows of `X`, got "
                 f"something else ({error})."
             ) from None
+
+
+def repeated_folds(rows: Rows, seed: int, n_splits: int, n_folds: int) -> list[Split]:
+    """Return the first `n_folds` of repeated splits of canonical rows into `n_splits` parts."""
+    n_splits = min(n_splits, len(rows))
+    folds = RepeatedKFold(n_splits=n_splits, n_repeats=-(-n_folds // n_splits), random_state=seed)
+    splits = islice(folds.split(rows.X), n_folds)
+    return [(rows.take(a).canonical(merged_up_to=0), rows.take(b)) for a, b in splits]
 
 
 def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Split]:

@@ -68,6 +68,16 @@ class Finisher:
         smooth = degree_of(self.problem.plan.activation) != 1
         return self._settings.smooth_times if smooth else 1
 
+    def start(self, points: Float64, turn: int = 0) -> VariableProjection:
+        """Return the network of given neurons, before any correction."""
+        return VariableProjection(
+            self.rows,
+            self._affine,
+            points,
+            activation=self.problem.plan.activation,
+            context=self.context.branch(f"network {turn}"),
+        )
+
     def prune(self, points: Float64, most: int, turn: int = 0) -> VariableProjection:
         """Correct neurons and remove those that do not help.
 
@@ -80,13 +90,7 @@ class Finisher:
         turn : int
             Index of the network, if several are pruned in parallel.
         """
-        state = VariableProjection(
-            self.rows,
-            self._affine,
-            points,
-            activation=self.problem.plan.activation,
-            context=self.context.branch(f"network {turn}"),
-        )
+        state = self.start(points, turn)
         self.context.tell(f"correcting {len(points)} neurons")
         state.settle(self._times * self._settings.steps)
         if state.n_neurons > most:

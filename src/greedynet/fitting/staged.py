@@ -1,0 +1,104 @@
+"""`StagedGrowth`: a network that grows in stages, with all neurons corrected after each.
+
+The plain growth never revises a neuron. Here new neurons are searched on the residual of a network
+that has been corrected jointly, and the width grows by a factor, so that all stages together cost
+little more than the last. A network of a given width is pruned from the next wider stage: this
+removes what early stages needed and later ones do not.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.objectives.finisher import Finisher
+from greedynet.fitting.objectives.least_squares import LeastSquares
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.problem import Problem
+from greedynet.model.coordinates import Coordinates
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.rows import Rows
+
+
+def stage_widths(most: int, growth: float) -> list[int]:
+    """Return the numbers of neurons of the stages: 1, 2, 3, 4, 6, 9, ... and `most`."""
+    widths, width = [], 1
+    while width < most:
+        widths.append(width)
+        width = max(width + 1, round(growth * width))
+    return [*widths, most] if most > 0 else []
+
+
+class StagedGrowth:
+    """Networks of increasing width on the rows of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the scaled training rows.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._finisher = Finisher.of(problem)
+        self._steps = problem.settings.ladder.steps
+        self._stage = 0
+        self.state = self._finisher.start(np.empty((0, problem.n_features + 1)))
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons of the last stage."""
+        return self.state.n_neurons
+
+    def advance(self, n_neurons: int) -> bool:
+        """Grow to a number of neurons and correct all; False if no neuron can be added."""
+        state, problem = self.state, self.problem
+        points = problem.more_neurons(state.points, n_neurons - state.n_neurons, self._stage)
+        self._stage += 1
+        if len(points) == state.n_neurons:
+            return False
+        # The ridge of the affine term alone says nothing about neurons.
+        grown = state.at(points) if state.n_neurons else self._finisher.start(points)
+        self.state = grown.settle(self._steps)
+        return True
+
+    def pruned(self, n_neurons: int) -> VariableProjection:
+        """Return the network of the last stage, pruned to a number of neurons."""
+        if n_neurons >= self.state.n_neurons:
+            return self.state
+        return self.state.without(n_neurons).settle(self._steps)
+
+    def network(self, state: VariableProjection) -> ShallowNetwork:
+        """Return a network for inputs and outputs in their original units."""
+        return self._finisher.network([state])
+
+
+@dataclass(frozen=True)
+class Staged(LeastSquares):
+    """Least squares for networks that grow in stages.
+
+    Attributes
+    ----------
+    shrunk : bool
+        Whether the affine term is the constant and a line with a ridge: for few rows beside the
+        inputs.
+    """
+
+    shrunk: bool = False
+
+    @staticmethod
+    def of(rows: Rows | Blocks, plan: Plan) -> "Staged":
+        """Return the objective whose affine term suits the number of rows."""
+        few = len(rows) < plan.settings.ladder.rows_per_input * (rows.n_features + 1)
+        return Staged(few and plan.linear_term)
+
+    def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
+        """Return the coordinates in which the network is grown."""
+        found = super().coordinates(rows, plan)
+        if not self.shrunk:
+            return found
+        scaled = found.apply(rows)
+        return replace(found, affine=AffineTerm.shrunk(scaled, RidgeLine.of(scaled)))

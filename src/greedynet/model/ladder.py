@@ -1,0 +1,61 @@
+"""`Ladder`: the candidates of a fit, from the mean to wide networks, and their errors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.support.types import Float64
+
+MEAN, LINE, NETWORK = "mean", "line", "network"
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Candidates in the order of their size, each scored on rows that it has not seen.
+
+    Attributes
+    ----------
+    kinds : ndarray of str of shape (n_candidates,)
+        "mean", "line" or "network".
+    n_neurons : ndarray of shape (n_candidates,)
+        Number of neurons of each.
+    errors : ndarray of shape (n_candidates,)
+        Root mean squared error on held-out rows, in the units of the output; for another loss, its
+        mean.
+    chosen : int
+        Position of the candidate that was chosen.
+    """
+
+    kinds: NDArray[np.str_]
+    n_neurons: NDArray[np.intp]
+    errors: Float64
+    chosen: int
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def kind(self) -> str:
+        """What was chosen."""
+        return str(self.kinds[self.chosen])
+
+    @property
+    def width(self) -> int:
+        """Number of neurons that were chosen."""
+        return int(self.n_neurons[self.chosen])
+
+    @property
+    def expected_error(self) -> float:
+        """Error of the chosen candidate on held-out rows."""
+        return float(self.errors[self.chosen])
+
+    def __str__(self) -> str:
+        """Return a table."""
+        lines = [f"{'candidate':12}{'neurons':>8}{'error':>12}"]
+        for i, (kind, n, error) in enumerate(
+            zip(self.kinds, self.n_neurons, self.errors, strict=True)
+        ):
+            mark = "  <- chosen" if i == self.chosen else ""
+            lines.append(f"{kind:12}{n:8d}{error:12.4g}{mark}")
+        return "\n".join(lines)

@@ -1,0 +1,73 @@
+"""`RidgeLine`: an affine function with a ridge, the simplest competitor of a network."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+# Candidates of the ridge, relative to the number of rows, for inputs of unit variance.
+RIDGES = np.geomspace(1e-5, 1e5, 41)
+# Principal components below this fraction of the largest are dropped.
+_RANK = 1e-7
+_MAX_LEVERAGE = 1.0 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeLine:
+    """`l . x + m`, with the ridge on `l` that has the smallest leave-one-out error.
+
+    With the singular value decomposition `U S V'` of the centred inputs and `f = s^2 / (s^2 + r)`,
+
+        l = V (f / s) U'y,    h_i = sum_j U_ij^2 f_j + 1 / n,    e_i = (y_i - yhat_i) / (1 - h_i),
+
+    where `e_i` is the error at row `i` of the line that is fitted without it.
+
+    Attributes
+    ----------
+    linear : ndarray of shape (d, n_outputs)
+        The `l`.
+    intercept : ndarray of shape (n_outputs,)
+        The `m`.
+    parameters : ndarray of shape (n_outputs,)
+        Effective number of parameters, `sum h_i`.
+    """
+
+    linear: Float64
+    intercept: Float64
+    parameters: Float64
+
+    @staticmethod
+    def of(rows: Rows) -> "RidgeLine":
+        """Return the line of rows whose inputs have unit variance; each output has its ridge."""
+        X = rows.X.astype(np.float64)
+        center = np.average(X, axis=0, weights=rows.weights)
+        mean = np.average(rows.Y, axis=0, weights=rows.weights)
+        U, s, Vt = np.linalg.svd(rows.weighted(X - center), full_matrices=False)
+        kept = s > _RANK * max(1.0, s.max(initial=0.0))
+        U, s, Vt = U[:, kept], s[kept], Vt[kept]
+        left = rows.weighted(rows.Y - mean)
+        shares = s**2 / (s**2 + RIDGES[:, None] * len(X))
+        leverage = U**2 @ shares.T + _of_constant(rows)[:, None]
+        free = 1.0 - np.minimum(leverage, _MAX_LEVERAGE)
+        along = U.T @ left
+        linear, parameters = [], []
+        for y, b in zip(left.T, along.T, strict=True):
+            left_out = (y[:, None] - U @ (shares * b).T) / free
+            best = int(np.argmin(np.sum(left_out**2, axis=0)))
+            linear.append(Vt.T @ (shares[best] / np.where(s > 0, s, 1.0) * b))
+            parameters.append(float(leverage[:, best].sum()))
+        weights = np.array(linear).T.reshape(X.shape[1], -1)
+        return RidgeLine(weights, mean - center @ weights, np.array(parameters))
+
+    def predict(self, X: NDArray[np.floating]) -> Float64:
+        """Return the values of the line."""
+        return np.asarray(X @ self.linear + self.intercept)
+
+
+def _of_constant(rows: Rows) -> Float64:
+    """Return the leverages of the constant, `w_i / sum w`."""
+    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+    return np.asarray(weights / weights.sum())
