@@ -11,6 +11,7 @@ from greedynet.linalg.factor import Factor
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
+from greedynet.rows.columns import on_grid
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
@@ -80,7 +81,8 @@ class Coordinates:
     ) -> "Coordinates":
         """Return the coordinates for training rows, with the given scaling of the inputs."""
         outputs = outputs or OutputScaling.of(rows, centred=linear_term)
-        scaled = Rows(inputs.apply(rows.X), rows.Y, rows.weights)
+        X = inputs.apply(rows.X)
+        scaled = Rows(X if inputs.order is None else on_grid(X), rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
         input_range = np.array([rows.X.min(axis=0), rows.X.max(axis=0)], dtype=np.float64)
         return Coordinates(inputs, outputs, affine, input_range)
@@ -95,7 +97,17 @@ class Coordinates:
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
 
     def apply(self, rows: Rows) -> Rows:
-        """Return rows in these coordinates."""
+        """Return rows in these coordinates; rounded, so that they are the same in all units.
+
+        Rounded only in canonical columns. The decisions of a fit amplify any difference.
+        """
+        exact = self.apply_exactly(rows)
+        if self.inputs.order is None:
+            return exact
+        return replace(exact, X=on_grid(exact.X), Y=on_grid(exact.Y))
+
+    def apply_exactly(self, rows: Rows) -> Rows:
+        """Return rows in these coordinates, not rounded."""
         X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
         return Rows(X, Y, rows.weights, rows.effective_size)
 

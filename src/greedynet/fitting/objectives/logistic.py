@@ -47,6 +47,8 @@ class LogLoss(Objective):
         """Return coordinates with scaled inputs and unscaled classes."""
         continuous = plan.search != "dictionary"
         inputs = InputScaling.limiting_kurtosis(rows) if continuous else input_scaling(rows, plan)
+        if plan.search == "continuous":
+            inputs = inputs.in_canonical_columns(rows)
         t = rows.n_outputs
         outputs = OutputScaling(np.zeros(t), np.ones(t))
         return Coordinates.of(rows, inputs, linear_term=plan.linear_term, outputs=outputs)
