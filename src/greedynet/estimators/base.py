@@ -183,6 +183,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
                 stratified=self._stratified,
                 merged_up_to=merged_up_to,
             )
+            validation = validation.canonical(merged_up_to)
         return TrainingData(rows.canonical(merged_up_to), validation, sampling)
 
     def _in_memory(self, data: Rows | Blocks) -> Rows:

@@ -64,12 +64,16 @@ class Coordinates:
         On the scaled training rows.
     input_range : ndarray of shape (2, d)
         Smallest and largest inputs, before scaling.
+    rounded : bool
+        Whether scaled rows are rounded. The decisions of a fit amplify rounding errors, which
+        depend on the units of the data; rounded to fewer digits, rows are the same in all units.
     """
 
     inputs: InputScaling
     outputs: OutputScaling
     affine: AffineTerm
     input_range: Float64
+    rounded: bool = False
 
     @staticmethod
     def of(
@@ -78,14 +82,15 @@ class Coordinates:
         *,
         linear_term: bool,
         outputs: OutputScaling | None = None,
+        rounded: bool = False,
     ) -> "Coordinates":
         """Return the coordinates for training rows, with the given scaling of the inputs."""
         outputs = outputs or OutputScaling.of(rows, centred=linear_term)
         X = inputs.apply(rows.X)
-        scaled = Rows(X if inputs.order is None else on_grid(X), rows.Y, rows.weights)
+        scaled = Rows(on_grid(X) if rounded else X, rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
         input_range = np.array([rows.X.min(axis=0), rows.X.max(axis=0)], dtype=np.float64)
-        return Coordinates(inputs, outputs, affine, input_range)
+        return Coordinates(inputs, outputs, affine, input_range, rounded)
 
     @property
     def n_affine(self) -> int:
@@ -97,12 +102,9 @@ class Coordinates:
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
 
     def apply(self, rows: Rows) -> Rows:
-        """Return rows in these coordinates; rounded, so that they are the same in all units.
-
-        Rounded only in canonical columns. The decisions of a fit amplify any difference.
-        """
+        """Return rows in these coordinates, rounded if these are."""
         exact = self.apply_exactly(rows)
-        if self.inputs.order is None:
+        if not self.rounded:
             return exact
         return replace(exact, X=on_grid(exact.X), Y=on_grid(exact.Y))
 

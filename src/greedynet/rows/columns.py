@@ -92,7 +92,10 @@ def _signs(statistics: Float64) -> Float64:
 
 
 def _to_few_bits(values: Float64) -> Float64:
-    """Round to 26 bits, and to zero below the last bit of 1."""
+    """Round to 26 bits, so that numbers compare equal that differ by rounding errors only.
+
+    Below the last bit of 1 they are zero.
+    """
     mantissa, exponent = np.frexp(values)
     few = np.ldexp(np.round(mantissa / _ZERO) * _ZERO, exponent)
     return np.where(np.abs(values) > _ZERO, few, 0.0)

@@ -51,7 +51,9 @@ class LogLoss(Objective):
             inputs = inputs.in_canonical_columns(rows)
         t = rows.n_outputs
         outputs = OutputScaling(np.zeros(t), np.ones(t))
-        return Coordinates.of(rows, inputs, linear_term=plan.linear_term, outputs=outputs)
+        return Coordinates.of(
+            rows, inputs, linear_term=plan.linear_term, outputs=outputs, rounded=plan.rounds
+        )
 
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> LogisticFactor:
         """Return the factor whose residual is `y - p`."""
