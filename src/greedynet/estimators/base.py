@@ -17,7 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.estimators.checkpoint import checkpointed, data_described, described
+from greedynet.estimators.checkpoint import (
+    COORDINATES,
+    checkpointed,
+    data_described,
+    described,
+)
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.fitting.limits import Limits
@@ -187,13 +192,13 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         return TrainingData(rows.canonical(merged_up_to), validation, sampling)
 
     def _in_memory(self, data: Rows | Blocks) -> Rows:
-        """Return all rows; unless points refer to the columns as given, in canonical columns.
+        """Return all rows, with canonical columns unless points refer to the columns as given.
 
         Canonical rows are sorted by them, so that held-out rows and folds do not depend on the
         order and the signs of the columns.
         """
         rows = in_memory(data)
-        if self.search != "continuous" or len(rows) > self._settings.merged_up_to:
+        if self.search == "dictionary" or len(rows) > self._settings.merged_up_to:
             return rows
         X = np.asarray(rows.X, dtype=np.float64)
         return replace(rows, X=X, columns=canonical_columns(rows))
@@ -231,6 +236,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
+            if self.search != "dictionary":
+                asked[COORDINATES] = "canonical columns"
             return {"estimator": type(self).__name__, **asked, "seed": str(seed), **of_data}
 
         if self.checkpoint is not None and self.random_state is None:

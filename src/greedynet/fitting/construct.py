@@ -7,7 +7,7 @@ Steps GSN 1 to GSN 4 of the paper, and the extensions to it. The `Plan` contains
 classification.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil
 
@@ -16,8 +16,7 @@ import numpy as np
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
-from greedynet.fitting.problem import OnStep, Problem
-from greedynet.model.network import ShallowNetwork
+from greedynet.fitting.problem import OnStep, Problem, steps_beyond
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
@@ -68,7 +67,7 @@ def construct(
         return path
     # The rows are nearly reproduced: they deserve all their digits.
     plan, context = replace(plan, rounded=False), context.branch("exact")
-    return _constructed(data, plan, objective, scores, context, _beyond(path, on_step))
+    return _constructed(data, plan, objective, scores, context, steps_beyond(path, on_step))
 
 
 def _constructed(
@@ -89,18 +88,6 @@ def _constructed(
         grown.release_search()
     finished = objective.correct(problem, [growth, *others], path)
     return problem.finished_path(growth, finished)
-
-
-def _beyond(path: SelectionPath, on_step: OnStep | None) -> OnStep | None:
-    """Return a function that is not called again for the widths of a path."""
-    if on_step is None:
-        return None
-    tell = on_step
-
-    def later(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
-        return n_nodes > path.n_nodes[-1] and tell(network, error, n_nodes)
-
-    return later
 
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:

@@ -46,8 +46,8 @@ class Plan:
 
     @property
     def rounds(self) -> bool:
-        """Whether scaled rows are rounded: only if directions are drawn."""
-        return self.rounded and self.search == "continuous"
+        """Whether scaled rows are rounded: not with a dictionary, for which columns are as given."""
+        return self.rounded and self.search != "dictionary"
 
     @property
     def ridge(self) -> float:

@@ -45,10 +45,9 @@ class LogLoss(Objective):
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return coordinates with scaled inputs and unscaled classes."""
-        continuous = plan.search != "dictionary"
-        inputs = InputScaling.limiting_kurtosis(rows) if continuous else input_scaling(rows, plan)
-        if plan.search == "continuous":
-            inputs = inputs.in_canonical_columns(rows)
+        inputs = input_scaling(rows, plan)
+        if plan.search != "dictionary":
+            inputs = InputScaling.limiting_kurtosis(rows).in_canonical_columns(rows)
         t = rows.n_outputs
         outputs = OutputScaling(np.zeros(t), np.ones(t))
         return Coordinates.of(
