@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def rounds(self) -> bool:
-        """Whether scaled rows are rounded: not with a dictionary, for which columns are as given."""
+        """Whether scaled rows are rounded: never with a dictionary."""
         return self.rounded and self.search != "dictionary"
 
     @property

@@ -15,6 +15,7 @@ from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss
 from greedynet.losses.base import information
+from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -73,7 +74,6 @@ class Problem:
         self.coordinates = replace(coordinates, input_range=self.samples.input_range())
         self.rows = self.coordinates.apply(self.sample)
         held_out = self.samples.held_out() if data.validation is None else data.validation
-        self.held_out = held_out
         self.validation = None if held_out is None else self.coordinates.apply(held_out)
         self._scores = scores
         self.limits = plan.limits
@@ -220,8 +220,15 @@ class Problem:
 
     def network(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, with its outer weights (GSN 4)."""
-        return self.coordinates.network(
-            self._solved(growth),
+        return self._network(growth, self._solved(growth), self.coordinates)
+
+    def network_of_scaled_rows(self, growth: Growth) -> ShallowNetwork:
+        """Return the network as grown, for scaled inputs and outputs."""
+        return self._network(growth, growth.factor, self.coordinates.of_scaled_rows())
+
+    def _network(self, growth: Growth, factor: Factor, coordinates: Coordinates) -> ShallowNetwork:
+        return coordinates.network(
+            factor,
             growth.candidates,
             self.plan.activation,
             alpha=self.objective.ridge(self.plan),

@@ -97,6 +97,34 @@ class Coordinates:
         """Number of affine columns."""
         return int(self.affine.to_weights.shape[1])
 
+    def of_scaled_rows(self) -> "Coordinates":
+        """Return the coordinates in which networks stay networks of scaled rows."""
+        d, t = len(self.inputs.center), len(self.outputs.center)
+        outputs = OutputScaling(np.zeros(t), np.ones(t))
+        return replace(self, inputs=InputScaling.identity(d), outputs=outputs)
+
+    def in_original_units(self, network: ShallowNetwork) -> ShallowNetwork:
+        """Return a network of scaled rows for inputs and outputs in their original units."""
+        outputs, present = self.outputs, network.linear_weights is not None
+        affine = np.zeros((network.n_features + 1, network.n_outputs))
+        if network.linear_weights is not None:
+            affine[:-1], affine[-1] = network.linear_weights, network.intercept
+        with np.errstate(over="ignore", invalid="ignore"):
+            inner = self.inputs.fold(np.column_stack([network.inner_weights, network.biases]))
+            outer = network.outer_weights * outputs.scale
+            linear = self.inputs.fold(affine.T).T * outputs.scale
+        _check_scales(inner, outer, linear[:-1], sloped=bool(affine[:-1].any()))
+        return replace(
+            network,
+            inner_weights=inner[:, :-1],
+            biases=inner[:, -1],
+            outer_weights=outer,
+            linear_weights=linear[:-1] if present else None,
+            intercept=linear[-1] + outputs.center if present else None,
+            path_factor=None,
+            input_range=self.input_range,
+        )
+
     def without_rows(self) -> "Coordinates":
         """Return the coordinates without the affine columns on the rows, to save memory."""
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
