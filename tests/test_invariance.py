@@ -150,8 +150,8 @@ def test_samples_too():
         model = regressor(max_nodes=10)
         wanted = model.fit(X, y).predict(X)
         other = renamed(X)
-        assert_same(model.fit(other, y).predict(other), wanted, 1e-6)
-        assert_same(model.fit(X.astype(np.float32), y).predict(X), wanted, 1e-6)
+        assert_same(model.fit(other, y).predict(other), wanted, 1e-9)
+        assert_same(model.fit(X.astype(np.float32), y).predict(X), wanted, 1e-9)
 
 
 def random_problem(seed):
