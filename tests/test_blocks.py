@@ -193,16 +193,19 @@ def test_last_correction_lowers_the_objective_of_all_rows(activation):
 
 @pytest.mark.parametrize("parameters", [{"n_nodes": 20}, {"max_nodes": 20}])
 def test_all_rows_are_better_than_the_sample(parameters):
-    """Half of the error that a sample leaves is gone, and more."""
-    X, y = problem(20_000)
+    """Half of the error that a sample leaves is gone, and more, on average over data."""
     T, truth = problem(5_000, seed=1, noise=0.0)
-    with sampled():
-        corrected = GreedyNetRegressor(**parameters).fit(X, y)
-    with sampled(n_tries=0):
-        grown = GreedyNetRegressor(**parameters).fit(X, y)
-    error, before = (np.mean((m.predict(T) - truth) ** 2) for m in (corrected, grown))
-    assert corrected.n_nodes_ == grown.n_nodes_
-    assert error < 0.5 * before
+    errors = []
+    for seed in (0, 11, 12):
+        X, y = problem(20_000, seed=seed)
+        with sampled():
+            corrected = GreedyNetRegressor(**parameters).fit(X, y)
+        with sampled(n_tries=0):
+            grown = GreedyNetRegressor(**parameters).fit(X, y)
+        assert corrected.n_nodes_ == grown.n_nodes_
+        errors.append([np.mean((m.predict(T) - truth) ** 2) for m in (corrected, grown)])
+    error, before = np.sum(errors, axis=0)
+    assert error < 0.4 * before
 
 
 # Fits from blocks
@@ -238,8 +241,9 @@ def test_a_fit_from_blocks_is_that_of_arrays(small_samples, tmp_path, kind):
     source = sources(tmp_path, X, y)[kind]
     found = GreedyNetRegressor(max_nodes=15).fit(*source)
     same_network(found, wanted)
-    np.testing.assert_allclose(found.network_.predict(X), wanted.predict(X), rtol=1e-8)
-    np.testing.assert_allclose(found.predict(source[0]), wanted.predict(X), rtol=1e-8)
+    # Some outputs are near zero.
+    np.testing.assert_allclose(found.network_.predict(X), wanted.predict(X), rtol=1e-8, atol=1e-11)
+    np.testing.assert_allclose(found.predict(source[0]), wanted.predict(X), rtol=1e-8, atol=1e-11)
     assert found.n_features_in_ == 3
     if kind in ("parquet", "folder"):
         assert list(found.feature_names_in_) == ["a", "b", "c"]

@@ -471,7 +471,8 @@ def test_every_search_has_its_coordinates():
     )
     np.testing.assert_allclose(np.abs(cube.apply(rows).X).max(axis=0), 1, rtol=1e-12)
     np.testing.assert_array_equal(given.apply(rows).X, rows.X)
-    np.testing.assert_allclose(calm.apply(rows).X.std(axis=0), 1, rtol=1e-12)
+    np.testing.assert_allclose(calm.apply_exactly(rows).X.std(axis=0), 1, rtol=1e-12)
+    np.testing.assert_allclose(calm.apply(rows).X.std(axis=0), 1, rtol=1e-9)
     for coordinates in (cube, given, calm):
         np.testing.assert_array_equal(coordinates.apply(rows).Y, rows.Y)
 

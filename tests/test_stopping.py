@@ -186,10 +186,13 @@ def test_gcv_is_infinite_where_nothing_is_left():
 
 
 def test_noise_is_not_fitted(small):
-    rng = np.random.RandomState(0)
-    X = rng.uniform(-1, 1, (300, 3))
-    model = small().fit(X, rng.randn(300))
-    assert model.n_nodes_ <= 8
+    """As a rule: some noise looks like a function."""
+    widths = []
+    for seed in range(5):
+        rng = np.random.RandomState(seed)
+        X = rng.uniform(-1, 1, (300, 3))
+        widths.append(small().fit(X, rng.randn(300)).n_nodes_)
+    assert np.median(widths) <= 4
 
 
 def test_large_data_hold_out_a_share(small):

@@ -1,12 +1,14 @@
-"""Threads: an interrupt ends what they do."""
+"""Threads: an interrupt ends what they do, and a fit in any of them is the same."""
 
 import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from greedynet import GreedyNetRegressor
 from greedynet.estimators.settings import EstimatorSettings, settings_context
@@ -88,3 +90,87 @@ def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
         assert not hasattr(model, "network_")
         monkeypatch.undo()
         assert np.isfinite(model.fit(X, y).predict(X)).all()
+
+
+def blas_threads():
+    """Number of threads of each BLAS library."""
+    found = threadpoolctl.ThreadpoolController().select(user_api="blas")
+    return [library.num_threads for library in found.lib_controllers]
+
+
+def in_thread(work):
+    """Start a thread; return a function that waits for its result."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(work).result
+
+
+@pytest.fixture
+def two_blas_threads():
+    """BLAS on two threads, even on one core."""
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        if blas_threads() and set(blas_threads()) != {2}:
+            pytest.skip("BLAS has no threads here")
+        yield
+
+
+def test_blas_has_one_thread_in_whichever_thread_a_fit_runs(two_blas_threads):
+    """One after another: OpenBLAS would obey only the first thread that sets its limit."""
+    before = blas_threads()
+
+    def inside():
+        with deterministic_threads(1):
+            return blas_threads()
+
+    for run in (inside, in_thread(inside), inside, in_thread(inside)):
+        assert set(run()) == {1}
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("main_ends_first", [True, False])
+def test_blas_limits_are_restored_in_whatever_order_fits_end(two_blas_threads, main_ends_first):
+    before, begun, may_end = blas_threads(), threading.Event(), threading.Event()
+
+    def fit_in_thread():
+        with deterministic_threads(1):
+            begun.set()
+            assert may_end.wait(60)
+            return blas_threads()
+
+    with ThreadPoolExecutor(1) as executor:
+        if main_ends_first:
+            with deterministic_threads(1):
+                other = executor.submit(fit_in_thread)
+                assert begun.wait(60)
+            assert set(blas_threads()) == {1}
+            may_end.set()
+            assert set(other.result()) == {1}
+        else:
+            other = executor.submit(fit_in_thread)
+            assert begun.wait(60)
+            with deterministic_threads(1):
+                may_end.set()
+                assert set(other.result()) == {1}
+                assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_an_earlier_threadpoolctl_lets_any_thread_set_limits(monkeypatch):
+    """Releases before 3.7 have no controlling thread to clear."""
+    monkeypatch.delattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", raising=False)
+    with deterministic_threads(1):
+        assert set(blas_threads()) <= {1}
+
+
+def test_fits_in_several_threads_are_the_same(two_blas_threads):
+    """Bit for bit, at once and one after another."""
+    X, y = noisy(600, 8, noise=0.5)
+
+    def fitted():
+        return GreedyNetRegressor(n_nodes=12, n_jobs=1).fit(X, y).predict(X)
+
+    expected = fitted()
+    alone = in_thread(fitted)()
+    with ThreadPoolExecutor(3) as executor:
+        at_once = list(executor.map(lambda _: fitted(), range(3)))
+    for found in (alone, *at_once):
+        np.testing.assert_array_equal(found, expected)

@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
@@ -16,7 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.estimators.checkpoint import checkpointed, data_described, described
+from greedynet.estimators.checkpoint import (
+    COORDINATES,
+    checkpointed,
+    data_described,
+    described,
+)
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.fitting.limits import Limits
@@ -28,6 +34,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.rows.blocks import Blocks, gives_blocks, in_memory, input_blocks, parquet_inputs
 from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
@@ -47,6 +54,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     n_nodes: int | None
     validation_fraction: float | None
+    search: Any
     max_nodes: int | None
     patience: int | None
     points: ArrayLike | None
@@ -165,8 +173,10 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         needed |= {"validation_fraction": fraction > 0, "search": plan.search == "dictionary"}
         if self._kept_in_blocks(data, plan, needed):
             return TrainingData(data, validation, plan.sampling(data))
-        rows, merged_up_to = in_memory(data), self._settings.merged_up_to
-        fraction = fraction if validation is None else 0.0
+        rows, merged_up_to = self._in_memory(data), self._settings.merged_up_to
+        if validation is not None:
+            fraction = 0.0
+            validation = replace(validation, columns=rows.columns).canonical(merged_up_to)
         sampling = objective.sampling(rows, plan, fraction)
         if validation is None and sampling is None:
             fraction = fraction or self._default_fraction(rows)
@@ -178,7 +188,20 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
                 stratified=self._stratified,
                 merged_up_to=merged_up_to,
             )
+            validation = validation.canonical(merged_up_to)
         return TrainingData(rows.canonical(merged_up_to), validation, sampling)
+
+    def _in_memory(self, data: Rows | Blocks) -> Rows:
+        """Return all rows, with canonical columns unless points refer to the columns as given.
+
+        Canonical rows are sorted by them, so that held-out rows and folds do not depend on the
+        order and the signs of the columns.
+        """
+        rows = in_memory(data)
+        if self.search == "dictionary" or len(rows) > self._settings.merged_up_to:
+            return rows
+        X = np.asarray(rows.X, dtype=np.float64)
+        return replace(rows, X=X, columns=canonical_columns(rows))
 
     def _kept_in_blocks(
         self, rows: Rows | Blocks, plan: Plan, needed: dict[str, bool]
@@ -213,6 +236,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
+            if self.search != "dictionary":
+                asked[COORDINATES] = "canonical columns"
             return {"estimator": type(self).__name__, **asked, "seed": str(seed), **of_data}
 
         if self.checkpoint is not None and self.random_state is None:

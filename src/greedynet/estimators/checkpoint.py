@@ -28,6 +28,8 @@ from greedynet.support.tensorfile import ModelFileError, library_version, read_t
 Fingerprint = Mapping[str, str]
 
 _KIND = "checkpoint"
+# The entry of a fingerprint that names the coordinates of the neurons, if not those given.
+COORDINATES = "coordinates"
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,14 @@ def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
         raise ValueError(f"{foreign}. {error} Use another name, or delete the file.") from error
     if contents.kind != _KIND:
         raise ValueError(f"{foreign}, which contains a {contents.kind!r}: use another name.")
-    differences = _differences(contents.tree["fingerprint"], fingerprint)
+    known: Fingerprint = contents.tree["fingerprint"]
+    if COORDINATES in fingerprint and COORDINATES not in known:
+        raise ValueError(
+            f"{foreign}, which was written by an earlier greedynet: its neurons refer to the "
+            "columns as given, where fits now use a canonical order of them. Use another name, or "
+            "delete the file to start again."
+        )
+    differences = _differences(known, fingerprint)
     if differences:
         raise ValueError(
             f"{foreign}, which belongs to a fit with {'; '.join(differences)}. Use another name, "

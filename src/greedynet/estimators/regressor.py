@@ -22,7 +22,7 @@ from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName, TrainingData
 from greedynet.fitting.staged import Staged
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
-from greedynet.rows.blocks import Blocks, in_memory
+from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, folds_of, repeated_folds
 from greedynet.search.atoms import MEMORY_BUDGET
@@ -371,7 +371,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
 
     def _folds(self, data: Rows | Blocks, seed: int) -> list[Split]:
         """Return the folds by which the width is chosen."""
-        return folds_of(in_memory(data), self.cv, seed, self._settings.merged_up_to)
+        return folds_of(self._in_memory(data), self.cv, seed, self._settings.merged_up_to)
 
     def _requested_fraction(self) -> float:
         """Return the requested fraction of held-out rows; folds take precedence."""

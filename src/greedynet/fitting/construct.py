@@ -16,7 +16,7 @@ import numpy as np
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
-from greedynet.fitting.problem import OnStep, Problem
+from greedynet.fitting.problem import OnStep, Problem, steps_beyond
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
@@ -24,6 +24,9 @@ from greedynet.rows.splitting import Split
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
+
+# A network with a smaller error is constructed again, from rows that are not rounded.
+NOISE_FREE = 1e-7
 
 
 def construct(
@@ -58,7 +61,25 @@ def construct(
     path : SelectionPath
         Contains the network of the full growth, and the finished one.
     """
-    problem = Problem(data, plan, objective, scores, context or FitContext())
+    context = context or FitContext()
+    path = _constructed(data, plan, objective, scores, context, on_step)
+    if not plan.rounds or path.kept_error > NOISE_FREE:
+        return path
+    # The rows are nearly reproduced: they deserve all their digits.
+    plan, context = replace(plan, rounded=False), context.branch("exact")
+    return _constructed(data, plan, objective, scores, context, steps_beyond(path, on_step))
+
+
+def _constructed(
+    data: TrainingData,
+    plan: Plan,
+    objective: Objective,
+    scores: Float64 | None,
+    context: FitContext,
+    on_step: OnStep | None,
+) -> SelectionPath:
+    """Construct a network from rows that are rounded or not."""
+    problem = Problem(data, plan, objective, scores, context)
     growth, *others = _grown(problem, on_step)
     path = problem.path(growth)
     if not plan.correct or objective.is_final(growth, path):

@@ -33,11 +33,11 @@ _DEPENDENT_LEAST = 1e-6
 def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
     """Return the scaling of the inputs for the search.
 
-    The cube for sampled points; mean 0 and standard deviation 1 for directions; none for given
-    points, which refer to the inputs in their original units.
+    The cube for sampled points; mean 0 and standard deviation 1 for directions, in canonical
+    columns; none for given points, which refer to the inputs in their original units.
     """
     if plan.search != "dictionary":
-        return InputScaling.standard(rows)
+        return InputScaling.standard(rows).in_canonical_columns(rows)
     if plan.points is not None:
         return InputScaling.identity(rows.X.shape[1])
     return InputScaling.to_cube(rows.X)

@@ -70,7 +70,8 @@ class Objective(ABC):
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return the coordinates in which the network is grown."""
-        return Coordinates.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
+        inputs = input_scaling(rows, plan)
+        return Coordinates.of(rows, inputs, linear_term=plan.linear_term, rounded=plan.rounds)
 
     @abstractmethod
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:

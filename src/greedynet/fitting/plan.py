@@ -19,7 +19,10 @@ SearchName = str
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How to construct a network; the fields are the estimator's parameters of the same names."""
+    """How to construct a network; the fields are the estimator's parameters of the same names.
+
+    `rounded` is none of them: whether scaled rows are rounded, see `Coordinates.apply`.
+    """
 
     limits: Limits
     search: SearchName | SearchFactory = "continuous"
@@ -39,6 +42,12 @@ class Plan:
     random_state: int = 0
     single_output: bool = True
     settings: FitSettings = field(default_factory=FitSettings)
+    rounded: bool = True
+
+    @property
+    def rounds(self) -> bool:
+        """Whether scaled rows are rounded: never with a dictionary."""
+        return self.rounded and self.search != "dictionary"
 
     @property
     def ridge(self) -> float:

@@ -12,8 +12,10 @@ from greedynet.fitting.make_search import dependent, make_search
 from greedynet.fitting.objective import Finished, Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
+from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss
 from greedynet.losses.base import information
+from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -72,7 +74,6 @@ class Problem:
         self.coordinates = replace(coordinates, input_range=self.samples.input_range())
         self.rows = self.coordinates.apply(self.sample)
         held_out = self.samples.held_out() if data.validation is None else data.validation
-        self.held_out = held_out
         self.validation = None if held_out is None else self.coordinates.apply(held_out)
         self._scores = scores
         self.limits = plan.limits
@@ -219,13 +220,33 @@ class Problem:
 
     def network(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, with its outer weights (GSN 4)."""
-        return self.coordinates.network(
-            growth.factor,
+        return self._network(growth, self._solved(growth), self.coordinates)
+
+    def network_of_scaled_rows(self, growth: Growth) -> ShallowNetwork:
+        """Return the network as grown, for scaled inputs and outputs."""
+        return self._network(growth, growth.factor, self.coordinates.of_scaled_rows())
+
+    def _network(self, growth: Growth, factor: Factor, coordinates: Coordinates) -> ShallowNetwork:
+        return coordinates.network(
+            factor,
             growth.candidates,
             self.plan.activation,
             alpha=self.objective.ridge(self.plan),
             single_output=self.plan.single_output,
         )
+
+    def _solved(self, growth: Growth) -> Factor:
+        """Return the factor of a growth, for least squares on rows that are not rounded."""
+        is_sampled = isinstance(self.samples, RandomSamples)
+        if not self.coordinates.rounded or is_sampled or not growth.factor.follows_projection:
+            return growth.factor
+        rows = self.coordinates.apply_exactly(self.sample)
+        points = growth.points.reshape(-1, rows.n_features + 1)
+        columns = self.coordinates.neuron_columns(rows, points, self.plan.activation)
+        factor = self.coordinates.factor(rows, dependent=0.0)
+        norms = [found.norm for found in growth.candidates]
+        kept = [factor.append(c / norm) for c, norm in zip(columns.T, norms, strict=True)]
+        return factor if all(kept) and factor.size == growth.factor.size else growth.factor
 
     def path(self, growth: Growth, most: int | None = None) -> SelectionPath:
         """Return the growth as a path, with at most `most` neurons if given."""
@@ -262,3 +283,15 @@ class Problem:
             return reason
         is_full = self.limits.max_neurons >= self.plan.limits.max_neurons
         return StopReason.MAX_NODES if is_full else StopReason.VALIDATED
+
+
+def steps_beyond(path: SelectionPath, on_step: OnStep | None) -> OnStep | None:
+    """Return a function that is not called again for the widths of a path."""
+    if on_step is None:
+        return None
+    tell = on_step
+
+    def later(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
+        return n_nodes > path.n_nodes[-1] and tell(network, error, n_nodes)
+
+    return later

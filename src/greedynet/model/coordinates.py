@@ -11,6 +11,7 @@ from greedynet.linalg.factor import Factor
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
+from greedynet.rows.columns import on_grid
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
@@ -63,12 +64,16 @@ class Coordinates:
         On the scaled training rows.
     input_range : ndarray of shape (2, d)
         Smallest and largest inputs, before scaling.
+    rounded : bool
+        Whether scaled rows are rounded. The decisions of a fit amplify rounding errors, which
+        depend on the units of the data; rounded to fewer digits, rows are the same in all units.
     """
 
     inputs: InputScaling
     outputs: OutputScaling
     affine: AffineTerm
     input_range: Float64
+    rounded: bool = False
 
     @staticmethod
     def of(
@@ -77,25 +82,62 @@ class Coordinates:
         *,
         linear_term: bool,
         outputs: OutputScaling | None = None,
+        rounded: bool = False,
     ) -> "Coordinates":
         """Return the coordinates for training rows, with the given scaling of the inputs."""
         outputs = outputs or OutputScaling.of(rows, centred=linear_term)
-        scaled = Rows(inputs.apply(rows.X), rows.Y, rows.weights)
+        X = inputs.apply(rows.X)
+        scaled = Rows(on_grid(X) if rounded else X, rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)
         input_range = np.array([rows.X.min(axis=0), rows.X.max(axis=0)], dtype=np.float64)
-        return Coordinates(inputs, outputs, affine, input_range)
+        return Coordinates(inputs, outputs, affine, input_range, rounded)
 
     @property
     def n_affine(self) -> int:
         """Number of affine columns."""
         return int(self.affine.to_weights.shape[1])
 
+    def of_scaled_rows(self) -> "Coordinates":
+        """Return the coordinates in which networks stay networks of scaled rows."""
+        d, t = len(self.inputs.center), len(self.outputs.center)
+        outputs = OutputScaling(np.zeros(t), np.ones(t))
+        return replace(self, inputs=InputScaling.identity(d), outputs=outputs)
+
+    def in_original_units(self, network: ShallowNetwork) -> ShallowNetwork:
+        """Return a network of scaled rows for inputs and outputs in their original units."""
+        outputs, present = self.outputs, network.linear_weights is not None
+        affine = np.zeros((network.n_features + 1, network.n_outputs))
+        if network.linear_weights is not None:
+            affine[:-1], affine[-1] = network.linear_weights, network.intercept
+        with np.errstate(over="ignore", invalid="ignore"):
+            inner = self.inputs.fold(np.column_stack([network.inner_weights, network.biases]))
+            outer = network.outer_weights * outputs.scale
+            linear = self.inputs.fold(affine.T).T * outputs.scale
+        _check_scales(inner, outer, linear[:-1], sloped=bool(affine[:-1].any()))
+        return replace(
+            network,
+            inner_weights=inner[:, :-1],
+            biases=inner[:, -1],
+            outer_weights=outer,
+            linear_weights=linear[:-1] if present else None,
+            intercept=linear[-1] + outputs.center if present else None,
+            path_factor=None,
+            input_range=self.input_range,
+        )
+
     def without_rows(self) -> "Coordinates":
         """Return the coordinates without the affine columns on the rows, to save memory."""
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
 
     def apply(self, rows: Rows) -> Rows:
-        """Return rows in these coordinates."""
+        """Return rows in these coordinates, rounded if these are."""
+        exact = self.apply_exactly(rows)
+        if not self.rounded:
+            return exact
+        return replace(exact, X=on_grid(exact.X), Y=on_grid(exact.Y))
+
+    def apply_exactly(self, rows: Rows) -> Rows:
+        """Return rows in these coordinates, not rounded."""
         X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
         return Rows(X, Y, rows.weights, rows.effective_size)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.columns import CanonicalColumns
 from greedynet.support.types import Float64
 
 CANONICAL_ROWS = 10_000
@@ -34,6 +35,8 @@ class Rows:
         Number of rows of equal weight that carry as much information; None for `len(rows)`.
     start : int
         Position of the first row among all rows, if these are a block of them.
+    columns : CanonicalColumns or None
+        Order and signs of the columns by which rows are sorted; None for those given.
     """
 
     X: NDArray[np.floating]
@@ -41,6 +44,7 @@ class Rows:
     weights: Float64 | None = None
     effective_size: float | None = None
     start: int = 0
+    columns: CanonicalColumns | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -87,7 +91,7 @@ class Rows:
     def take(self, chosen: NDArray[np.intp]) -> "Rows":
         """Return the chosen rows."""
         weights = None if self.weights is None else self.weights[chosen]
-        return Rows(self.X[chosen], self.Y[chosen], weights)
+        return Rows(self.X[chosen], self.Y[chosen], weights, columns=self.columns)
 
     def canonical(self, merged_up_to: int = CANONICAL_ROWS) -> "Rows":
         """Return the rows of positive weight; merged and sorted, unless there are too many."""
@@ -101,12 +105,20 @@ class Rows:
     def _merged(self) -> "Rows":
         weights = np.ones(len(self)) if self.weights is None else self.weights
         # Weights are the last key: those of equal rows are then always added in the same order.
-        order = np.lexsort(np.column_stack([self.X, self.Y, weights]).T[::-1])
+        order = np.lexsort(np.column_stack([*self._sorting_keys(), weights]).T[::-1])
         X, Y, weights = self.X[order], self.Y[order], weights[order]
         new = np.ones(len(X), dtype=bool)
         new[1:] = (X[1:] != X[:-1]).any(axis=1) | (Y[1:] != Y[:-1]).any(axis=1)
         starts = np.flatnonzero(new)
-        return Rows(X[starts], Y[starts], np.add.reduceat(weights, starts))
+        summed = np.add.reduceat(weights, starts)
+        return Rows(X[starts], Y[starts], summed, columns=self.columns)
+
+    def _sorting_keys(self) -> tuple[NDArray[np.floating], Float64]:
+        """Return inputs and outputs whose lexicographic order is that of the rows."""
+        by = self.columns
+        if by is None:
+            return self.X, self.Y
+        return (self.X * by.signs)[:, by.order], self.Y * by.output_signs
 
     def _mean_one(self) -> "Rows":
         if self.weights is None or (self.weights == self.weights[0]).all():

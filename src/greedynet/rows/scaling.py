@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.columns import CanonicalColumns
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
@@ -14,10 +15,19 @@ MAX_KURTOSIS = 10.0
 
 @dataclass(frozen=True, eq=False)
 class InputScaling:
-    """An affine map of each input, `x -> (x - center) / width`."""
+    """An affine map of each input, `x -> (x - center) / width`, and an order of the results.
+
+    Attributes
+    ----------
+    center, width : ndarray of shape (d,)
+        For the columns as given; a negative width reverses the sign.
+    order : ndarray of shape (d,) or None
+        Positions of the scaled columns among the given ones; None for the order given.
+    """
 
     center: Float64
     width: Float64
+    order: NDArray[np.intp] | None = None
 
     @staticmethod
     def identity(n_features: int) -> "InputScaling":
@@ -60,21 +70,46 @@ class InputScaling:
         share = np.maximum(1.0, fourth / MAX_KURTOSIS) ** 0.25
         return replace(standard, width=standard.width * share)
 
+    def in_canonical_columns(self, rows: Rows) -> "InputScaling":
+        """Return the scaling followed by the canonical order and signs of the columns."""
+        columns = canonical_columns(rows)
+        return InputScaling(self.center, self.width * columns.signs, columns.order)
+
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return scaled inputs, in the precision of `X`."""
+        """Return scaled inputs, in the precision of `X`; in canonical columns, in float64."""
         scaled = (X - self.center) / self.width
-        return np.ascontiguousarray(scaled, dtype=X.dtype)
+        if self.order is None:
+            return np.ascontiguousarray(scaled, dtype=X.dtype)
+        return np.ascontiguousarray(scaled[:, self.order], dtype=np.float64)
+
+    def scaled_gradient(self, by_inputs: Float64, by_bias: Float64) -> Float64:
+        """Return a gradient for scaled inputs, bias last, from one for the original units."""
+        scaled = (by_inputs - by_bias * self.center) / self.width
+        return np.column_stack([scaled if self.order is None else scaled[:, self.order], by_bias])
 
     def fold(self, points: Float64) -> Float64:
         """Convert weights for scaled inputs, bias last, to weights for the original units."""
-        weights = points[:, :-1] / self.width
+        weights = points[:, :-1]
+        if self.order is not None:
+            weights = np.empty_like(weights)
+            weights[:, self.order] = points[:, :-1]
+        weights = weights / self.width
         return np.column_stack([weights, points[:, -1] - weights @ self.center])
 
     def unfold(self, points: Float64) -> Float64:
         """Convert weights for the original units, bias last, to weights for scaled inputs."""
         bias = points[:, -1] + points[:, :-1] @ self.center
         width = np.where(np.isinf(self.width), 0.0, self.width)
-        return np.column_stack([points[:, :-1] * width, bias])
+        weights = points[:, :-1] * width
+        return np.column_stack([weights if self.order is None else weights[:, self.order], bias])
+
+
+def canonical_columns(rows: Rows) -> CanonicalColumns:
+    """Return the canonical order and signs of the columns of rows."""
+    rows = rows.canonical(merged_up_to=0)
+    Z = InputScaling.standard(rows).apply(np.asarray(rows.X, dtype=np.float64))
+    T = OutputScaling.of(rows, centred=True).apply(rows.Y)
+    return CanonicalColumns.of(np.asarray(Z), T, rows.weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Splits into training and held-out rows: a single one, or folds."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 
 from greedynet.rows.classes import class_numbers
 from greedynet.rows.rows import CANONICAL_ROWS, Rows
+from greedynet.rows.scaling import canonical_columns
 from greedynet.support.checks import named
 
 Split = tuple[Rows, Rows]
@@ -79,7 +80,7 @@ def hold_out(
             random_state=seed,
             stratify=class_numbers(rows.Y) if stratified else None,
         )
-    return rows.take(np.sort(train)), rows.take(np.sort(held))
+    return _in_own_columns(rows.take(np.sort(train)), rows.take(np.sort(held)))
 
 
 def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS) -> list[Split]:
@@ -107,7 +108,16 @@ def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS)
             "`cv` yielded a fold without training or test rows of positive weight: choose other "
             "folds."
         )
-    return [(train.canonical(merged_up_to), held.canonical(merged_up_to)) for train, held in splits]
+    own = [_in_own_columns(train, held) for train, held in splits]
+    return [(train.canonical(merged_up_to), held.canonical(merged_up_to)) for train, held in own]
+
+
+def _in_own_columns(train: Rows, held: Rows) -> Split:
+    """Return rows that are sorted by the canonical columns of the training rows."""
+    if train.columns is None:
+        return train, held
+    columns = canonical_columns(train)
+    return replace(train, columns=columns), replace(held, columns=columns)
 
 
 def _taken(rows: Rows, splitter: Any) -> list[Split]:

@@ -65,7 +65,8 @@ class SearchFactory(Protocol):
         Parameters
         ----------
         X : ndarray of shape (n_rows, d)
-            Inputs, scaled to mean 0 and standard deviation 1.
+            Inputs, scaled to mean 0 and standard deviation 1, in the canonical order and with the
+            canonical signs of the columns (see `greedynet.rows.columns`).
         row_scale : ndarray of shape (n_rows,) or None
             Square roots of the sample weights, by which columns must be multiplied; None for 1.
         activation : Activation

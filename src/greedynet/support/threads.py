@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import joblib
+import threadpoolctl
 from threadpoolctl import threadpool_limits
 
 T = TypeVar("T")
@@ -103,7 +104,7 @@ class _OneThreadForBlas:
     """The limit on BLAS, held as long as any fit in this process needs it.
 
     There is one limit for the whole process. Fits in several threads may end in any order; the last
-    one restores the limit that the first one found.
+    one restores the limit that the first one found, whichever threads they run in.
     """
 
     def __init__(self) -> None:
@@ -113,14 +114,35 @@ class _OneThreadForBlas:
     def hold(self) -> None:
         with self._lock:
             if self._holders == 0:
-                self._limits = threadpool_limits(limits=1, user_api="blas")
+                with _any_thread_may_set_limits():
+                    self._limits = threadpool_limits(limits=1, user_api="blas")
             self._holders += 1
 
     def release(self) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                self._limits.restore_original_limits()
+                with _any_thread_may_set_limits():
+                    self._limits.restore_original_limits()
+
+
+@contextmanager
+def _any_thread_may_set_limits() -> Iterator[None]:
+    """Let this thread set the limit of OpenBLAS, and any other afterwards.
+
+    Since threadpoolctl 3.7, OpenBLAS obeys the first thread that set a limit, and silently ignores
+    all others until that thread leaves a `with` block. Here a count of holders replaces this.
+    """
+    openblas = getattr(threadpoolctl, "OpenBLASController", None)
+    clear = getattr(openblas, "clear_controlling_thread", None)
+    if clear is None:  # an earlier release: any thread may set limits
+        yield
+        return
+    clear(force=True)
+    try:
+        yield
+    finally:
+        clear(force=True)
 
 
 _blas = _OneThreadForBlas()

@@ -65,7 +65,7 @@ class Pulls(OnNeurons):
             residual *= rows.weights
         pull = slope * (self.weights[r:] @ residual)
         total = pull.sum(axis=1, keepdims=True)
-        return np.column_stack([(pull @ rows.X - total * inputs.center) / inputs.width, total])
+        return inputs.scaled_gradient(pull @ rows.X, total)
 
     def join(self, one: Float64, other: Float64) -> Float64:
         """Return the sum of two gradients."""

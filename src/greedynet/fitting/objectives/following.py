@@ -64,7 +64,9 @@ class _Rounds:
         context: FitContext,
     ) -> None:
         inputs = input_scaling(rows, plan)
-        self.coordinates = Coordinates.of(rows, inputs, linear_term=plan.linear_term)
+        self.coordinates = Coordinates.of(
+            rows, inputs, linear_term=plan.linear_term, rounded=plan.rounds
+        )
         self.rows = self.coordinates.apply(rows)
         self.residuals = residuals_of(network, rows)[:, 0] / self.coordinates.outputs.scale
         weights = np.column_stack([network.inner_weights, network.biases])

@@ -45,11 +45,14 @@ class LogLoss(Objective):
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return coordinates with scaled inputs and unscaled classes."""
-        continuous = plan.search != "dictionary"
-        inputs = InputScaling.limiting_kurtosis(rows) if continuous else input_scaling(rows, plan)
+        inputs = input_scaling(rows, plan)
+        if plan.search != "dictionary":
+            inputs = InputScaling.limiting_kurtosis(rows).in_canonical_columns(rows)
         t = rows.n_outputs
         outputs = OutputScaling(np.zeros(t), np.ones(t))
-        return Coordinates.of(rows, inputs, linear_term=plan.linear_term, outputs=outputs)
+        return Coordinates.of(
+            rows, inputs, linear_term=plan.linear_term, outputs=outputs, rounded=plan.rounds
+        )
 
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> LogisticFactor:
         """Return the factor whose residual is `y - p`."""

@@ -79,20 +79,24 @@ class Reweighted(Objective):
         return path.kept.n_neurons == 0 or path.stop_reason in NOTHING_TO_CORRECT
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
-        """Construct networks for weighted rows, then correct while the weights are updated."""
-        rows, loss = problem.sample, self.loss
+        """Construct networks for weighted rows, then correct while the weights are updated.
+
+        All of it on scaled rows: weights that follow from residuals are then the same in all units.
+        """
+        rows, loss = problem.rows, self.loss
         plan = replace(problem.plan, correct=True, loss=Squared(), limits=problem.limits)
+        path = replace(path, network=problem.network_of_scaled_rows(growths[0]))
         weighting = _Weighting.by(path, loss, rows, problem.settings.reweighting)
         network = weighting.network
         if singles_out_rows(loss):
             # With weights that grow with the residuals, few rows would determine the neurons.
-            data = TrainingData(rows, problem.held_out)
+            data = TrainingData(rows, problem.validation)
             context = problem.context.branch("squares")
             network = construct(data, plan, LeastSquares(), context=context).kept
         else:
             for i in range(problem.settings.reweighting.n_constructions):
                 problem.context.tell("growing a network for rows weighted by their residuals")
-                data = weighting.applied(rows, problem.held_out, network)
+                data = weighting.applied(rows, problem.validation, network)
                 context = problem.context.branch(f"squares {i}")
                 network = construct(data, plan, LeastSquares(), context=context).kept
         near = weighting.near(rows, network)
@@ -100,7 +104,7 @@ class Reweighted(Objective):
         network = corrected_for_loss(network, rows, replace(plan, loss=loss), near, context)
         size = loss.size(rows.Y - _center(rows, plan), rows.weights) or 1.0
         error = loss.size(residuals_of(network, rows), rows.weights) / size
-        return Finished(network, error)
+        return Finished(problem.coordinates.in_original_units(network), error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,326 @@
+"""The same network whatever the names: order, signs and units of the columns, precision."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings
+from greedynet.rows.columns import GRID, CanonicalColumns, on_grid
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
+from greedynet.rows.scaling import InputScaling, canonical_columns
+
+regressor = partial(GreedyNetRegressor, random_state=0, n_jobs=1)
+classifier = partial(GreedyNetClassifier, random_state=0, n_jobs=1)
+
+
+def mixed(n=120, seed=0, noise=0.2):
+    """Columns of many kinds: uniform, lognormal, few values, two values, normal."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.uniform(-1, 1, n),
+            rng.lognormal(size=n),
+            0.1 * rng.integers(0, 5, n),
+            rng.integers(0, 2, n),
+            rng.standard_normal(n),
+        ]
+    )
+    y = np.abs(X[:, 0] + X[:, 2]) + np.log(X[:, 1]) * X[:, 3] + noise * rng.standard_normal(n)
+    return X, y
+
+
+def renamed(X, seed=0):
+    """Columns in another order, some with the opposite sign."""
+    rng = np.random.default_rng(seed)
+    order, signs = rng.permutation(X.shape[1]), rng.choice([-1.0, 1.0], X.shape[1])
+    return (X * signs)[:, order]
+
+
+def in_other_units(X, seed=0):
+    """`a x + b`, with factors from a thousandth to a thousand."""
+    rng = np.random.default_rng(seed)
+    factors = 10.0 ** rng.uniform(-3, 3, X.shape[1])
+    return factors * (X + 3 * rng.standard_normal(X.shape[1]))
+
+
+def assert_same(found, wanted, share):
+    """Predictions agree up to a share of their range."""
+    assert np.ptp(wanted) > 0
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=share * np.ptp(wanted))
+
+
+REGRESSORS = {
+    "plain": regressor(max_nodes=12),
+    "as grown": regressor(n_nodes=12, correct=False),
+    "no affine term": regressor(max_nodes=10, linear_term=False),
+    "held out": regressor(max_nodes=12, validation_fraction=0.25),
+    "folds": regressor(max_nodes=8, cv=5),
+    "tanh": regressor(max_nodes=4, activation="tanh"),
+    "absolute": regressor(max_nodes=6, loss="absolute"),
+    "huber": regressor(max_nodes=6, loss="huber"),
+    "quantile": regressor(max_nodes=6, loss="quantile", quantile=0.8),
+    "chebyshev": regressor(max_nodes=5, loss="chebyshev"),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_order_and_signs_of_columns_are_nothing(name, weighted):
+    X, y = mixed()
+    weights = np.random.default_rng(1).uniform(0.1, 2, len(y)) if weighted else None
+    model = REGRESSORS[name]
+    wanted = model.fit(X, y, weights).predict(X)
+    assert model.network_.n_neurons > 0
+    other = renamed(X)
+    assert_same(model.fit(other, y, weights).predict(other), wanted, 1e-9)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_units_are_nothing(name):
+    X, y = mixed()
+    model = REGRESSORS[name]
+    wanted = model.fit(X, y).predict(X)
+    others = (1000 * X + 7, 1e-3 * X, 1.8 * X + 32) if name == "plain" else ()
+    for other in (*others, in_other_units(X)):
+        assert_same(model.fit(other, y).predict(other), wanted, 1e-6)
+    offset = 0.0 if name == "no affine term" else 7.0
+    assert_same((model.fit(X, 1000 * y + offset).predict(X) - offset) / 1000, wanted, 1e-6)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        {"validation_fraction": 0.3},
+        {"correct": False},
+    ],
+)
+def test_a_classifier_too(parameters):
+    X, y = mixed(100)
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    weights = np.random.default_rng(1).uniform(0.1, 2, len(y))
+    model = classifier(max_nodes=5, **parameters)
+    wanted = model.fit(X, labels, weights).decision_function(X)
+    for other, share in ((renamed(X), 1e-9), (1000 * X + 7, 1e-6), (in_other_units(X), 1e-6)):
+        assert_same(model.fit(other, labels, weights).decision_function(other), wanted, share)
+
+
+def test_validation_rows_too():
+    X, y = mixed(150)
+    train, held = slice(0, 100), slice(100, None)
+
+    def fitted(X):
+        return regressor(max_nodes=12).fit(X[train], y[train], X_val=X[held], y_val=y[held])
+
+    wanted = fitted(X).predict(X)
+    for other, share in ((renamed(X), 1e-9), (in_other_units(X), 1e-6)):
+        assert_same(fitted(other).predict(other), wanted, share)
+
+
+def test_the_order_of_rows_and_columns_at_once():
+    X, y = mixed()
+    wanted = regressor(max_nodes=12).fit(X, y).predict(X)
+    order = np.random.default_rng(2).permutation(len(y))
+    other = renamed(X)
+    assert_same(regressor(max_nodes=12).fit(other[order], y[order]).predict(other), wanted, 1e-9)
+
+
+@pytest.mark.parametrize("make", [regressor, partial(classifier, correct=False)])
+def test_the_precision_of_storage_is_nothing(make):
+    X, y = mixed()
+    X, y = X.astype(np.float32), y if make is regressor else np.sign(y)
+    double, single = (make(max_nodes=8).fit(X.astype(kind), y) for kind in (np.float64, np.float32))
+    for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
+        np.testing.assert_array_equal(
+            getattr(single.network_, name), getattr(double.network_, name)
+        )
+
+
+def test_samples_too():
+    """Order, signs and precision for rows that are sampled, with a pass over all of them."""
+    X, y = mixed(3_000)
+    X = X.astype(np.float32).astype(np.float64)
+    sampling = SamplingSettings(least=300, most=600)
+    settings = EstimatorSettings(fit=FitSettings(sampling=sampling), merged_up_to=500)
+    with settings_context(settings):
+        model = regressor(max_nodes=10)
+        wanted = model.fit(X, y).predict(X)
+        other = renamed(X)
+        assert_same(model.fit(other, y).predict(other), wanted, 1e-9)
+        assert_same(model.fit(X.astype(np.float32), y).predict(X), wanted, 1e-9)
+
+
+def random_problem(seed):
+    """Any number of rows and columns, of one kind or of many, with a target of many kinds."""
+    rng = np.random.default_rng(seed)
+    n, d = int(np.exp(rng.uniform(3, 6))), int(np.exp(rng.uniform(0, 3)))
+    kinds = [
+        lambda: rng.uniform(-1, 1, n),
+        lambda: rng.standard_normal(n),
+        lambda: 0.1 * rng.integers(0, 5, n),
+        lambda: rng.lognormal(size=n),
+        lambda: 1.0 * (rng.random(n) < 0.4),
+    ]
+    kind = int(rng.integers(0, 6))
+    X = np.column_stack([kinds[kind if kind < 5 else rng.integers(0, 5)]() for _ in range(d)])
+    Z = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12)
+    a, b = (Z @ rng.standard_normal((2, d)).T / np.sqrt(d)).T
+    targets = [np.sin(2 * a) + b**2, np.maximum(a, 0) - 2 * np.maximum(b, 0.3), (a > 0) + b / 2]
+    y = [*targets, rng.standard_normal(n)][rng.integers(0, 4)]
+    return X, y + rng.choice([0, 0.1, 0.3, 1]) * rng.standard_normal(n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [renamed, in_other_units, lambda X: 1000 * X + 7])
+def test_random_problems(change):
+    shares = []
+    for seed in range(40):
+        X, y = random_problem(seed)
+        wanted = regressor(max_nodes=16).fit(X, y).predict(X)
+        other = change(X)
+        found = regressor(max_nodes=16).fit(other, y).predict(other)
+        shares.append(np.abs(found - wanted).max() / (np.ptp(wanted) or 1.0))
+    assert np.quantile(shares, 0.95) < (1e-9 if change is renamed else 1e-6)
+    assert max(shares) < (1e-9 if change is renamed else 1e-2)
+
+
+def test_neurons_that_are_equally_good_are_chosen_irrespective_of_rounding():
+    """With few active rows, many directions give the same column."""
+    rng = np.random.default_rng(0)
+    X, y = mixed(40, noise=0.5)
+    X = X[:, [0, 4]]
+    wanted = regressor(n_nodes=8).fit(X, y).predict(X)
+    for _ in range(4):
+        near = X + 1e-8 * rng.standard_normal(X.shape)
+        assert_same(regressor(n_nodes=8).fit(near, y).predict(near), wanted, 1e-6)
+
+
+# Rows that a network reproduces keep all their digits
+
+
+def test_an_exact_network_is_found_to_the_last_digits():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (200, 2)) * [1e3, 1e-3]
+    y = np.abs(X[:, 0] / 1e3 - 0.2) + 3 * X[:, 1]
+    steps = []
+    model = regressor(max_nodes=6).set_progress(on_neuron=lambda n, _: steps.append(n))
+    assert_same(model.fit(X, y).predict(X), y, 1e-12)
+    assert model.n_nodes_ == 3
+    # It was constructed twice, but every width is reported once.
+    assert steps == sorted(set(steps))
+
+
+def test_outer_weights_are_those_of_rows_that_are_not_rounded():
+    X, y = mixed()
+    model = regressor(n_nodes=10, correct=False).fit(X, y)
+    residual, hidden = y - model.predict(X), model.network_.hidden(X)
+    columns = np.column_stack([hidden, X, np.ones(len(X))])
+    size = np.linalg.norm(columns, axis=0) * np.linalg.norm(y)
+    np.testing.assert_allclose(columns.T @ residual / size, 0, atol=1e-12)
+
+
+# The canonical columns
+
+
+def columns_of(X, y, weights=None):
+    return canonical_columns(Rows(X, y[:, None], weights))
+
+
+def canonical(X, y, weights=None):
+    rows = Rows(X, y[:, None], weights)
+    return InputScaling.standard(rows).in_canonical_columns(rows).apply(X)
+
+
+def test_canonical_columns_are_the_same_by_any_name():
+    X, y = mixed()
+    wanted = canonical(X, y)
+    np.testing.assert_array_equal(canonical(renamed(X), y), wanted)
+    np.testing.assert_allclose(canonical(in_other_units(X), y), wanted, atol=1e-13)
+    np.testing.assert_allclose(canonical(X, -3 * y + 1), wanted, atol=1e-13)
+    assert (np.mean(wanted**3, axis=0) > 0).all()
+
+
+def test_weights_are_repeated_rows_for_canonical_columns():
+    X, y = mixed(60)
+    weights = np.random.default_rng(0).integers(0, 4, 60).astype(float)
+    copies = np.repeat(np.arange(60), weights.astype(int))
+    weighted, repeated = columns_of(X, y, weights), columns_of(X[copies], y[copies])
+    np.testing.assert_array_equal(weighted.order, repeated.order)
+    np.testing.assert_array_equal(weighted.signs, repeated.signs)
+
+
+def test_columns_with_the_same_numbers_are_told_apart_by_the_rows():
+    """All moments of a column agree with those of its permutation."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(50)
+    X = np.column_stack([x, rng.permutation(x), rng.permutation(x)])
+    y = X @ [1.0, 2.0, 3.0]
+    for order in ([1, 2, 0], [2, 1, 0]):
+        np.testing.assert_array_equal(canonical(X[:, order], y), canonical(X, y))
+    # Binary columns with as many ones, and a target that none of them determines.
+    B = np.column_stack([rng.permutation(np.repeat([0.0, 1.0], 25)) for _ in range(6)])
+    for order in (rng.permutation(6) for _ in range(3)):
+        np.testing.assert_array_equal(canonical(B[:, order], x), canonical(B, x))
+        np.testing.assert_array_equal(canonical(1 - B[:, order], x), canonical(B, x))
+
+
+def test_a_symmetric_column_has_the_sign_of_its_relation_to_the_outputs():
+    x = np.linspace(-1, 1, 21)
+    for y in (np.exp(x), x**3):
+        found = canonical(x[:, None], y)
+        np.testing.assert_array_equal(canonical(-x[:, None], y), found)
+        assert np.mean(found[:, 0] * y) > 0
+
+
+def test_constant_columns_come_last():
+    X, y = mixed()
+    X = np.column_stack([np.ones(len(X)), X])
+    assert columns_of(X, y).order[-1] == 0
+    assert not canonical(X, y)[:, -1].any()
+
+
+def test_a_scaling_in_canonical_columns_folds_and_unfolds():
+    X, y = mixed()
+    rows = Rows(X, y[:, None])
+    scaling = InputScaling.standard(rows).in_canonical_columns(rows)
+    assert (scaling.width < 0).any() or (np.diff(scaling.order) != 1).any()
+    points = np.random.default_rng(0).standard_normal((7, X.shape[1] + 1))
+    values = scaling.apply(X) @ points[:, :-1].T + points[:, -1]
+    folded = scaling.fold(points)
+    np.testing.assert_allclose(X @ folded[:, :-1].T + folded[:, -1], values, atol=1e-12)
+    np.testing.assert_allclose(scaling.unfold(folded), points, atol=1e-12)
+    # The gradient of `sum(values @ c)` by the points, from sums over rows in original units.
+    c = np.random.default_rng(1).standard_normal((7, len(X)))
+    gradient = scaling.scaled_gradient(c @ X, c.sum(axis=1, keepdims=True))
+    wanted = np.column_stack([c @ scaling.apply(X), c.sum(axis=1)])
+    np.testing.assert_allclose(gradient, wanted, atol=1e-10)
+
+
+def test_a_dictionary_keeps_the_columns_as_given():
+    """Its points refer to them: rows are sorted by the columns as given."""
+    X, y = mixed()
+    points = np.random.default_rng(0).standard_normal((60, X.shape[1] + 1))
+    model = GreedyNetRegressor(8, search="dictionary", points=points, n_jobs=1).fit(X, y)
+    chosen = points[model.path_.indices]
+    np.testing.assert_array_equal(model.path_.network.inner_weights, chosen[:, :-1])
+
+
+def test_the_grid():
+    values = np.array([1.0, -0.0, 0.3, 1 / 3])
+    found = on_grid(values)
+    assert np.abs(found - values).max() <= GRID / 2
+    np.testing.assert_array_equal(on_grid(values + 1e-16), found)
+    assert not np.signbit(found[1])
+
+
+def test_statistics_are_compared_up_to_rounding():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((50, 3))
+    Z = np.column_stack([Z, Z[:, 0] * (1 + 1e-15)])
+    T = rng.standard_normal((50, 1))
+    order = CanonicalColumns.of(Z, T, None).order.tolist()
+    assert order.index(3) == order.index(0) + 1
