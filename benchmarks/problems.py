@@ -266,8 +266,8 @@ def standardised(Z, like):
 def size(rng, most=5_000):
     """Sizes 20 to 5,000 x 1 to 200, at most 300,000 numbers, logarithmically uniform."""
     while True:
-        n = int(round(np.exp(rng.uniform(np.log(20), np.log(most)))))
-        d = int(round(np.exp(rng.uniform(np.log(0.6), np.log(200)))))
+        n = round(float(np.exp(rng.uniform(np.log(20), np.log(most)))))
+        d = round(float(np.exp(rng.uniform(np.log(0.6), np.log(200)))))
         if d >= 1 and n * d <= 300_000:
             return n, d
 

@@ -266,11 +266,12 @@ class Problem:
         path = self.path(growth, self.limits.max_neurons)
         if finished is None:
             return path
-        kept = finished.reason or self.limits.kept(finished.network.n_neurons)
+        kept = self.limits.kept(finished.network.n_neurons)
         return replace(
             path,
             best_n_nodes=finished.network.n_nodes,
-            stop_reason=self._reason(kept if growth.candidates else growth.reason),
+            stop_reason=finished.reason
+            or self._reason(kept if growth.candidates else growth.reason),
             finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,

@@ -101,14 +101,20 @@ class LadderSettings:
     patience : int
         Number of wider networks without a better score after which no wider ones are tried.
     min_width : int
-        Number of neurons up to which networks are tried in any case, unless they have more
-        parameters than there are rows: a wave needs several.
+        Number of neurons up to which networks are tried in any case: a wave needs several.
     clearly_better : float
         A wider network must lower the mean squared error by this factor.
     near_tie : float
         The mean or the line wins within this number of standard errors of the best network.
+    far : float
+        Rows lie far from the others beyond this number of robust deviations in some column.
+    level_within : float
+        Then a candidate that levels off outside the rows wins within this factor of the mean
+        squared error.
     rows_per_input : float
         With fewer rows per input, the affine term of a network is a line with a ridge.
+    parallel_from : int
+        Number of inner weights from which folds are computed in parallel.
     shown : int
         Minimum number of neurons of the plain growth that the path shows.
     """
@@ -128,8 +134,11 @@ class LadderSettings:
     patience: int = 3
     min_width: int = 4
     clearly_better: float = 0.99
-    near_tie: float = 1.5
+    near_tie: float = 0.5
+    far: float = 12.0
+    level_within: float = 1.2
     rows_per_input: float = 4.0
+    parallel_from: int = 150
     shown: int = 6
 
     def n_folds_of(self, n_rows: int) -> int:

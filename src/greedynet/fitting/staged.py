@@ -21,6 +21,7 @@ from greedynet.rows.affine import AffineTerm
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
 
 
 def stage_widths(most: int, growth: float) -> list[int]:
@@ -44,32 +45,44 @@ class StagedGrowth:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._finisher = Finisher.of(problem)
-        self._steps = problem.settings.ladder.steps
-        self._stage = 0
+        self._steps = problem.settings.ladder.steps * self._finisher.times
         self.state = self._finisher.start(np.empty((0, problem.n_features + 1)))
+        # Weights and ridge of each stage: states would hold the columns of all rows.
+        self._stages: list[tuple[Float64, float]] = []
 
     @property
-    def n_neurons(self) -> int:
-        """Number of neurons of the last stage."""
-        return self.state.n_neurons
+    def n_stages(self) -> int:
+        """Number of stages so far."""
+        return len(self._stages)
 
     def advance(self, n_neurons: int) -> bool:
         """Grow to a number of neurons and correct all; False if no neuron can be added."""
         state, problem = self.state, self.problem
-        points = problem.more_neurons(state.points, n_neurons - state.n_neurons, self._stage)
-        self._stage += 1
+        n_more = n_neurons - state.n_neurons
+        points = problem.more_neurons(state.points, n_more, self.n_stages)
         if len(points) == state.n_neurons:
             return False
         # The ridge of the affine term alone says nothing about neurons.
         grown = state.at(points) if state.n_neurons else self._finisher.start(points)
-        self.state = grown.settle(self._steps)
+        self.state = self._converged(grown.settle(self._steps))
+        self._stages.append((self.state.points, self.state.ridge))
         return True
 
-    def pruned(self, n_neurons: int) -> VariableProjection:
-        """Return the network of the last stage, pruned to a number of neurons."""
-        if n_neurons >= self.state.n_neurons:
-            return self.state
-        return self.state.without(n_neurons).settle(self._steps)
+    def stage(self, i: int) -> VariableProjection:
+        """Return the network of a stage."""
+        points, ridge = self._stages[i]
+        return self._finisher.start(points, ridge=ridge)
+
+    def pruned(self, i: int, n_neurons: int) -> VariableProjection:
+        """Return the network of a stage, pruned to a number of neurons."""
+        state = self.stage(i)
+        if n_neurons >= state.n_neurons:
+            return state
+        return self._converged(state.without(n_neurons).settle(self._steps))
+
+    def _converged(self, state: VariableProjection) -> VariableProjection:
+        """Correct to convergence if the error is tiny."""
+        return self._finisher.converge(state)
 
     def network(self, state: VariableProjection) -> ShallowNetwork:
         """Return a network for inputs and outputs in their original units."""

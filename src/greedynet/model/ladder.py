@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 
 MEAN, LINE, NETWORK = "mean", "line", "network"
+LEVELLED_LINE, LEVELLED_NETWORK = "levelled line", "levelled network"
+LEVELLED = {LINE: LEVELLED_LINE, NETWORK: LEVELLED_NETWORK}
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,20 +19,24 @@ class Ladder:
     Attributes
     ----------
     kinds : ndarray of str of shape (n_candidates,)
-        "mean", "line" or "network".
+        "mean", "line", "network"; or "levelled line" and "levelled network", which are constant
+        far outside the training rows.
     n_neurons : ndarray of shape (n_candidates,)
-        Number of neurons of each.
+        Number of neurons of each, before levelling.
     errors : ndarray of shape (n_candidates,)
         Root mean squared error on held-out rows, in the units of the output; for another loss, its
         mean.
     chosen : int
         Position of the candidate that was chosen.
+    pruned : bool
+        Whether the chosen network is pruned from a wider one.
     """
 
     kinds: NDArray[np.str_]
     n_neurons: NDArray[np.intp]
     errors: Float64
     chosen: int
+    pruned: bool = False
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -50,12 +56,22 @@ class Ladder:
         """Error of the chosen candidate on held-out rows."""
         return float(self.errors[self.chosen])
 
+    @property
+    def is_network(self) -> bool:
+        """Whether a network with neurons of its own was chosen."""
+        return self.width > 0
+
+    @property
+    def is_levelled(self) -> bool:
+        """Whether the choice is constant far outside the training rows."""
+        return self.kind in LEVELLED.values()
+
     def __str__(self) -> str:
         """Return a table."""
-        lines = [f"{'candidate':12}{'neurons':>8}{'error':>12}"]
+        lines = [f"{'candidate':18}{'neurons':>8}{'error':>12}"]
         for i, (kind, n, error) in enumerate(
             zip(self.kinds, self.n_neurons, self.errors, strict=True)
         ):
             mark = "  <- chosen" if i == self.chosen else ""
-            lines.append(f"{kind:12}{n:8d}{error:12.4g}{mark}")
+            lines.append(f"{kind:18}{n:8d}{error:12.4g}{mark}")
         return "\n".join(lines)

@@ -9,7 +9,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
 # Candidates of the ridge, relative to the number of rows, for inputs of unit variance.
-RIDGES = np.geomspace(1e-5, 1e5, 41)
+RIDGES = np.geomspace(1e-10, 1e5, 61)
 # Principal components below this fraction of the largest are dropped.
 _RANK = 1e-7
 _MAX_LEVERAGE = 1.0 - 1e-6

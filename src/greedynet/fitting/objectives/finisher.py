@@ -63,17 +63,20 @@ class Finisher:
         return self.problem.settings.least_squares
 
     @property
-    def _times(self) -> int:
+    def times(self) -> int:
         """Factor of the number of steps: a smooth objective benefits from more."""
         smooth = degree_of(self.problem.plan.activation) != 1
         return self._settings.smooth_times if smooth else 1
 
-    def start(self, points: Float64, turn: int = 0) -> VariableProjection:
+    def start(
+        self, points: Float64, turn: int = 0, ridge: float | None = None
+    ) -> VariableProjection:
         """Return the network of given neurons, before any correction."""
         return VariableProjection(
             self.rows,
             self._affine,
             points,
+            ridge,
             activation=self.problem.plan.activation,
             context=self.context.branch(f"network {turn}"),
         )
@@ -92,7 +95,7 @@ class Finisher:
         """
         state = self.start(points, turn)
         self.context.tell(f"correcting {len(points)} neurons")
-        state.settle(self._times * self._settings.steps)
+        state.settle(self.times * self._settings.steps)
         if state.n_neurons > most:
             state = self._settled(state.without(most))
         if self.problem.is_exact:
@@ -104,7 +107,7 @@ class Finisher:
         return self._settled(state.without(n_neurons))
 
     def _settled(self, state: VariableProjection) -> VariableProjection:
-        return state.settle(self._times * self._settings.steps_after_pruning)
+        return state.settle(self.times * self._settings.steps_after_pruning)
 
     def exchange(self, state: VariableProjection) -> VariableProjection:
         """Exchange neurons for better ones, as long as the score decreases sufficiently."""

@@ -1,0 +1,254 @@
+"""The candidates of one fold, and the table of their errors over all folds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import ReLU
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.settings import LadderSettings
+from greedynet.fitting.staged import Staged, StagedGrowth
+from greedynet.model.ladder import (
+    LEVELLED,
+    LEVELLED_LINE,
+    LEVELLED_NETWORK,
+    LINE,
+    MEAN,
+    NETWORK,
+)
+from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.rows import Rows
+from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
+
+# Mean squared error, relative to the variance, below which rows are reproduced.
+ROUNDING = 1e-18
+# What a candidate is, and its number of neurons.
+Key = tuple[str, int]
+
+
+def plan_of_stages(plan: Plan) -> Plan:
+    """Return the plan of a growth in stages, whose width is given."""
+    return replace(plan, limits=Limits(plan.limits.max_neurons), gcv=False)
+
+
+class Climber:
+    """The candidates of one fold: their predictions on its held-out rows, in original units."""
+
+    def __init__(
+        self, train: Rows, held_out: Rows, plan: Plan, objective: Staged, context: FitContext
+    ) -> None:
+        self.held_out = held_out
+        self.problem = Problem(TrainingData(train), plan_of_stages(plan), objective, None, context)
+        self._X = self.problem.coordinates.apply(held_out).X
+        # Only ReLU networks with an affine term can be levelled.
+        self._levels = plan.linear_term and plan.activation == ReLU()
+        self._growth: StagedGrowth | None = None
+        self._last: dict[Key, Float64] = {}
+
+    def simple(self) -> dict[Key, Float64]:
+        """Return the predictions of the mean and of the line; of zero without an affine term."""
+        center = self.problem.coordinates.outputs.center
+        found = {(MEAN, 0): np.tile(center, (len(self.held_out), 1))}
+        if not self.problem.plan.linear_term:
+            return found
+        line = RidgeLine.of(self.problem.rows)
+        value = line.predict(self._X)
+        found[LINE, 0] = self._unscaled(value)
+        if self._levels:
+            shown = line.predict(self.problem.rows.X)
+            found[LEVELLED_LINE, 0] = self._unscaled(_clipped(value, shown))
+        return found
+
+    def networks(self, width: int) -> dict[Key, Float64]:
+        """Return the predictions of the network of a width; of a narrower one if it must be."""
+        if self._growth is None:
+            self._growth = StagedGrowth(self.problem)
+        if self._growth.advance(width) or not self._last:
+            self._last = self._predictions(self._growth.state, width)
+        return {(kind, width): values for (kind, _), values in self._last.items()}
+
+    def pruned(self, width: int, stage: int, wider: int) -> dict[Key, Float64]:
+        """Return the predictions of the network of a width that is pruned from the next stage."""
+        growth = self._growth
+        assert growth is not None
+        if stage + 1 >= growth.n_stages:
+            growth.advance(wider)
+        last = max(0, min(stage + 1, growth.n_stages - 1))
+        state = growth.pruned(last, width) if growth.n_stages else growth.state
+        return self._predictions(state, width)
+
+    def _predictions(self, state: VariableProjection, width: int) -> dict[Key, Float64]:
+        affine = self.problem.coordinates.affine
+        found = {(NETWORK, width): self._unscaled(state.predict(self._X, affine.evaluate(self._X)))}
+        if self._levels:
+            found[LEVELLED_NETWORK, width] = self._unscaled(self._levelled(state))
+        return found
+
+    def _levelled(self, state: VariableProjection) -> Float64:
+        """Return scaled predictions that level off outside the training rows.
+
+        As `model.levelled`, without a network.
+        """
+        rows, affine = self.problem.rows, self.problem.coordinates.affine
+        W, weights = state.points, state.weights
+        r = len(weights) - len(W)
+        largest = (rows.X @ W[:, :-1].T + W[:, -1]).max(axis=0)
+        hidden = np.minimum(self._X @ W[:, :-1].T + W[:, -1], largest)
+        line = affine.evaluate(self._X) @ weights[:r]
+        shown = affine.evaluate(rows.X) @ weights[:r]
+        return np.asarray(_clipped(line, shown) + np.maximum(hidden, 0.0) @ weights[r:])
+
+    def _unscaled(self, values: Float64) -> Float64:
+        outputs = self.problem.coordinates.outputs
+        return np.asarray(values * outputs.scale + outputs.center)
+
+
+def lies_far(X: NDArray[np.floating], limit: float) -> bool:
+    """Whether rows lie beyond a number of robust deviations in some column.
+
+    Half the distance between the quantiles 0.16 and 0.84, which is the standard deviation of
+    normal numbers; the standard deviation itself where these quantiles agree.
+    """
+    center = np.median(X, axis=0)
+    low, high = np.quantile(X, [0.16, 0.84], axis=0)
+    width = np.where(high > low, (high - low) / 2, X.std(axis=0))
+    far = np.abs(X - center).max(axis=0)
+    return bool((far > limit * width).any())
+
+
+def _clipped(values: Float64, shown: Float64) -> Float64:
+    return np.clip(values, shown.min(axis=0), shown.max(axis=0))
+
+
+@dataclass(eq=False)
+class Table:
+    """Predictions of all candidates on the held-out rows of all folds.
+
+    Attributes
+    ----------
+    Y, weights : ndarray
+        Outputs and weights of the held-out rows.
+    n_rows : int
+        Number of different rows among them, for standard errors.
+    keys : list of pairs
+    predictions : list of ndarray
+        In original units.
+    """
+
+    Y: Float64
+    weights: Float64
+    n_rows: int
+    keys: list[Key] = field(default_factory=list)
+    predictions: list[Float64] = field(default_factory=list)
+
+    @staticmethod
+    def of(climbers: Sequence[Climber]) -> "Table":
+        """Return the table of the simple candidates."""
+        held = [climber.held_out for climber in climbers]
+        weights = [np.ones(len(h)) if h.weights is None else h.weights for h in held]
+        # Rows may be held out several times, but count once in standard errors.
+        n_rows = min(sum(map(len, held)), len(held[0]) + len(climbers[0].problem.rows))
+        table = Table(np.concatenate([h.Y for h in held]), np.concatenate(weights), n_rows)
+        table.add([climber.simple() for climber in climbers])
+        return table
+
+    def add(self, found: Sequence[dict[Key, Float64]]) -> None:
+        """Add candidates, given their predictions on each fold."""
+        for key in found[0]:
+            self.keys.append(key)
+            self.predictions.append(np.concatenate([of_fold[key] for of_fold in found]))
+
+    def replace(self, i: int, found: Sequence[dict[Key, Float64]]) -> bool:
+        """Replace the predictions of a candidate if these are better; return whether they are."""
+        predictions = np.concatenate([of_fold[self.keys[i]] for of_fold in found])
+        better = self.score(predictions) < self.score(self.predictions[i])
+        if better:
+            self.predictions[i] = predictions
+        return better
+
+    @property
+    def _scale(self) -> Float64:
+        """Deviations of the outputs, so that all count equally."""
+        center = np.average(self.Y, axis=0, weights=self.weights)
+        scale = np.sqrt(np.average((self.Y - center) ** 2, axis=0, weights=self.weights))
+        return np.where(scale > 0, scale, 1.0)
+
+    def losses(self, predictions: Float64) -> Float64:
+        """Return the squared error of each row, mean over the scaled outputs."""
+        return np.asarray(np.mean(((self.Y - predictions) / self._scale) ** 2, axis=1))
+
+    def score(self, predictions: Float64) -> float:
+        """Return the mean loss; errors below rounding are all the same."""
+        return max(float(np.average(self.losses(predictions), weights=self.weights)), ROUNDING)
+
+    @property
+    def scores(self) -> list[float]:
+        """The mean loss of each candidate."""
+        return [self.score(predictions) for predictions in self.predictions]
+
+    @property
+    def errors(self) -> Float64:
+        """Root mean squared errors in the units of the outputs; at least rounding.
+
+        Rows that are reproduced do not show that all others will be.
+        """
+        rounding = float(np.finfo(np.float64).eps * np.abs(self.Y).max())
+        squares = [np.mean((self.Y - p) ** 2, axis=1) for p in self.predictions]
+        means = [np.average(of_candidate, weights=self.weights) for of_candidate in squares]
+        return np.maximum(np.sqrt(means), rounding)
+
+    def stops(self, settings: LadderSettings, n_supported: int) -> bool:
+        """Whether the last networks did not improve clearly on the best candidate before.
+
+        With more neurons than `n_supported`, a network has more parameters than there are rows, and
+        the first one that is not better ends the search.
+        """
+        lowest: dict[int, float] = {}
+        for (_, width), score in zip(self.keys, self.scores, strict=True):
+            lowest[width] = min(score, lowest.get(width, np.inf))
+        best, since_best = np.inf, 0
+        for score in lowest.values():
+            clearly = score < settings.clearly_better * best
+            best, since_best = (score, 0) if clearly else (best, since_best + 1)
+        width = self.keys[-1][1]
+        if width > n_supported:
+            return since_best > 0
+        return since_best >= settings.patience and width >= settings.min_width
+
+    def best(self, settings: LadderSettings, *, far: bool) -> int:
+        """Return the simplest candidate that ties with the best.
+
+        If some rows lie `far` from the others, new ones may lie farther: a candidate that levels
+        off there takes precedence unless it is clearly worse on the rows there are.
+        """
+        i, scores = self._simplest(settings), self.scores
+        kind, width = self.keys[i]
+        safer = (LEVELLED.get(kind, ""), width)
+        if far and safer in self.keys:
+            j = self.keys.index(safer)
+            return j if scores[j] <= settings.level_within * scores[i] else i
+        return i
+
+    def _simplest(self, settings: LadderSettings) -> int:
+        losses, scores = [self.losses(p) for p in self.predictions], self.scores
+        lowest = int(np.argmin(scores))
+        for i, (_, width) in enumerate(self.keys):
+            if width > 0:
+                ties = scores[i] <= scores[lowest] / settings.clearly_better
+            else:
+                ties = self._ties(losses[i] - losses[lowest], settings.near_tie)
+            if ties or scores[i] <= scores[lowest]:
+                return i
+        return lowest
+
+    def _ties(self, more: Float64, near_tie: float) -> bool:
+        """Whether the mean of paired differences is within some standard errors of zero."""
+        mean = float(np.average(more, weights=self.weights))
+        deviation = np.sqrt(np.average((more - mean) ** 2, weights=self.weights))
+        return mean <= near_tie * float(deviation) / np.sqrt(self.n_rows)
