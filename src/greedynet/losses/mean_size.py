@@ -1,0 +1,22 @@
+"""The size of residuals per row, in the units of the output, for any loss."""
+
+import numpy as np
+
+from greedynet.losses.base import Loss
+from greedynet.support.types import Float64
+
+
+def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:
+    """Return the size of residuals, divided by its growth with the number of rows.
+
+    The root mean square for the squared loss, the mean absolute value for "absolute" and "huber",
+    the mean pinball loss for quantiles, the largest value for "chebyshev". With every row twice, a
+    loss that resembles an l_p norm grows by `2^(1/p)`, so the size is divided by `n^(1/p)`.
+    """
+    size = loss.size(residuals, weights)
+    if size == 0.0:
+        return 0.0
+    twice = None if weights is None else np.concatenate([weights, weights])
+    rate = np.log2(loss.size(np.concatenate([residuals, residuals]), twice) / size)
+    n = residuals.size if weights is None else residuals.shape[1] * float(weights.sum())
+    return size / n**rate
