@@ -59,6 +59,7 @@ def construct(
         Contains the network of the full growth, and the finished one.
     """
     problem = Problem(data, plan, objective, scores, context or FitContext())
+    problem.decision = objective.decided(problem)
     growth, *others = _grown(problem, on_step)
     path = problem.path(growth)
     if not plan.correct or objective.is_final(growth, path):

@@ -38,11 +38,27 @@ class Finished:
         Training error, comparable to those of the growth.
     score : float or None
         Comparable to the scores of the widths, if there is one.
+    expected : float or None
+        Expected error on new rows.
     """
 
     network: ShallowNetwork
     error: float
     score: float | None = None
+    expected: float | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is decided before the growth.
+
+    Attributes
+    ----------
+    n_neurons : int or None
+        Maximum number of neurons to grow; None for the limit of the plan.
+    """
+
+    n_neurons: int | None = None
 
 
 class Objective(ABC):
@@ -65,6 +81,10 @@ class Objective(ABC):
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return the coordinates in which the network is grown."""
         return Coordinates.of(rows, input_scaling(rows, plan), linear_term=plan.linear_term)
+
+    def decided(self, problem: "Problem") -> Decision:
+        """Return what can be decided before the growth; by default nothing."""
+        return Decision()
 
     @abstractmethod
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:

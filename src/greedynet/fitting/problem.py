@@ -9,7 +9,7 @@ import numpy as np
 from greedynet.fitting.growth import Growth, grow
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, make_search
-from greedynet.fitting.objective import Finished, Objective
+from greedynet.fitting.objective import Decision, Finished, Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
 from greedynet.losses import Loss
@@ -52,6 +52,8 @@ class Problem:
         Scaled.
     limits : Limits
         The requested width, or its maximum.
+    decision : Decision
+        What was decided before the growth.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Problem:
         self.held_out = held_out
         self.validation = None if held_out is None else self.coordinates.apply(held_out)
         self._scores = scores
-        self.limits = plan.limits
+        self.limits, self.decision = plan.limits, Decision()
         if scores is not None and plan.correct:
             self.limits = Limits(int(np.argmin(scores)), exact=True)
 
@@ -187,9 +189,9 @@ class Problem:
     @property
     def reach(self) -> int:
         """Maximum number of neurons to keep: at most as many as have known scores."""
-        if self._scores is None:
-            return self.limits.max_neurons
-        return min(self.limits.max_neurons, len(self._scores) - 1)
+        most, decided = self.limits.max_neurons, self.decision.n_neurons
+        most = most if decided is None else min(most, decided)
+        return most if self._scores is None else min(most, len(self._scores) - 1)
 
     def at_once(self, *tasks: Callable[[FitContext], T]) -> list[T]:
         """Run tasks in parallel; none of them uses threads itself."""
@@ -253,6 +255,7 @@ class Problem:
             finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,
+            expected_error=finished.expected,
         )
 
     def _reason(self, reason: StopReason) -> StopReason:

@@ -13,8 +13,9 @@ from greedynet.correction.log_loss_descent import Weights
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
-from greedynet.fitting.objective import Finished, Objective
-from greedynet.fitting.objectives.trials import Trials
+from greedynet.fitting.objective import Decision, Finished, Objective
+from greedynet.fitting.objectives.ladder import Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
@@ -82,30 +83,73 @@ class LogLoss(Objective):
         """Whether there is nothing to correct; even a mere affine term has a ridge to choose."""
         return not growth.factor.size or growth.reason is StopReason.CALLBACK
 
-    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
-        """Choose ridge and width by folds or validation rows, and correct all weights."""
-        plan, rows, held_out = problem.plan, problem.rows, problem.validation
-        settings, start = problem.settings.logistic, grown_weights(growths[0], problem)
-        folds = (
-            [(rows, held_out)]
-            if held_out is not None
-            else stratified_folds(rows, plan.random_state, settings.folds)
+    def decided(self, problem: Problem) -> Decision:
+        """Choose by folds, each with a growth of its own; validation rows choose afterwards."""
+        n_neurons = self._grown_to(problem)
+        if not problem.is_corrected or problem.validation is not None:
+            return Decision(n_neurons)
+        rung = self._ladder(problem, self._parts(problem, n_neurons)).decided()
+        return rung if rung.n_neurons is not None else replace(rung, n_neurons=n_neurons)
+
+    def _grown_to(self, problem: Problem) -> int:
+        """Return how many neurons to grow: few rows do not support many."""
+        limits, settings = problem.limits, problem.settings.logistic
+        if limits.exact or not problem.is_corrected:
+            return limits.max_neurons
+        supported = max(settings.least_grown, len(problem.rows) // settings.rows_per_neuron)
+        return min(limits.max_neurons, supported)
+
+    def _parts(self, problem: Problem, n_neurons: int) -> list[Part]:
+        """Return the folds, each scaled by its own training rows."""
+        folds = stratified_folds(
+            problem.sample, problem.plan.random_state, problem.settings.logistic.folds
         )
-        trials = Trials(folds, plan, problem.context.branch("descents"))
-        ridge = trials.best_ridge(start) if plan.alpha is None else plan.alpha
+        context = problem.context.branch("ladder")
+        return [
+            self._part(train.canonical(0), held, problem.plan, n_neurons, context.branch(f"fold {i}"))
+            for i, (train, held) in enumerate(folds)
+        ]
+
+    def _part(
+        self, train: Rows, held: Rows, plan: Plan, n_neurons: int, context: FitContext
+    ) -> Part:
+        problem = Problem(TrainingData(train), plan, self, None, context)
+
+        def grow() -> Weights:
+            growth = problem.grow(problem.start(0, context), n_neurons)
+            return grown_weights(growth, problem)
+
+        return Part(problem.rows, problem.coordinates.apply(held), grow)
+
+    def _ladder(self, problem: Problem, parts: Sequence[Part]) -> Ladder:
+        trials = Trials(parts, problem.plan, problem.context.branch("descents"))
+        n_held = sum(len(part.held) for part in parts)
+        return Ladder(parts, trials, n_held / len(problem.rows))
+
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+        """Correct all weights with the ridge and the width that were chosen, and blend."""
+        plan, rows, held_out = problem.plan, problem.rows, problem.validation
+        start, rung = grown_weights(growths[0], problem), problem.decision
+        if held_out is not None:
+            rung = self._ladder(problem, [Part(rows, held_out, lambda: start)]).decided()
+        assert isinstance(rung, Rung)
         assert isinstance(problem.samples, ClassSamples)
         most = problem.coordinates.apply(problem.samples.many)
         # The ridge is relative to the mean loss: it decreases with the number of rows.
         share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
-        final = trials.corrected_on(most, start, share * ridge)
-        if not plan.limits.exact:
-            final = trials.corrected_on(most, trials.narrowed(final, ridge), share * ridge)
-        logits = final.logits(rows.X, plan.activation)
-        return Finished(
-            _network(final, problem),
-            log_loss(logits, rows.Y, rows.weights),
-            trials.held_out_loss(final, ridge) if held_out is None else trials.score([final]),
-        )
+        trials = Trials([], plan, problem.context.branch("last descents"))
+        shares = shares_weights(most)
+        line = network = shares
+        if rung.line > 0:
+            line = trials.corrected_on(most, shares, share * rung.line_ridge)
+        if rung.network > 0:
+            network = trials.corrected_on(most, start, share * rung.ridge)
+            if not plan.limits.exact:
+                network = trials.narrowed_on(most, network, share * rung.ridge, rung.widths)
+                network = trials.corrected_on(most, network, share * rung.ridge)
+        final = blended(shares, line, network, rung)
+        loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
+        return Finished(_network(final, problem), loss, rung.expected, rung.expected)
 
 
 def grown_weights(growth: Growth, problem: Problem) -> Weights:
