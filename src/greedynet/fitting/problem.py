@@ -50,6 +50,8 @@ class Problem:
     coordinates : Coordinates
     rows, validation : Rows
         Scaled.
+    folds : sequence of pairs of Rows, or None
+        Given folds, in original units.
     limits : Limits
         The requested width, or its maximum.
     decision : Decision
@@ -74,7 +76,7 @@ class Problem:
         self.coordinates = replace(coordinates, input_range=self.samples.input_range())
         self.rows = self.coordinates.apply(self.sample)
         held_out = self.samples.held_out() if data.validation is None else data.validation
-        self.held_out = held_out
+        self.held_out, self.folds = held_out, data.folds
         self.validation = None if held_out is None else self.coordinates.apply(held_out)
         self._scores = scores
         self.limits, self.decision = plan.limits, Decision()

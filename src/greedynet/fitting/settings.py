@@ -139,6 +139,8 @@ class LogisticSettings:
     rows_per_neuron, least_grown : int
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
+    least_judged : int
+        With fewer rows, folds are no evidence.
     most_smaller : int
         Maximum number of additional smaller candidates, for very rare classes.
     fold_steps, final_steps : int
@@ -159,6 +161,7 @@ class LogisticSettings:
     n_blends: int = 10
     rows_per_neuron: int = 4
     least_grown: int = 10
+    least_judged: int = 10
     most_smaller: int = 6
     fold_steps: int = 60
     final_steps: int = 300

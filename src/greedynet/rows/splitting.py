@@ -1,5 +1,6 @@
 """Splits into training and held-out rows: a single one, or folds."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -8,13 +9,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold, check_cv, train_test_split
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+    train_test_split,
+)
 
 from greedynet.rows.classes import class_numbers
 from greedynet.rows.rows import CANONICAL_ROWS, Rows
 from greedynet.support.checks import named
 
 Split = tuple[Rows, Rows]
+# Where groups are given without a number of folds.
+N_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -76,21 +87,38 @@ def hold_out(
     return rows.take(np.sort(train)), rows.take(np.sort(held))
 
 
-def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS) -> list[Split]:
+def folds_of(
+    rows: Rows,
+    cv: Any,
+    seed: int,
+    merged_up_to: int = CANONICAL_ROWS,
+    groups: NDArray[Any] | None = None,
+    *,
+    stratified: bool = False,
+) -> list[Split]:
     """Return training and held-out rows of each fold of `cv`.
 
     For a number of folds, the canonical rows are split; a splitter or a list of positions refers to
     the rows as given.
+
+    Parameters
+    ----------
+    rows : Rows
+    cv : int, splitter, iterable or None
+        None for five folds.
+    seed : int
+    merged_up_to : int
+        See `Rows.canonical`.
+    groups : ndarray of shape (n_rows,) or None
+        The group of each row as given; a number of folds keeps groups together.
+    stratified : bool
+        Whether outputs are classes, whose proportions a number of folds preserves.
     """
-    if isinstance(cv, Integral):
-        rows, n_folds = rows.canonical(merged_up_to), int(cv)
-        if n_folds > len(rows):
-            raise ValueError(
-                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
-                f"n_samples={len(rows)}."
-            )
-        cv = KFold(n_folds, shuffle=True, random_state=seed)
-    splits = _taken(rows, cv)
+    if cv is None or isinstance(cv, Integral):
+        rows, groups = _canonical(rows, groups, merged_up_to)
+        n_folds = None if cv is None else int(cv)
+        cv = _splitter(n_folds, rows, groups, seed, stratified)
+    splits = _taken(rows, cv, groups, stratified)
     if not splits:
         raise ValueError(
             "`cv` yielded no folds: pass a number, a splitter, or a list of folds. A generator is "
@@ -104,11 +132,62 @@ def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS)
     return [(train.canonical(merged_up_to), held.canonical(merged_up_to)) for train, held in splits]
 
 
-def _taken(rows: Rows, splitter: Any) -> list[Split]:
-    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
-    with named("cv"):
+def _canonical(
+    rows: Rows, groups: NDArray[Any] | None, merged_up_to: int
+) -> tuple[Rows, NDArray[Any] | None]:
+    """Return the canonical rows and their groups; equal rows are merged only within a group."""
+    if groups is None:
+        return rows.canonical(merged_up_to), None
+    numbers = np.unique(groups, return_inverse=True)[1].reshape(-1, 1)
+    # The number of the group is one more output, by which rows are sorted last.
+    both = Rows(rows.X, np.column_stack([rows.Y, numbers]), rows.weights).canonical(merged_up_to)
+    return Rows(both.X, both.Y[:, :-1], both.weights), both.Y[:, -1].astype(np.intp)
+
+
+def _splitter(
+    cv: int | None,
+    rows: Rows,
+    groups: NDArray[Any] | None,
+    seed: int,
+    stratified: bool,
+) -> Any:
+    """Return the splitter for a number of folds."""
+    n_folds = N_FOLDS if cv is None else cv
+    if groups is None:
+        if n_folds > len(rows):
+            raise ValueError(
+                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
+                f"n_samples={len(rows)}."
+            )
+        return (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        raise ValueError(
+            "`groups` must have at least two groups among the rows of positive weight, got "
+            f"{n_groups}: omit it, or pass groups that can be held out in turn."
+        )
+    if cv is None:
+        n_folds = min(n_folds, n_groups)
+    elif n_folds > n_groups:
+        raise ValueError(
+            f"`cv` must be at most the number of groups, got cv={n_folds} and {n_groups} groups: "
+            f"write cv={n_groups}."
+        )
+    if stratified:
+        return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    return GroupKFold(n_folds)
+
+
+def _taken(rows: Rows, splitter: Any, groups: NDArray[Any] | None, stratified: bool) -> list[Split]:
+    y: NDArray[Any] = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
+    if stratified:
+        y = class_numbers(rows.Y)
+    with named("cv"), warnings.catch_warnings():
+        # A rare class is absent from some folds.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         try:
-            return [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
+            positions = check_cv(splitter).split(rows.X, y, groups)
+            return [(rows.take(a), rows.take(b)) for a, b in positions]
         except (IndexError, TypeError) as error:
             raise ValueError(
                 "`cv` must yield pairs of training and test positions, both of rows of `X`, got "

@@ -65,8 +65,7 @@ class HeldOut:
             np.ones(len(part.held)) if part.held.weights is None else part.held.weights
             for part in parts
         ]
-        self._weights = np.concatenate(weights)
-        self._weights = self._weights / self._weights.sum()
+        self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
         self._repeats = max(1.0, repeats)
 
     def losses(self, logits: Float64) -> Float64:
@@ -77,6 +76,16 @@ class HeldOut:
         """Return the mean of losses."""
         return float(self._weights @ losses)
 
+    def prudent(self, logits: Float64) -> float:
+        """Return the mean loss with half a row more, of another class than its label says.
+
+        Few rows without an error do not show that there are none (Jeffreys' prior of a share).
+        """
+        losses = self.losses(logits)
+        others = losses_and_residual(logits, (1 - self.Y) / max(1, self.Y.shape[1] - 1))[0]
+        n = len(losses) / self._repeats
+        return (n * self.mean(losses) + 0.5 * self.mean(others)) / (n + 0.5)
+
     def excess(self, losses: Float64, others: Float64) -> tuple[float, float]:
         """Return by how much losses exceed others on average, and the standard error of that."""
         more = losses - others
@@ -85,11 +94,11 @@ class HeldOut:
         return mean, spread
 
 
-def shares_weights(rows: Rows, n_neurons: int = 0) -> Weights:
+def shares_weights(rows: Rows) -> Weights:
     """Return the network whose logits are those of the class shares."""
-    total = np.average(rows.Y, axis=0, weights=rows.weights)
-    # Half a row for every class keeps the logits of absent ones finite.
-    shares = (len(rows) * total + 0.5) / (len(rows) + 1.0)
+    shares = np.average(rows.Y, axis=0, weights=rows.weights)
+    # Half a row of an absent class keeps its logit finite.
+    shares = np.clip(shares, 0.5 / len(rows), 1 - 0.5 / len(rows))
     constant = np.log(shares / (1 - shares)) if len(shares) == 1 else np.log(shares)
     L = np.zeros((rows.n_features + 1, len(shares)))
     L[-1] = constant - (0.0 if len(shares) == 1 else constant.mean())
@@ -121,12 +130,16 @@ class Ladder:
         self._settings: LogisticSettings = trials.plan.settings.logistic
         self._held, self._repeats = HeldOut(parts, repeats), repeats
 
-    def _logits(self, networks: Sequence[Weights]) -> Float64:
-        """Return the logits of the held-out rows of the first folds, one network for each."""
-        sigma = self._plan.activation
+    def _logits(self, networks: Sequence[Weights], parts: Sequence[Part] | None = None) -> Float64:
+        """Return the logits of the held-out rows of folds, one network for each."""
+        sigma, parts = self._plan.activation, self._parts if parts is None else parts
         return np.concatenate(
-            [n.logits(p.held.X, sigma) for p, n in zip(self._parts, networks, strict=False)]
+            [n.logits(part.held.X, sigma) for part, n in zip(parts, networks, strict=True)]
         )
+
+    def _score(self, networks: Sequence[Weights]) -> float:
+        """Return the loss by which candidates are compared."""
+        return self._held.prudent(self._logits(networks))
 
     def decided(self) -> Rung:
         """Return the best blend, with the simplest rungs that are as good."""
@@ -136,6 +149,12 @@ class Ladder:
         line_ridge, line = self._best_line()
         network, ridge, widths = self._best_network(shares, line)
         return self._blend(shares, line, network, line_ridge, ridge, widths)
+
+    def loss_of_line(self, ridge: float) -> float:
+        """Return the held-out loss of logistic regressions with a given ridge."""
+        networks = [shares_weights(part.train) for part in self._parts]
+        networks = self._trials.corrected(networks, ridge, self._settings.line_steps)
+        return self._score(networks)
 
     # The rungs.
 
@@ -152,7 +171,7 @@ class Ladder:
             self._context.tell(f"logistic regression: ridge {ridge:.1e}")
             networks = self._trials.corrected(networks, ridge, settings.line_steps)
             logits = self._logits(networks)
-            loss = self._held.mean(self._held.losses(logits))
+            loss = self._held.prudent(logits)
             since = 0 if loss < best[0] else since + 1
             if since == 0:
                 best = (loss, ridge, logits)
@@ -177,9 +196,7 @@ class Ladder:
             return np.array([self._plan.alpha])
         return ridges_for(self._parts[0].train, self._settings)
 
-    def _walked(
-        self, parts: Sequence[Part], ridges: Float64
-    ) -> dict[float, list[Weights]]:
+    def _walked(self, parts: Sequence[Part], ridges: Float64) -> dict[float, list[Weights]]:
         """Correct the networks of folds for each ridge, until larger ones no longer help."""
         networks, held = [part.grown for part in parts], HeldOut(parts)
         found: dict[float, list[Weights]] = {}
@@ -190,7 +207,7 @@ class Ladder:
             steps = self._settings.fold_steps * (2 if i == 0 else 1)
             networks = trials.corrected(networks, ridge, steps)
             found[float(ridge)] = networks
-            losses.append(trials.score(networks))
+            losses.append(held.prudent(self._logits(networks, parts)))
             if i - int(np.argmin(losses)) >= 2:
                 break
         return found
@@ -200,8 +217,9 @@ class Ladder:
         ridges, few = list(first), self._settings.n_first_folds
         if len(self._parts) <= few:
             return first
-        on_first = self._trials.on(self._parts[:few])
-        best = int(np.argmin([on_first.score(first[ridge]) for ridge in ridges]))
+        parts = self._parts[:few]
+        held = HeldOut(parts)
+        best = int(np.argmin([held.prudent(self._logits(first[r], parts)) for r in ridges]))
         near = ridges[max(0, best - 1) : best + 2]
         rest = self._walked(self._parts[few:], np.array(near))
         return {ridge: first[ridge] + networks for ridge, networks in rest.items()}
@@ -213,7 +231,7 @@ class Ladder:
         parts = self._parts[: self._settings.n_first_folds]
         held = HeldOut(parts)
         n = len(held.Y)
-        losses = [held.losses(self._logits(networks)) for networks in first.values()]
+        losses = [held.losses(self._logits(networks, parts)) for networks in first.values()]
         best = min(losses, key=held.mean)
         simple = min((held.losses(logits[:n]) for logits in (shares, line)), key=held.mean)
         more, spread = held.excess(best, simple)
@@ -221,7 +239,7 @@ class Ladder:
 
     def _ridge_of(self, found: dict[float, list[Weights]]) -> tuple[float, list[Weights]]:
         """Return the ridge with the smallest loss, and its networks."""
-        ridge = min(found, key=lambda ridge: self._trials.score(found[ridge]))
+        ridge = min(found, key=lambda ridge: self._score(found[ridge]))
         return ridge, found[ridge]
 
     def _narrowed(
@@ -230,17 +248,19 @@ class Ladder:
         """Prune the networks of all folds alike as long as they are as good."""
         settings, trials = self._settings, self._trials
         networks = [trials.without_negligible(network) for network in networks]
-        best, lowest, worse = self._logits(networks), trials.score(networks), 0
-        width, widths, kept = max(n.n_neurons for n in networks), [], 0
+        best, lowest, worse = self._logits(networks), self._score(networks), 0
+        width, kept = max(network.n_neurons for network in networks), 0
+        widths: list[int] = []
         while width > 0 and worse < settings.pruning.patience:
             width = int(width * settings.pruning.kept_share)
             self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")
             networks = [largest(network, width) for network in networks]
             networks = trials.corrected(networks, ridge, settings.fold_steps)
             widths.append(width)
-            loss = trials.score(networks)
+            loss = self._score(networks)
             if loss < settings.pruning.as_good * lowest:
-                best, lowest, worse, kept = self._logits(networks), min(lowest, loss), 0, len(widths)
+                best, lowest = self._logits(networks), min(lowest, loss)
+                worse, kept = 0, len(widths)
             else:
                 worse += 1
         return best, ridge, tuple(widths[:kept])
@@ -249,12 +269,12 @@ class Ladder:
 
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
-        found = self._on_all(self._walked(self._parts[: self._settings.n_first_folds], self._ridges()))
-        ridge, networks = self._ridge_of(found)
-        logits, widths = self._logits(networks), ()
+        first = self._parts[: self._settings.n_first_folds]
+        ridge, networks = self._ridge_of(self._on_all(self._walked(first, self._ridges())))
+        logits, widths = self._logits(networks), tuple[int, ...]()
         if not self._plan.limits.exact:
             logits, ridge, widths = self._narrowed(ridge, networks)
-        expected = self._held.mean(self._held.losses(logits))
+        expected = self._held.prudent(logits)
         return Rung(None, ridge=ridge, widths=widths, expected=expected)
 
     def _blend(
@@ -267,21 +287,26 @@ class Ladder:
         widths: tuple[int, ...],
     ) -> Rung:
         """Return the simplest blend that is nearly as good as the best."""
-        best = []
-        for rungs in range(3 if network is not None else 2):
-            tried = [
-                (a, b, self._held.losses(shares + a * (line - shares) + (
-                    0.0 if network is None else b * (network - shares))))
-                for a, b in self._weights(rungs)
-            ]  # fmt: skip
-            best.append(min(tried, key=lambda found: self._held.mean(found[2])))
-        for a, b, losses in best:
-            more, spread = self._held.excess(losses, best[-1][2])
-            if more <= self._settings.near_tie * spread:
-                break
-        expected = self._held.mean(losses)
-        n_neurons = 0 if b == 0 else None
-        return Rung(n_neurons, line_ridge, ridge, a, b, widths, expected)
+        held, other = self._held, shares if network is None else network
+
+        def logits(weights: tuple[float, float]) -> Float64:
+            a, b = weights
+            return np.asarray(shares + a * (line - shares) + b * (other - shares))
+
+        n_rungs = 2 if network is None else 3
+        best = [
+            min(self._weights(rungs), key=lambda weights: held.prudent(logits(weights)))
+            for rungs in range(n_rungs)
+        ]
+        lowest = held.losses(logits(best[-1]))
+
+        def is_as_good(weights: tuple[float, float]) -> bool:
+            more, spread = held.excess(held.losses(logits(weights)), lowest)
+            return more <= self._settings.near_tie * spread
+
+        a, b = next(weights for weights in best if is_as_good(weights))
+        expected = held.prudent(logits((a, b)))
+        return Rung(0 if b == 0 else None, line_ridge, ridge, a, b, widths, expected)
 
     def _weights(self, rungs: int) -> list[tuple[float, float]]:
         """Return the weights `a`, `b` to try: a grid, or only whole ones for a given ridge."""

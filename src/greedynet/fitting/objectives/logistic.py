@@ -19,17 +19,24 @@ from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
-from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
+from greedynet.losses.logistic import (
+    RIDGE,
+    Logistic,
+    LogisticFactor,
+    log_loss,
+    losses_and_residual,
+)
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.blocks import Blocks
-from greedynet.rows.rare_classes import ClassSamples
+from greedynet.rows.classes import class_numbers
+from greedynet.rows.rare_classes import ClassSamples, at_most
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
 from greedynet.rows.scaling import InputScaling, OutputScaling
-from greedynet.rows.splitting import n_of_others, stratified_folds
+from greedynet.rows.splitting import Split, n_of_others, stratified_folds
 from greedynet.support.context import FitContext
 
 
@@ -88,8 +95,46 @@ class LogLoss(Objective):
         n_neurons = self._grown_to(problem)
         if not problem.is_corrected or problem.validation is not None:
             return Decision(n_neurons)
-        rung = self._ladder(problem, self._parts(problem, n_neurons)).decided()
+        parts = self._parts(problem, n_neurons)
+        ladder = self._ladder(problem, parts) if parts else None
+        if ladder is None or len(problem.rows) < problem.settings.logistic.least_judged:
+            return self._undecided(problem, ladder, n_neurons)
+        rung = ladder.decided()
         return rung if rung.n_neurons is not None else replace(rung, n_neurons=n_neurons)
+
+    def _undecided(self, problem: Problem, ladder: Ladder | None, n_neurons: int) -> Rung:
+        """Return a logistic regression with a customary ridge, for a handful of rows."""
+        plan = problem.plan
+        ridge = 1.0 / len(problem.rows) if plan.alpha is None else plan.alpha
+        if plan.limits.exact or not plan.linear_term:
+            return Rung(n_neurons, ridge=ridge)
+        expected = None if ladder is None else ladder.loss_of_line(ridge)
+        return Rung(0, line_ridge=ridge, line=1.0, network=0.0, expected=expected)
+
+    def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
+        """Return the path with the expected log-loss of the network that is kept."""
+        if growth.reason is StopReason.CALLBACK:
+            return path
+        if path.scores is not None and path.validation_errors is not None:
+            kept = int(path.best_n_nodes - path.n_nodes[0])
+            return replace(path, expected_error=float(path.scores[kept]))
+        return replace(path, expected_error=self._loss_on_folds(problem))
+
+    def _loss_on_folds(self, problem: Problem) -> float | None:
+        """Return the mean held-out log-loss of networks grown in the same way on folds."""
+        losses, weights = [], []
+        context = problem.context.branch("expected")
+        for i, (train, held) in enumerate(self._folds(problem)):
+            context.tell(f"expected error: fold {i + 1}")
+            of_fold = context.branch(f"fold {i}")
+            part = Problem(TrainingData(train), problem.plan, self, None, of_fold)
+            grown = part.path(part.grow(part.start(0, of_fold), part.reach)).kept
+            logits = grown.predict(held.X).reshape(len(held), -1)
+            losses.append(losses_and_residual(logits, held.Y)[0])
+            weights.append(np.ones(len(held)) if held.weights is None else held.weights)
+        if not losses:
+            return None
+        return float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
 
     def _grown_to(self, problem: Problem) -> int:
         """Return how many neurons to grow: few rows do not support many."""
@@ -101,14 +146,36 @@ class LogLoss(Objective):
 
     def _parts(self, problem: Problem, n_neurons: int) -> list[Part]:
         """Return the folds, each scaled by its own training rows."""
-        folds = stratified_folds(
-            problem.sample, problem.plan.random_state, problem.settings.logistic.folds
-        )
         context = problem.context.branch("ladder")
         return [
-            self._part(train.canonical(0), held, problem.plan, n_neurons, context.branch(f"fold {i}"))
-            for i, (train, held) in enumerate(folds)
+            self._part(train, held, problem.plan, n_neurons, context.branch(f"fold {i}"))
+            for i, (train, held) in enumerate(self._folds(problem))
         ]
+
+    def _folds(self, problem: Problem) -> list[Split]:
+        """Return the given folds, or stratified ones of the rows, in original units."""
+        plan, settings = problem.plan, problem.settings.logistic.folds
+        folds = problem.folds
+        if folds is None:
+            if plan.limits.exact or not problem.is_corrected:
+                settings = replace(settings, max_repeats=1)
+            folds = stratified_folds(problem.sample, plan.random_state, settings)
+        return [split for fold in folds for split in self._usable(*fold, plan)]
+
+    def _usable(self, train: Rows, held: Rows, plan: Plan) -> list[Split]:
+        """Return samples of a fold; none if the training rows have one class, or all rows."""
+        if train is held:
+            return []
+        sampling = self.sampling(train, plan)
+        if sampling is not None:
+            train, held = (
+                at_most(part, sampling.size, plan.random_state, sampling.settings.rare_share)
+                for part in (train, held)
+            )
+        known = np.unique(class_numbers(train.Y))
+        # Rows of classes that no training row has say nothing about the candidates.
+        held = held.take(np.flatnonzero(np.isin(class_numbers(held.Y), known)))
+        return [(train.canonical(0), held)] if len(known) > 1 and len(held) else []
 
     def _part(
         self, train: Rows, held: Rows, plan: Plan, n_neurons: int, context: FitContext
@@ -149,7 +216,11 @@ class LogLoss(Objective):
                 network = trials.corrected_on(most, network, share * rung.ridge)
         final = blended(shares, line, network, rung)
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
-        return Finished(_network(final, problem), loss, rung.expected, rung.expected)
+        told = rung.expected
+        if held_out is not None:
+            logits = final.logits(held_out.X, plan.activation)
+            told = log_loss(logits, held_out.Y, held_out.weights)
+        return Finished(_network(final, problem), loss, told, told)
 
 
 def grown_weights(growth: Growth, problem: Problem) -> Weights:
