@@ -78,6 +78,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     _error_name: str
     # Whether held-out rows preserve the class proportions.
     _stratified: ClassVar[bool] = False
+    # What a checkpoint must have in common with a fit beside parameters and data.
+    _recipe: ClassVar[dict[str, str]] = {}
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
@@ -242,7 +244,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
-            return {"estimator": type(self).__name__, **asked, "seed": str(seed), **of_data}
+            said = {"estimator": type(self).__name__, **self._recipe, **asked}
+            return {**said, "seed": str(seed), **of_data}
 
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(

@@ -138,6 +138,8 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     _most_nodes = 100
     _error_name = "log-loss"
     _stratified = True
+    # Files of fits whose folds shared one growth have other intermediate results.
+    _recipe: ClassVar[dict[str, str]] = {"folds": "with networks of their own"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],

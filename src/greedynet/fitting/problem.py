@@ -250,10 +250,11 @@ class Problem:
         if finished is None:
             return path
         kept = self.limits.kept(finished.network.n_neurons)
+        grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
         return replace(
             path,
             best_n_nodes=finished.network.n_nodes,
-            stop_reason=self._reason(kept if growth.candidates else growth.reason),
+            stop_reason=self._reason(kept if grown_as_decided else growth.reason),
             finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,

@@ -128,7 +128,7 @@ class Ladder:
         self._parts, self._trials = parts, trials
         self._plan, self._context = trials.plan, trials.context
         self._settings: LogisticSettings = trials.plan.settings.logistic
-        self._held, self._repeats = HeldOut(parts, repeats), repeats
+        self._held = HeldOut(parts, repeats)
 
     def _logits(self, networks: Sequence[Weights], parts: Sequence[Part] | None = None) -> Float64:
         """Return the logits of the held-out rows of folds, one network for each."""
@@ -153,7 +153,7 @@ class Ladder:
     def loss_of_line(self, ridge: float) -> float:
         """Return the held-out loss of logistic regressions with a given ridge."""
         networks = [shares_weights(part.train) for part in self._parts]
-        networks = self._trials.corrected(networks, ridge, self._settings.line_steps)
+        networks = self._trials.corrected(self._parts, networks, ridge, self._settings.line_steps)
         return self._score(networks)
 
     # The rungs.
@@ -169,7 +169,7 @@ class Ladder:
         best, since = (np.inf, 0.0, np.empty(0)), 0
         for ridge in ridges:
             self._context.tell(f"logistic regression: ridge {ridge:.1e}")
-            networks = self._trials.corrected(networks, ridge, settings.line_steps)
+            networks = self._trials.corrected(self._parts, networks, ridge, settings.line_steps)
             logits = self._logits(networks)
             loss = self._held.prudent(logits)
             since = 0 if loss < best[0] else since + 1
@@ -201,11 +201,10 @@ class Ladder:
         networks, held = [part.grown for part in parts], HeldOut(parts)
         found: dict[float, list[Weights]] = {}
         losses: list[float] = []
-        trials = self._trials.on(parts)
         for i, ridge in enumerate(ridges):
             self._context.tell(f"choosing the ridge: {ridge:.1e} on {len(parts)} folds")
             steps = self._settings.fold_steps * (2 if i == 0 else 1)
-            networks = trials.corrected(networks, ridge, steps)
+            networks = self._trials.corrected(parts, networks, ridge, steps)
             found[float(ridge)] = networks
             losses.append(held.prudent(self._logits(networks, parts)))
             if i - int(np.argmin(losses)) >= 2:
@@ -255,7 +254,7 @@ class Ladder:
             width = int(width * settings.pruning.kept_share)
             self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")
             networks = [largest(network, width) for network in networks]
-            networks = trials.corrected(networks, ridge, settings.fold_steps)
+            networks = trials.corrected(self._parts, networks, ridge, settings.fold_steps)
             widths.append(width)
             loss = self._score(networks)
             if loss < settings.pruning.as_good * lowest:
@@ -306,7 +305,8 @@ class Ladder:
 
         a, b = next(weights for weights in best if is_as_good(weights))
         expected = held.prudent(logits((a, b)))
-        return Rung(0 if b == 0 else None, line_ridge, ridge, a, b, widths, expected)
+        is_straight = b == 0 or 0 in widths
+        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected)
 
     def _weights(self, rungs: int) -> list[tuple[float, float]]:
         """Return the weights `a`, `b` to try: a grid, or only whole ones for a given ridge."""

@@ -1,7 +1,8 @@
 """`LogLoss`: classification, with logits that share one hidden layer.
 
-Neurons are added one by one, each the best for `y - p`, the residual of the current logistic model.
-Then ridge and width are chosen by cross-validation, and all weights are corrected jointly.
+Ridge and width are chosen first, by a ladder of candidates on folds. Then neurons are added one by
+one, each the best for `y - p`, the residual of the current logistic model, and all weights are
+corrected jointly.
 """
 
 from collections.abc import Sequence
@@ -189,7 +190,7 @@ class LogLoss(Objective):
         return Part(problem.rows, problem.coordinates.apply(held), grow)
 
     def _ladder(self, problem: Problem, parts: Sequence[Part]) -> Ladder:
-        trials = Trials(parts, problem.plan, problem.context.branch("descents"))
+        trials = Trials(problem.plan, problem.context.branch("descents"))
         n_held = sum(len(part.held) for part in parts)
         return Ladder(parts, trials, n_held / len(problem.rows))
 
@@ -204,7 +205,7 @@ class LogLoss(Objective):
         most = problem.coordinates.apply(problem.samples.many)
         # The ridge is relative to the mean loss: it decreases with the number of rows.
         share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
-        trials = Trials([], plan, problem.context.branch("last descents"))
+        trials = Trials(plan, problem.context.branch("last descents"))
         shares = shares_weights(most)
         line = network = shares
         if rung.line > 0:

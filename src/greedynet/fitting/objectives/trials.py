@@ -1,7 +1,7 @@
-"""Networks of a classifier, corrected on folds and scored on the held-out rows."""
+"""Networks of a classifier, corrected and pruned on folds or on all rows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +9,6 @@ import numpy as np
 from greedynet.correction.log_loss_descent import Weights, descend
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.settings import LogisticSettings
-from greedynet.losses.logistic import log_loss
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
@@ -38,22 +37,16 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Networks corrected on folds and scored on the held-out rows.
+    """Corrects networks, on folds or on all rows.
 
     Attributes
     ----------
-    folds : sequence of Part
     plan : Plan
     context : FitContext
     """
 
-    folds: Sequence[Part]
     plan: Plan
     context: FitContext = field(default_factory=FitContext)
-
-    def on(self, folds: Sequence[Part]) -> "Trials":
-        """Return trials on other folds."""
-        return replace(self, folds=folds)
 
     @property
     def _settings(self) -> LogisticSettings:
@@ -76,23 +69,14 @@ class Trials:
         self.context.tell(f"correcting {len(start.W)} neurons")
         return self.descend(rows, start, ridge, self._settings.final_steps)
 
-    def corrected(self, starts: Sequence[Weights], ridge: float, n_steps: int) -> list[Weights]:
-        """Correct on every fold, each from its own start."""
+    def corrected(
+        self, parts: Sequence[Part], starts: Sequence[Weights], ridge: float, n_steps: int
+    ) -> list[Weights]:
+        """Correct on the training rows of every fold, each from its own start."""
         return [
             self.descend(part.train, start, ridge, n_steps)
-            for part, start in zip(self.folds, starts, strict=True)
+            for part, start in zip(parts, starts, strict=True)
         ]
-
-    def score(self, networks: Sequence[Weights]) -> float:
-        """Mean log-loss of the held-out rows."""
-        total = rows = 0.0
-        for part, network in zip(self.folds, networks, strict=True):
-            held = part.held
-            weight = float(len(held) if held.weights is None else held.weights.sum())
-            logits = network.logits(held.X, self.plan.activation)
-            total += weight * log_loss(logits, held.Y, held.weights)
-            rows += weight
-        return total / rows
 
     def without_negligible(self, network: Weights) -> Weights:
         """Remove neurons that are next to nothing."""
