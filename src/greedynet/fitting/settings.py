@@ -129,6 +129,8 @@ class LogisticSettings:
         better after which no smaller one is tried.
     n_first_folds : int
         On this many folds all ridges are tried; on the others only those near the best.
+    clearly_worse : float
+        No larger ridge is tried after two with a loss above this multiple of the smallest.
     hopeless : float
         Networks that are worse on the first folds than something simpler, by this many standard
         errors, are not tried on the others.
@@ -156,6 +158,7 @@ class LogisticSettings:
     line_steps: int = 100
     line_patience: int = 3
     n_first_folds: int = 2
+    clearly_worse: float = 1.01
     hopeless: float = 1.0
     near_tie: float = 0.5
     n_blends: int = 10

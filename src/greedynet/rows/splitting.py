@@ -41,12 +41,18 @@ class FoldSettings:
     enough, enough_of_others : int
         Folds are used until this many rows have been held out, and this many outside the largest
         class: more would add little.
+    few_distinct, least_copies, most_copies
+        At most so many distinct rows, of which each stands for at least so many copies on average,
+        are a table of categories; the rarest has fewer than `most_copies`.
     """
 
     n_folds: int = 5
     max_repeats: int = 2
     enough: int = 600
     enough_of_others: int = 200
+    few_distinct: int = 250
+    least_copies: float = 4.0
+    most_copies: int = 2_000
 
 
 def hold_out(
@@ -196,7 +202,13 @@ def _taken(rows: Rows, splitter: Any, groups: NDArray[Any] | None, stratified: b
 
 
 def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Split]:
-    """Return stratified folds, until enough rows have been held out."""
+    """Return stratified folds, until enough rows have been held out.
+
+    Copies of a few distinct rows are split one by one; see `n_copies`.
+    """
+    copies = n_copies(rows, settings)
+    if copies is not None:
+        rows = Rows(np.repeat(rows.X, copies, axis=0), np.repeat(rows.Y, copies, axis=0))
     labels = class_numbers(rows.Y)
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
     # A class of one row cannot be in both parts: it is always used for training.
@@ -215,6 +227,24 @@ def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Spli
         (rows.take(np.sort(np.r_[single, many[train]])), rows.take(many[held]))
         for train, held in splits
     ]
+
+
+def n_copies(rows: Rows, settings: FoldSettings) -> NDArray[np.intp] | None:
+    """Return how many copies each of a few distinct rows stands for; None for other rows.
+
+    A table of categories has few distinct rows, each very often: to hold out all copies of one
+    would be to ask for the class of a category that was never seen. Other weights are no copies.
+    """
+    if rows.weights is None or len(rows) > settings.few_distinct:
+        return None
+    # Weights have the mean 1: so many copies of the rarest row make all numbers whole.
+    rarest = np.arange(1.0, settings.most_copies)
+    copies = rows.weights / rows.weights.min() * rarest[:, None]
+    whole = np.flatnonzero((np.abs(copies - np.rint(copies)) < 1e-7 * copies).all(axis=1))
+    if not len(whole) or copies[whole[0]].mean() < settings.least_copies:
+        return None
+    found = np.rint(copies[whole[0]])
+    return np.ceil(found * min(1.0, CANONICAL_ROWS / found.sum())).astype(np.intp)
 
 
 def n_of_others(rows: Rows) -> int:

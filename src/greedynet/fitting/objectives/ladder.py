@@ -207,7 +207,8 @@ class Ladder:
             networks = self._trials.corrected(parts, networks, ridge, steps)
             found[float(ridge)] = networks
             losses.append(held.prudent(self._logits(networks, parts)))
-            if i - int(np.argmin(losses)) >= 2:
+            # Between tiny ridges nothing may change: that is no reason to stop.
+            if min(losses[-2:]) > self._settings.clearly_worse * min(losses):
                 break
         return found
 

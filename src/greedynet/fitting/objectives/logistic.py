@@ -37,7 +37,7 @@ from greedynet.rows.rare_classes import ClassSamples, at_most
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
 from greedynet.rows.scaling import InputScaling, OutputScaling
-from greedynet.rows.splitting import Split, n_of_others, stratified_folds
+from greedynet.rows.splitting import Split, n_copies, n_of_others, stratified_folds
 from greedynet.support.context import FitContext
 
 
@@ -98,7 +98,7 @@ class LogLoss(Objective):
             return Decision(n_neurons)
         parts = self._parts(problem, n_neurons)
         ladder = self._ladder(problem, parts) if parts else None
-        if ladder is None or len(problem.rows) < problem.settings.logistic.least_judged:
+        if ladder is None or self._n_judged(problem) < problem.settings.logistic.least_judged:
             return self._undecided(problem, ladder, n_neurons)
         rung = ladder.decided()
         return rung if rung.n_neurons is not None else replace(rung, n_neurons=n_neurons)
@@ -176,7 +176,7 @@ class LogLoss(Objective):
         known = np.unique(class_numbers(train.Y))
         # Rows of classes that no training row has say nothing about the candidates.
         held = held.take(np.flatnonzero(np.isin(class_numbers(held.Y), known)))
-        return [(train.canonical(0), held)] if len(known) > 1 and len(held) else []
+        return [(train.canonical(), held)] if len(known) > 1 and len(held) else []
 
     def _part(
         self, train: Rows, held: Rows, plan: Plan, n_neurons: int, context: FitContext
@@ -192,7 +192,12 @@ class LogLoss(Objective):
     def _ladder(self, problem: Problem, parts: Sequence[Part]) -> Ladder:
         trials = Trials(problem.plan, problem.context.branch("descents"))
         n_held = sum(len(part.held) for part in parts)
-        return Ladder(parts, trials, n_held / len(problem.rows))
+        return Ladder(parts, trials, n_held / self._n_judged(problem))
+
+    def _n_judged(self, problem: Problem) -> int:
+        """Return the number of rows that folds hold out, with the copies that are split."""
+        copies = n_copies(problem.sample, problem.settings.logistic.folds)
+        return len(problem.rows) if copies is None else int(copies.sum())
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Correct all weights with the ridge and the width that were chosen, and blend."""
