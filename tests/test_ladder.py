@@ -69,7 +69,8 @@ def test_a_line_where_a_line_is_right():
         assert loss < 1.1 * other
         assert 0.7 < loss / model.expected_error_ < 1.5
         widths.append(model.n_nodes_)
-    assert np.median(widths) == 2
+    assert min(widths) == 2
+    assert max(widths) < 8
 
 
 def test_a_network_where_it_pays():
