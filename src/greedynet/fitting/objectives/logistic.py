@@ -104,9 +104,9 @@ class LogLoss(Objective):
         return rung if rung.n_neurons is not None else replace(rung, n_neurons=n_neurons)
 
     def _undecided(self, problem: Problem, ladder: Ladder | None, n_neurons: int) -> Rung:
-        """Return a logistic regression with a customary ridge, for a handful of rows."""
+        """Return a logistic regression with a mild ridge, for a handful of rows."""
         plan = problem.plan
-        ridge = 1.0 / len(problem.rows) if plan.alpha is None else plan.alpha
+        ridge = 0.1 / len(problem.rows) if plan.alpha is None else plan.alpha
         if plan.limits.exact or not plan.linear_term:
             return Rung(n_neurons, ridge=ridge)
         expected = None if ladder is None else ladder.loss_of_line(ridge)
