@@ -13,8 +13,9 @@ from greedynet.correction.log_loss_descent import Weights, descend
 from greedynet.fitting.construct import construct
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LogLoss, logistic, trials
+from greedynet.fitting.objectives.ladder import HeldOut, Ladder, Rung, blended, shares_weights
 from greedynet.fitting.objectives.logistic import grown_weights
-from greedynet.fitting.objectives.trials import Trials, ridges_for
+from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, neuron_cost
@@ -615,88 +616,125 @@ def test_where_every_class_has_one_row_they_are_judged_as_they_are():
 # Ridge and width
 
 
-@pytest.mark.parametrize("lowest", [-6.3, -5.0, -4.21])
-@pytest.mark.parametrize("curvature", [1e-3, 2.0])
-def test_the_lowest_point_of_a_parabola(lowest, curvature):
-    x = np.array([-9.0, -7.5, -6.0, -4.5, -3.0])
-    y = 0.3 + curvature * (x - lowest) ** 2
-    assert trials._lowest(x, y) == pytest.approx(np.exp(lowest), rel=1e-6)
+def part_of(train, held, start=None):
+    return Part(train, held, lambda: some_weights(8) if start is None else start)
 
 
-def test_the_smallest_of_values_that_have_no_lowest_point_between():
-    x = np.log([1.0, 2.0, 4.0, 8.0])
-    assert trials._lowest(x, np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(1.0)
-    assert trials._lowest(x, np.array([4.0, 3.0, 2.0, 1.0])) == pytest.approx(8.0)
-    assert trials._lowest(x, np.array([3.0, 3.0, 3.0, 3.0])) == pytest.approx(1.0)
-    assert trials._lowest(x[:1], np.array([4.0])) == pytest.approx(1.0)
-    # The parabola ends between the neighbours, whatever the values.
-    assert 2 < trials._lowest(x, np.array([9.0, 1.1, 1.0, 9.0])) < 4
+def parts_of(rows, start=None):
+    return [part_of(*fold, start) for fold in stratified_folds(rows, 0, FOLDS)]
 
 
-def trials_of(rows, **settings):
-    return Trials(stratified_folds(rows, 0, FOLDS), plan_of(**settings))
+def decided(rows, max_neurons=8, start=None, **settings):
+    return Ladder(parts_of(rows, start), Trials(plan_of(max_neurons, **settings)), 2.0).decided()
 
 
-def test_held_out_rows_count_by_their_weights():
-    rows = some_rows(90, n_outputs=3, weighted=True)
-    trials = trials_of(rows)
-    networks = [some_weights(4, n_outputs=3, seed=i) for i in range(len(trials.folds))]
-    losses, weights = [], []
-    for (_, held), network in zip(trials.folds, networks, strict=True):
-        losses.append(
-            losses_and_residual(network.logits(held.X, get_activation("relu")), held.Y)[0]
-        )
-        weights.append(held.weights)
-    wanted = np.average(np.concatenate(losses), weights=np.concatenate(weights))
-    assert trials.score(networks) == pytest.approx(wanted, rel=1e-12)
+def crossed_rows(n=200, seed=0):
+    """Classes that no affine function tells apart."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (n, 2))
+    return Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
+
+
+@each_number_of_outputs
+@weighted_or_not
+def test_losses_of_held_out_rows(n_outputs, weighted):
+    """The mean is weighted; half a row of another class is added to what is told."""
+    rows = some_rows(90, n_outputs=n_outputs, weighted=weighted)
+    parts = parts_of(rows)
+    Y = np.concatenate([part.held.Y for part in parts])
+    weights = np.concatenate([weight_of(part.held) for part in parts])
+    logits = np.random.default_rng(0).normal(size=Y.shape)
+    held, losses = HeldOut(parts, 2.0), losses_and_residual(logits, Y)[0]
+    mean = np.average(losses, weights=weights)
+    assert held.mean(held.losses(logits)) == pytest.approx(mean, rel=1e-12)
+    p = probabilities(logits)
+    others = [-np.log(np.delete(row, k)).mean() for row, k in zip(p, labels_of(Y), strict=True)]
+    n = len(Y) / 2
+    wanted = (n * mean + 0.5 * np.average(others, weights=weights)) / (n + 0.5)
+    assert held.prudent(logits) == pytest.approx(wanted, rel=1e-12)
+    more, spread = held.excess(losses, np.zeros(len(losses)))
+    assert more == pytest.approx(mean)
+    if not weighted:
+        # Every row is held out twice.
+        assert spread == pytest.approx(losses.std() / np.sqrt(n), rel=1e-12)
+
+
+@each_number_of_outputs
+@weighted_or_not
+def test_a_network_of_the_shares(n_outputs, weighted):
+    rows = some_rows(90, n_outputs=n_outputs, weighted=weighted)
+    weights = shares_weights(rows)
+    p = probabilities(weights.logits(rows.X, get_activation("relu")))
+    wanted = np.average(np.c_[1 - rows.Y, rows.Y][:, -max(2, n_outputs) :], axis=0,
+                        weights=rows.weights)  # fmt: skip
+    np.testing.assert_allclose(p, np.tile(wanted, (90, 1)), rtol=1e-12)
+
+
+def test_a_blend_has_the_blended_logits():
+    X, sigma = np.random.default_rng(0).normal(size=(20, 2)), get_activation("relu")
+    shares, line, network = some_weights(0, seed=1), some_weights(0, seed=2), some_weights(4)
+    final = blended(shares, line, network, Rung(line=0.3, network=0.6))
+    parts = [w.logits(X, sigma) for w in (shares, line, network)]
+    wanted = np.tensordot([0.1, 0.3, 0.6], parts, 1)
+    np.testing.assert_allclose(final.logits(X, sigma), wanted, rtol=1e-10, atol=1e-12)
 
 
 def test_noise_gets_a_larger_ridge_than_what_can_be_learned():
+    clear = crossed_rows()
+    coin = np.random.default_rng(1).integers(0, 2, (200, 1)).astype(float)
+    # Without an affine term nothing but networks is tried.
+    start = some_weights(8, affine=False)
+    rungs = [decided(rows, start=start, linear_term=False) for rows in (clear, Rows(clear.X, coin))]
+    assert 10 * rungs[0].ridge < rungs[1].ridge
+    assert all(RIDGES[0] * 0.999 <= rung.ridge <= RIDGES[-1] * 1.001 for rung in rungs)
+
+
+def test_every_rung_where_it_is_right():
     rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (200, 2))
-    clear = Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
-    noise = Rows(X, rng.integers(0, 2, (200, 1)).astype(float))
-    start = some_weights(8)
-    ridges = [trials_of(rows).best_ridge(start) for rows in (clear, noise)]
-    assert 10 * ridges[0] < ridges[1]
-    assert all(RIDGES[0] * 0.999 <= ridge <= RIDGES[-1] * 1.001 for ridge in ridges)
+    X = rng.uniform(-1, 1, (300, 2))
+    straight = (rng.uniform(size=(300, 1)) < 1 / (1 + np.exp(-4 * X[:, :1]))).astype(float)
+    coin = rng.integers(0, 2, (300, 1)).astype(float)
+    noise, line, network = (
+        decided(rows) for rows in (Rows(X, coin), Rows(X, straight), crossed_rows(300))
+    )
+    assert (noise.line, noise.network, noise.n_neurons) == (0, 0, 0)
+    assert noise.expected == pytest.approx(np.log(2), rel=0.02)
+    assert line.line > 0.5
+    assert (line.network, line.n_neurons) == (0, 0)
+    assert network.network > 0.5
+    assert network.n_neurons is None
+    assert network.expected < 0.5 * line.expected < 0.5 * noise.expected
 
 
 def test_neurons_that_are_next_to_nothing_are_never_kept():
-    X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    rows = Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
-    trials, start = trials_of(rows), some_weights(9)
-    start = trials.descend(rows, start, 1e-3, 200)
+    rows, trials = crossed_rows(), Trials(plan_of())
+    start = trials.descend(rows, some_weights(9), 1e-3, 200)
     for tiny in (0.0, 1e-5):
         C = start.C.copy()
         C[[1, 4]] *= tiny
-        network = trials.narrowed(replace(start, C=C), 1e-3)
+        network = trials.narrowed_on(rows, replace(start, C=C), 1e-3, [])
         kept = [row.tolist() in start.W[[1, 4]].tolist() for row in network.W]
         assert len(network.W)
         assert not any(kept)
         assert (network.sizes > 1e-3 * network.sizes.max()).all()
     # If all are nothing, nothing is kept.
-    assert len(trials.narrowed(replace(start, C=0 * start.C), 1e-3).W) == 0
+    assert len(trials.narrowed_on(rows, replace(start, C=0 * start.C), 1e-3, []).W) == 0
+
+
+def test_the_largest_neurons_are_taken_in_their_order():
+    start = some_weights(12)
+    network = largest(start, 5)
+    at = [start.W.tolist().index(row) for row in network.W.tolist()]
+    assert at == sorted(at)
+    assert network.sizes.min() >= np.delete(start.sizes, at).max()
 
 
 def test_neurons_that_do_not_pay_are_left_out_and_others_are_not():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (300, 2))
-    straight = Rows(X, (X[:, :1] + 0.3 * rng.standard_normal((300, 1)) > 0).astype(float))
-    crossed = Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
-    widths = []
-    for rows in (straight, crossed):
-        trials = trials_of(rows)
-        start = trials.descend(rows, some_weights(12), 1e-2, 100)
-        network = trials.narrowed(start, 1e-2)
-        widths.append(len(network.W))
-        # The largest neurons are taken as they are, in their order.
-        at = [start.W.tolist().index(row) for row in network.W.tolist()]
-        assert at == sorted(at)
-        left_out = np.delete(start.sizes, at)
-        assert network.sizes.min(initial=np.inf) >= left_out.max(initial=0.0)
-    assert widths[0] <= 2
-    assert 3 <= widths[1] < 12
+    rows = crossed_rows(300)
+    start = Trials(plan_of()).descend(rows, some_weights(12), 1e-3, 100)
+    rung = decided(rows, max_neurons=12, start=start)
+    assert rung.network > 0
+    assert all(a > b for a, b in zip(rung.widths[:-1], rung.widths[1:], strict=True))
+    assert 3 <= rung.widths[-1] < 12
 
 
 # From the growth to weights
@@ -799,39 +837,44 @@ def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
 def test_the_ridge_says_the_same_to_more_rows(monkeypatch, alpha):
     """A correction on four times as many rows gets a fourth of the ridge; `alpha` is as given."""
     sampled = FitSettings(sampling=SamplingSettings(least=200, most=200))
-    seen = []
+    seen, rungs = [], []
 
     def descents(rows, start, ridge, *arguments, **settings):
-        seen.append((len(rows), n_of_others(rows), ridge))
+        seen.append((len(rows), n_of_others(rows), start.n_neurons > 0, ridge))
         return descend(rows, start, ridge, *arguments, **settings)
 
     monkeypatch.setattr(trials, "descend", descents)
-    best = Trials.best_ridge
-    chosen = []
-    monkeypatch.setattr(Trials, "best_ridge", lambda *a: chosen.append(best(*a)) or chosen[-1])
+    choose = Ladder.decided
+    monkeypatch.setattr(Ladder, "decided", lambda *a: rungs.append(choose(*a)) or rungs[-1])
     rows = some_rows(800, noise=0.3)
     constructed(rows, correct=True, max_neurons=4, alpha=alpha, settings=sampled)
-    ((_, n_all, last),) = {found for found in seen if found[0] == 800}
+    (rung,) = rungs
+    (n_all,) = {found[1] for found in seen if found[0] == 800}
+    last = {found[2]: found[3] for found in seen if found[0] == 800}
     if alpha is not None:
-        assert last == alpha
+        assert set(last.values()) == {alpha}
         return
+    assert rung.network > 0
     n_sample = n_of_others(at_most(rows, 200, 0))
-    assert last == pytest.approx(chosen[0] * n_sample / n_all)
-    assert 0.2 < last / chosen[0] < 0.3
+    assert last[True] == pytest.approx(rung.ridge * n_sample / n_all)
+    assert 0.2 < last[True] / rung.ridge < 0.3
+    if rung.line > 0:
+        assert last[False] == pytest.approx(rung.line_ridge * n_sample / n_all)
 
 
 def test_the_ridge_asked_for_is_the_ridge_taken(monkeypatch):
     rows, ridges = some_rows(), []
 
     def seen(rows, start, ridge, *arguments, **settings):
-        ridges.append(ridge)
+        ridges.append((start.n_neurons > 0, ridge))
         return descend(rows, start, ridge, *arguments, **settings)
 
     monkeypatch.setattr(trials, "descend", seen)
     constructed(rows, correct=True, max_neurons=4, alpha=0.02)
-    assert set(ridges) == {0.02}
+    assert {ridge for _, ridge in ridges} == {0.02}
     ridges.clear()
     constructed(rows, correct=True, max_neurons=4)
-    assert RIDGES[:3] == tuple(dict.fromkeys(ridges))[:3]
-    # The best of them, or one between, is the last.
-    assert RIDGES[0] <= ridges[-1] <= RIDGES[-1]
+    of_networks = [ridge for has_neurons, ridge in ridges if has_neurons]
+    assert RIDGES[:3] == tuple(dict.fromkeys(of_networks))[:3]
+    # One of them is the last.
+    assert of_networks[-1] in RIDGES

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from greedynet.estimators.checkpoint import (
     COORDINATES,
@@ -38,7 +38,7 @@ from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
-from greedynet.support.checks import check_matrix, named
+from greedynet.support.checks import check_labels, check_matrix, check_same_length, named
 from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
 from greedynet.support.journal import Journal
@@ -86,6 +86,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     _error_name: str
     # Whether held-out rows preserve the class proportions.
     _stratified: ClassVar[bool] = False
+    # What a checkpoint must have in common with a fit beside parameters and data.
+    _recipe: ClassVar[dict[str, str]] = {}
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
@@ -178,7 +180,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             fraction = 0.0
             validation = replace(validation, columns=rows.columns).canonical(merged_up_to)
         sampling = objective.sampling(rows, plan, fraction)
-        if validation is None and sampling is None:
+        # Rows held out at random would be of the same groups.
+        if validation is None and sampling is None and not needed.get("cv"):
             fraction = fraction or self._default_fraction(rows)
         if fraction > 0:
             rows, validation = hold_out(
@@ -202,6 +205,34 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             return rows
         X = np.asarray(rows.X, dtype=np.float64)
         return replace(rows, X=X, columns=canonical_columns(rows))
+
+    def _checked_groups(
+        self, groups: Any, data: Rows | Blocks, validation: Rows | None
+    ) -> NDArray[Any] | None:
+        """Return the groups of the rows; raise an error where they would have no effect."""
+        if groups is None:
+            return None
+        for name, value, instead in (
+            ("n_nodes", self.n_nodes, "use max_nodes, or omit `groups`"),
+            ("X_val", validation, "validate on whole groups, and omit `groups`"),
+            ("validation_fraction", self.validation_fraction, "write cv=5"),
+        ):
+            if value is not None:
+                got = f"{name}={value}" if name != "X_val" else "`X_val`"
+                raise ValueError(
+                    f"`groups` must be passed without `{name}`, because it determines folds, got "
+                    f"it with {got}: {instead}."
+                )
+        if not isinstance(data, Rows):
+            raise ValueError(
+                f"`groups` needs all rows in memory, got {len(data):,} rows in blocks: pass "
+                "arrays, or whole groups as `X_val` and `y_val`."
+            )
+        with named("groups"):
+            labels = column_or_1d(groups)
+        check_labels(labels, "groups", what="group")
+        check_same_length(X=data.X, groups=labels)
+        return labels
 
     def _kept_in_blocks(
         self, rows: Rows | Blocks, plan: Plan, needed: dict[str, bool]
@@ -238,7 +269,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
             if self.search != "dictionary":
                 asked[COORDINATES] = "canonical columns"
-            return {"estimator": type(self).__name__, **asked, "seed": str(seed), **of_data}
+            said = {"estimator": type(self).__name__, **self._recipe, **asked}
+            return {**said, "seed": str(seed), **of_data}
 
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(

@@ -1,13 +1,16 @@
 """`GreedyNetClassifier`."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
@@ -16,12 +19,13 @@ from greedynet.estimators.inputs import (
     class_rows,
     class_validation_rows,
 )
-from greedynet.fitting.construct import construct
+from greedynet.fitting.construct import construct, cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import probabilities
-from greedynet.rows.blocks import Blocks
+from greedynet.rows.blocks import Blocks, in_memory
 from greedynet.rows.rows import Rows
+from greedynet.rows.splitting import Split, folds_of
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
@@ -36,9 +40,12 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     All classes share one hidden layer; the outputs are logits,
     `f(x) = C' sigma(A x + b) + L' x + m`, and the class probabilities are their softmax, or the
     logistic function of a single logit for two classes. Each new neuron is the best for `y - p`,
-    the residual of the current logistic model. Then all weights are corrected jointly with a ridge;
-    ridge and width are chosen by stratified cross-validation, or by a validation set if one is
-    given.
+    the residual of the current logistic model. Then all weights are corrected jointly with a ridge.
+
+    The shares of the classes, logistic regressions and networks of several ridges and widths are
+    compared by stratified cross-validation, where every fold grows a network of its own, or by a
+    validation set if one is given. The network is a blend of the best of each; what hardly helps is
+    left out, so that labels without any relation to the inputs give a constant.
 
     A *neuron* is one hidden unit `c sigma(a . x + b)`. The number of *nodes* is the number of
     neurons plus two for the affine term `L' x + m`.
@@ -51,6 +58,10 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         Maximum number of nodes (neurons plus two for the affine term); None for 100.
     validation_fraction : float or None, default=None
         Fraction of the rows held out to choose ridge and width, instead of cross-validation.
+    cv : int, splitter, iterable or None, default=None
+        Cross-validation to choose ridge and width: the number of folds, a scikit-learn splitter, or
+        pairs of training and test positions. None for stratified folds, repeated if there are few
+        rows. Takes precedence over `validation_fraction`.
     patience : int or None, default=20
         Stop the growth after this many neurons without a better score; used if `correct=False`.
     search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
@@ -104,6 +115,9 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
+    expected_error_ : float or None
+        Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
+        no row could be held out, or if a callback stopped the growth.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -124,8 +138,11 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     _most_nodes = 100
     _error_name = "log-loss"
     _stratified = True
+    # Files of fits whose folds shared one growth have other intermediate results.
+    _recipe: ClassVar[dict[str, str]] = {"folds": "with networks of their own"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -135,6 +152,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         *,
         max_nodes: int | None = None,
         validation_fraction: float | None = None,
+        cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
         search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
@@ -154,6 +172,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
         self.validation_fraction = validation_fraction
+        self.cv = cv
         self.patience = patience
         self.search = search
         self.correct = correct
@@ -180,6 +199,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Build the network.
 
@@ -199,6 +219,9 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             Validation data by which ridge and width are chosen.
         sample_weight_val : array-like or None, default=None
             Weights of the validation rows.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The group of each row, such as a patient with several rows. Ridge and width are chosen
+            by folds that keep groups together: those of `cv`, or five if it is None.
 
         Returns
         -------
@@ -221,15 +244,28 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             )
             seed = self._seed()
             plan = self._plan(given, seed)
-            data = self._divided(given, validation, plan, objective)
-            of_data = {"training": data.rows, "validation": data.validation}
+            labels = self._checked_groups(groups, given, validation)
+            by_folds = self.cv is not None or labels is not None
+            data = self._divided(given, validation, plan, objective, cv=by_folds)
+            folds = self._folds(given, seed, labels) if by_folds and validation is None else []
+            of_data = {"training": data.rows, "validation": data.validation, "cv": folds}
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 self._checkpointed(seed, **of_data) as journal,
             ):
                 context = self._context(pool, journal)
-                on_step = self._on_step(task)
-                self._store(construct(data, plan, objective, context=context, on_step=on_step))
+                scores = None
+                if folds and not plan.correct and not plan.limits.exact:
+                    scores = cross_validate(folds, plan, objective, context.branch("folds"))
+                path = construct(
+                    replace(data, folds=folds or None),
+                    plan,
+                    objective,
+                    scores=scores,
+                    context=context,
+                    on_step=self._on_step(task),
+                )
+                self._store(path)
         return self
 
     def decision_function(self, X: ArrayLike) -> Float64:
@@ -295,6 +331,17 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         logits = self._outputs(X)
         best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def _folds(
+        self, data: Rows | Blocks, seed: int, groups: NDArray[Any] | None = None
+    ) -> list[Split]:
+        """Return the folds by which ridge and width are chosen."""
+        rows, merged_up_to = in_memory(data), self._settings.merged_up_to
+        return folds_of(rows, self.cv, seed, merged_up_to, groups, stratified=True)
+
+    def _requested_fraction(self) -> float:
+        """Return the requested fraction of held-out rows; folds take precedence."""
+        return super()._requested_fraction() if self.cv is None else 0.0
 
     def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
         limits, linear_term = self._limits()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
@@ -244,6 +244,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Build the network.
 
@@ -265,6 +266,9 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             Validation data by which the width is chosen.
         sample_weight_val : array-like or None, default=None
             Weights of the validation rows.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The group of each row, such as a patient with several rows. The width is chosen by folds
+            that keep groups together: those of `cv`, or five if it is None.
 
         Returns
         -------
@@ -280,11 +284,12 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             seed = self._seed()
             plan = self._plan(given, seed, one_output)
             objective = objective_of(plan.loss)
-            by_folds = self.cv is not None and self.n_nodes is None
+            labels = self._checked_groups(groups, given, validation)
+            by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None
             refined = self.refine is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds, refine=refined)
             climbs = self._climbs(data, plan)
-            folds = self._folds(given, seed) if by_folds and validation is None else []
+            folds = self._folds(given, seed, labels) if by_folds and validation is None else []
             if climbs and not folds:
                 folds = self._default_folds(data.rows, seed)
             of_data = {"training": data.rows, "validation": data.validation, "cv": folds}
@@ -369,9 +374,12 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             and len(data.rows) >= self._settings.fit.ladder.min_rows
         )
 
-    def _folds(self, data: Rows | Blocks, seed: int) -> list[Split]:
+    def _folds(
+        self, data: Rows | Blocks, seed: int, groups: NDArray[Any] | None = None
+    ) -> list[Split]:
         """Return the folds by which the width is chosen."""
-        return folds_of(self._in_memory(data), self.cv, seed, self._settings.merged_up_to)
+        rows = self._in_memory(data)
+        return folds_of(rows, self.cv, seed, self._settings.merged_up_to, groups)
 
     def _requested_fraction(self) -> float:
         """Return the requested fraction of held-out rows; folds take precedence."""

@@ -80,6 +80,7 @@ def _constructed(
 ) -> SelectionPath:
     """Construct a network from rows that are rounded or not."""
     problem = Problem(data, plan, objective, scores, context)
+    problem.decision = objective.decided(problem)
     growth, *others = _grown(problem, on_step)
     path = problem.path(growth)
     if not plan.correct or objective.is_final(growth, path):

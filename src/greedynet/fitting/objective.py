@@ -51,6 +51,19 @@ class Finished:
     reason: StopReason | None = None
 
 
+@dataclass(frozen=True)
+class Decision:
+    """What is decided before the growth.
+
+    Attributes
+    ----------
+    n_neurons : int or None
+        Maximum number of neurons to grow; None for the limit of the plan.
+    """
+
+    n_neurons: int | None = None
+
+
 class Objective(ABC):
     """Least squares, another loss, or log-loss."""
 
@@ -72,6 +85,10 @@ class Objective(ABC):
         """Return the coordinates in which the network is grown."""
         inputs = input_scaling(rows, plan)
         return Coordinates.of(rows, inputs, linear_term=plan.linear_term, rounded=plan.rounds)
+
+    def decided(self, problem: "Problem") -> Decision:
+        """Return what can be decided before the growth; by default nothing."""
+        return Decision()
 
     @abstractmethod
     def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:

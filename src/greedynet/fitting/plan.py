@@ -1,5 +1,6 @@
 """`Plan`: how to construct a network, as plain values; `TrainingData`: the data for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from greedynet.activations import Activation, ReLU
@@ -9,6 +10,7 @@ from greedynet.losses import Loss, Squared
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
+from greedynet.rows.splitting import Split
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import Rule, SearchFactory
 from greedynet.support.types import Float64
@@ -71,8 +73,11 @@ class TrainingData:
         Rows by which the width is chosen.
     sampling : Sampling or None
         How the training rows are sampled, for large data.
+    folds : sequence of pairs of Rows, or None
+        Training and held-out rows by which a classifier chooses; None for folds of its own.
     """
 
     rows: Rows | Blocks
     validation: Rows | None = None
     sampling: Sampling | None = None
+    folds: Sequence[Split] | None = None

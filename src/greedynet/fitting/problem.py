@@ -9,7 +9,7 @@ import numpy as np
 from greedynet.fitting.growth import Growth, grow
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, make_search
-from greedynet.fitting.objective import Finished, Objective
+from greedynet.fitting.objective import Decision, Finished, Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
 from greedynet.linalg.factor import Factor
@@ -52,8 +52,12 @@ class Problem:
     coordinates : Coordinates
     rows, validation : Rows
         Scaled.
+    folds : sequence of pairs of Rows, or None
+        Given folds, in original units.
     limits : Limits
         The requested width, or its maximum.
+    decision : Decision
+        What was decided before the growth.
     """
 
     def __init__(
@@ -74,9 +78,10 @@ class Problem:
         self.coordinates = replace(coordinates, input_range=self.samples.input_range())
         self.rows = self.coordinates.apply(self.sample)
         held_out = self.samples.held_out() if data.validation is None else data.validation
+        self.held_out, self.folds = held_out, data.folds
         self.validation = None if held_out is None else self.coordinates.apply(held_out)
         self._scores = scores
-        self.limits = plan.limits
+        self.limits, self.decision = plan.limits, Decision()
         if scores is not None and plan.correct:
             self.limits = Limits(int(np.argmin(scores)), exact=True)
 
@@ -188,9 +193,9 @@ class Problem:
     @property
     def reach(self) -> int:
         """Maximum number of neurons to keep: at most as many as have known scores."""
-        if self._scores is None:
-            return self.limits.max_neurons
-        return min(self.limits.max_neurons, len(self._scores) - 1)
+        most, decided = self.limits.max_neurons, self.decision.n_neurons
+        most = most if decided is None else min(most, decided)
+        return most if self._scores is None else min(most, len(self._scores) - 1)
 
     def at_once(self, *tasks: Callable[[FitContext], T]) -> list[T]:
         """Run tasks in parallel; none of them uses threads itself."""
@@ -267,11 +272,12 @@ class Problem:
         if finished is None:
             return path
         kept = self.limits.kept(finished.network.n_neurons)
+        grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
         return replace(
             path,
             best_n_nodes=finished.network.n_nodes,
             stop_reason=finished.reason
-            or self._reason(kept if growth.candidates else growth.reason),
+            or self._reason(kept if grown_as_decided else growth.reason),
             finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,

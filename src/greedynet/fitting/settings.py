@@ -186,7 +186,28 @@ class LogisticSettings:
     Attributes
     ----------
     ridges : tuple of float
-        Candidates, in ascending order.
+        Candidates for networks, in ascending order.
+    line_ridges : tuple of float
+        Candidates for the logistic regression, in descending order.
+    line_steps, line_patience : int
+        Steps of L-BFGS of a logistic regression, and the number of successive ridges that are not
+        better after which no smaller one is tried.
+    n_first_folds : int
+        On this many folds all ridges are tried; on the others only those near the best.
+    clearly_worse : float
+        No larger ridge is tried after two with a loss above this multiple of the smallest.
+    hopeless : float
+        Networks that are worse on the first folds than something simpler, by this many standard
+        errors, are not tried on the others.
+    near_tie : float
+        A simpler candidate is kept if it is worse by at most this many standard errors.
+    n_blends : int
+        Number of steps of the weights with which logits are blended.
+    rows_per_neuron, least_grown : int
+        A network that chooses its width is grown to one neuron for so many rows, but at least to
+        `least_grown`.
+    least_judged : int
+        With fewer rows, folds are no evidence.
     most_smaller : int
         Maximum number of additional smaller candidates, for very rare classes.
     fold_steps, final_steps : int
@@ -198,6 +219,17 @@ class LogisticSettings:
     """
 
     ridges: tuple[float, ...] = tuple(np.geomspace(1e-4, 3e-2, 6).tolist())
+    line_ridges: tuple[float, ...] = tuple(np.geomspace(10.0, 1e-5, 13).tolist())
+    line_steps: int = 100
+    line_patience: int = 3
+    n_first_folds: int = 2
+    clearly_worse: float = 1.01
+    hopeless: float = 1.0
+    near_tie: float = 0.5
+    n_blends: int = 10
+    rows_per_neuron: int = 4
+    least_grown: int = 10
+    least_judged: int = 10
     most_smaller: int = 6
     fold_steps: int = 60
     final_steps: int = 300

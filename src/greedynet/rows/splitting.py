@@ -1,5 +1,6 @@
 """Splits into training and held-out rows: a single one, or folds."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -9,9 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import (
+    GroupKFold,
     KFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
     check_cv,
     train_test_split,
 )
@@ -22,6 +26,8 @@ from greedynet.rows.scaling import canonical_columns
 from greedynet.support.checks import named
 
 Split = tuple[Rows, Rows]
+# Where groups are given without a number of folds.
+N_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,18 @@ class FoldSettings:
     enough, enough_of_others : int
         Folds are used until this many rows have been held out, and this many outside the largest
         class: more would add little.
+    few_distinct, least_copies, most_copies
+        At most so many distinct rows, of which each stands for at least so many copies on average,
+        are a table of categories; the rarest has fewer than `most_copies`.
     """
 
     n_folds: int = 5
     max_repeats: int = 2
     enough: int = 600
     enough_of_others: int = 200
+    few_distinct: int = 250
+    least_copies: float = 4.0
+    most_copies: int = 2_000
 
 
 def hold_out(
@@ -83,21 +95,38 @@ def hold_out(
     return _in_own_columns(rows.take(np.sort(train)), rows.take(np.sort(held)))
 
 
-def folds_of(rows: Rows, cv: Any, seed: int, merged_up_to: int = CANONICAL_ROWS) -> list[Split]:
+def folds_of(
+    rows: Rows,
+    cv: Any,
+    seed: int,
+    merged_up_to: int = CANONICAL_ROWS,
+    groups: NDArray[Any] | None = None,
+    *,
+    stratified: bool = False,
+) -> list[Split]:
     """Return training and held-out rows of each fold of `cv`.
 
     For a number of folds, the canonical rows are split; a splitter or a list of positions refers to
     the rows as given.
+
+    Parameters
+    ----------
+    rows : Rows
+    cv : int, splitter, iterable or None
+        None for five folds.
+    seed : int
+    merged_up_to : int
+        See `Rows.canonical`.
+    groups : ndarray of shape (n_rows,) or None
+        The group of each row as given; a number of folds keeps groups together.
+    stratified : bool
+        Whether outputs are classes, whose proportions a number of folds preserves.
     """
-    if isinstance(cv, Integral):
-        rows, n_folds = rows.canonical(merged_up_to), int(cv)
-        if n_folds > len(rows):
-            raise ValueError(
-                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
-                f"n_samples={len(rows)}."
-            )
-        cv = KFold(n_folds, shuffle=True, random_state=seed)
-    splits = _taken(rows, cv)
+    if cv is None or isinstance(cv, Integral):
+        rows, groups = _canonical(rows, groups, merged_up_to)
+        n_folds = None if cv is None else int(cv)
+        cv = _splitter(n_folds, rows, groups, seed, stratified)
+    splits = _taken(rows, cv, groups, stratified)
     if not splits:
         raise ValueError(
             "`cv` yielded no folds: pass a number, a splitter, or a list of folds. A generator is "
@@ -120,11 +149,68 @@ def _in_own_columns(train: Rows, held: Rows) -> Split:
     return replace(train, columns=columns), replace(held, columns=columns)
 
 
-def _taken(rows: Rows, splitter: Any) -> list[Split]:
-    y = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
-    with named("cv"):
+def _canonical(
+    rows: Rows, groups: NDArray[Any] | None, merged_up_to: int
+) -> tuple[Rows, NDArray[Any] | None]:
+    """Return the canonical rows and their groups; equal rows are merged only within a group."""
+    if groups is None:
+        return rows.canonical(merged_up_to), None
+    numbers = np.unique(groups, return_inverse=True)[1].reshape(-1, 1)
+    # The number of the group is one more output, by which rows are sorted last.
+    columns = rows.columns
+    if columns is not None:
+        signs = np.append(columns.output_signs, 1.0)
+        columns = replace(columns, output_signs=signs)
+    both = replace(rows, Y=np.column_stack([rows.Y, numbers]), columns=columns)
+    both = both.canonical(merged_up_to)
+    labels = both.Y[:, -1].astype(np.intp)
+    return replace(both, Y=both.Y[:, :-1], columns=rows.columns), labels
+
+
+def _splitter(
+    cv: int | None,
+    rows: Rows,
+    groups: NDArray[Any] | None,
+    seed: int,
+    stratified: bool,
+) -> Any:
+    """Return the splitter for a number of folds."""
+    n_folds = N_FOLDS if cv is None else cv
+    if groups is None:
+        if n_folds > len(rows):
+            raise ValueError(
+                f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
+                f"n_samples={len(rows)}."
+            )
+        return (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
+    n_groups = len(np.unique(groups))
+    if n_groups < 2:
+        raise ValueError(
+            "`groups` must have at least two groups among the rows of positive weight, got "
+            f"{n_groups}: omit it, or pass groups that can be held out in turn."
+        )
+    if cv is None:
+        n_folds = min(n_folds, n_groups)
+    elif n_folds > n_groups:
+        raise ValueError(
+            f"`cv` must be at most the number of groups, got cv={n_folds} and {n_groups} groups: "
+            f"write cv={n_groups}."
+        )
+    if stratified:
+        return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    return GroupKFold(n_folds)
+
+
+def _taken(rows: Rows, splitter: Any, groups: NDArray[Any] | None, stratified: bool) -> list[Split]:
+    y: NDArray[Any] = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
+    if stratified:
+        y = class_numbers(rows.Y)
+    with named("cv"), warnings.catch_warnings():
+        # A rare class is absent from some folds.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         try:
-            return [(rows.take(a), rows.take(b)) for a, b in check_cv(splitter).split(rows.X, y)]
+            positions = check_cv(splitter).split(rows.X, y, groups)
+            return [(rows.take(a), rows.take(b)) for a, b in positions]
         except (IndexError, TypeError) as error:
             raise ValueError(
                 "`cv` must yield pairs of training and test positions, both of rows of `X`, got "
@@ -141,7 +227,13 @@ def repeated_folds(rows: Rows, seed: int, n_splits: int, n_folds: int) -> list[S
 
 
 def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Split]:
-    """Return stratified folds, until enough rows have been held out."""
+    """Return stratified folds, until enough rows have been held out.
+
+    Copies of a few distinct rows are split one by one; see `n_copies`.
+    """
+    copies = n_copies(rows, settings)
+    if copies is not None:
+        rows = Rows(np.repeat(rows.X, copies, axis=0), np.repeat(rows.Y, copies, axis=0))
     labels = class_numbers(rows.Y)
     _, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
     # A class of one row cannot be in both parts: it is always used for training.
@@ -160,6 +252,24 @@ def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Spli
         (rows.take(np.sort(np.r_[single, many[train]])), rows.take(many[held]))
         for train, held in splits
     ]
+
+
+def n_copies(rows: Rows, settings: FoldSettings) -> NDArray[np.intp] | None:
+    """Return how many copies each of a few distinct rows stands for; None for other rows.
+
+    A table of categories has few distinct rows, each very often: to hold out all copies of one
+    would be to ask for the class of a category that was never seen. Other weights are no copies.
+    """
+    if rows.weights is None or len(rows) > settings.few_distinct:
+        return None
+    # Weights have the mean 1: so many copies of the rarest row make all numbers whole.
+    rarest = np.arange(1.0, settings.most_copies)
+    copies = rows.weights / rows.weights.min() * rarest[:, None]
+    whole = np.flatnonzero((np.abs(copies - np.rint(copies)) < 1e-7 * copies).all(axis=1))
+    if not len(whole) or copies[whole[0]].mean() < settings.least_copies:
+        return None
+    found = np.rint(copies[whole[0]])
+    return np.ceil(found * min(1.0, CANONICAL_ROWS / found.sum())).astype(np.intp)
 
 
 def n_of_others(rows: Rows) -> int:

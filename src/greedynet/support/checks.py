@@ -55,7 +55,7 @@ def check_kind(values: Any, name: str, where: str = "") -> None:
         raise ValueError(f"`{name}` must hold real numbers, got {values.dtype}{where}: {advice}.")
 
 
-def check_labels(values: Any, name: str, where: str = "") -> None:
+def check_labels(values: Any, name: str, where: str = "", what: str = "class") -> None:
     """Raise an error for rows without a class, and for classes that cannot be sorted."""
     with named(name):
         labels = np.asarray(values)
@@ -65,13 +65,13 @@ def check_labels(values: Any, name: str, where: str = "") -> None:
         with named(name):
             kinds = set(labels.ravel().tolist())
         missing = [label for label in kinds if _is_missing(label)]
-        _check_sortable(kinds.difference(missing), name, where)
+        _check_sortable(kinds.difference(missing), name, where, what)
     else:
         missing = []
     if missing:
         raise ValueError(
-            f"`{name}` must contain a class for every row, got {missing[0]!r}{where}: remove such "
-            "rows, or assign them to a separate class."
+            f"`{name}` must contain a {what} for every row, got {missing[0]!r}{where}: remove such "
+            f"rows, or assign them to a separate {what}."
         )
 
 
@@ -82,13 +82,14 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def _check_sortable(labels: set[Any], name: str, where: str) -> None:
+def _check_sortable(labels: set[Any], name: str, where: str, what: str) -> None:
     try:
         sorted(labels)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
+        plural = "classes" if what == "class" else f"{what}s"
         raise ValueError(
-            f"`{name}` must hold classes that can be sorted, got {' and '.join(kinds)}{where}: "
+            f"`{name}` must hold {plural} that can be sorted, got {' and '.join(kinds)}{where}: "
             "convert all of them to text."
         ) from None
 

@@ -1,7 +1,8 @@
 """`LogLoss`: classification, with logits that share one hidden layer.
 
-Neurons are added one by one, each the best for `y - p`, the residual of the current logistic model.
-Then ridge and width are chosen by cross-validation, and all weights are corrected jointly.
+Ridge and width are chosen first, by a ladder of candidates on folds. Then neurons are added one by
+one, each the best for `y - p`, the residual of the current logistic model, and all weights are
+corrected jointly.
 """
 
 from collections.abc import Sequence
@@ -13,22 +14,30 @@ from greedynet.correction.log_loss_descent import Weights
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
-from greedynet.fitting.objective import Finished, Objective
-from greedynet.fitting.objectives.trials import Trials
+from greedynet.fitting.objective import Decision, Finished, Objective
+from greedynet.fitting.objectives.ladder import Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
-from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
+from greedynet.losses.logistic import (
+    RIDGE,
+    Logistic,
+    LogisticFactor,
+    log_loss,
+    losses_and_residual,
+)
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.blocks import Blocks
-from greedynet.rows.rare_classes import ClassSamples
+from greedynet.rows.classes import class_numbers
+from greedynet.rows.rare_classes import ClassSamples, at_most
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
 from greedynet.rows.scaling import InputScaling, OutputScaling
-from greedynet.rows.splitting import n_of_others, stratified_folds
+from greedynet.rows.splitting import Split, n_copies, n_of_others, stratified_folds
 from greedynet.support.context import FitContext
 
 
@@ -85,30 +94,142 @@ class LogLoss(Objective):
         """Whether there is nothing to correct; even a mere affine term has a ridge to choose."""
         return not growth.factor.size or growth.reason is StopReason.CALLBACK
 
+    def decided(self, problem: Problem) -> Decision:
+        """Choose by folds, each with a growth of its own; validation rows choose afterwards."""
+        n_neurons = self._grown_to(problem)
+        if not problem.is_corrected or problem.validation is not None:
+            return Decision(n_neurons)
+        parts = self._parts(problem, n_neurons)
+        ladder = self._ladder(problem, parts) if parts else None
+        if ladder is None or self._n_judged(problem) < problem.settings.logistic.least_judged:
+            return self._undecided(problem, ladder, n_neurons)
+        rung = ladder.decided()
+        return rung if rung.n_neurons is not None else replace(rung, n_neurons=n_neurons)
+
+    def _undecided(self, problem: Problem, ladder: Ladder | None, n_neurons: int) -> Rung:
+        """Return a logistic regression with a mild ridge, for a handful of rows."""
+        plan = problem.plan
+        ridge = 0.1 / len(problem.rows) if plan.alpha is None else plan.alpha
+        if plan.limits.exact or not plan.linear_term:
+            return Rung(n_neurons, ridge=ridge)
+        expected = None if ladder is None else ladder.loss_of_line(ridge)
+        return Rung(0, line_ridge=ridge, line=1.0, network=0.0, expected=expected)
+
+    def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
+        """Return the path with the expected log-loss of the network that is kept."""
+        if growth.reason is StopReason.CALLBACK:
+            return path
+        if path.scores is not None and path.validation_errors is not None:
+            kept = int(path.best_n_nodes - path.n_nodes[0])
+            return replace(path, expected_error=float(path.scores[kept]))
+        return replace(path, expected_error=self._loss_on_folds(problem))
+
+    def _loss_on_folds(self, problem: Problem) -> float | None:
+        """Return the mean held-out log-loss of networks grown in the same way on folds."""
+        losses, weights = [], []
+        context = problem.context.branch("expected")
+        for i, (train, held) in enumerate(self._folds(problem)):
+            context.tell(f"expected error: fold {i + 1}")
+            of_fold = context.branch(f"fold {i}")
+            part = Problem(TrainingData(train), problem.plan, self, None, of_fold)
+            grown = part.path(part.grow(part.start(0, of_fold), part.reach)).kept
+            logits = grown.predict(held.X).reshape(len(held), -1)
+            losses.append(losses_and_residual(logits, held.Y)[0])
+            weights.append(np.ones(len(held)) if held.weights is None else held.weights)
+        if not losses:
+            return None
+        return float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
+
+    def _grown_to(self, problem: Problem) -> int:
+        """Return how many neurons to grow: few rows do not support many."""
+        limits, settings = problem.limits, problem.settings.logistic
+        if limits.exact or not problem.is_corrected:
+            return limits.max_neurons
+        supported = max(settings.least_grown, len(problem.rows) // settings.rows_per_neuron)
+        return min(limits.max_neurons, supported)
+
+    def _parts(self, problem: Problem, n_neurons: int) -> list[Part]:
+        """Return the folds, each scaled by its own training rows."""
+        context = problem.context.branch("ladder")
+        return [
+            self._part(train, held, problem.plan, n_neurons, context.branch(f"fold {i}"))
+            for i, (train, held) in enumerate(self._folds(problem))
+        ]
+
+    def _folds(self, problem: Problem) -> list[Split]:
+        """Return the given folds, or stratified ones of the rows, in original units."""
+        plan, settings = problem.plan, problem.settings.logistic.folds
+        folds = problem.folds
+        if folds is None:
+            if plan.limits.exact or not problem.is_corrected:
+                settings = replace(settings, max_repeats=1)
+            folds = stratified_folds(problem.sample, plan.random_state, settings)
+        return [split for fold in folds for split in self._usable(*fold, plan)]
+
+    def _usable(self, train: Rows, held: Rows, plan: Plan) -> list[Split]:
+        """Return samples of a fold; none if the training rows have one class, or all rows."""
+        if train is held:
+            return []
+        sampling = self.sampling(train, plan)
+        if sampling is not None:
+            train, held = (
+                at_most(part, sampling.size, plan.random_state, sampling.settings.rare_share)
+                for part in (train, held)
+            )
+        known = np.unique(class_numbers(train.Y))
+        # Rows of classes that no training row has say nothing about the candidates.
+        held = held.take(np.flatnonzero(np.isin(class_numbers(held.Y), known)))
+        return [(train.canonical(), held)] if len(known) > 1 and len(held) else []
+
+    def _part(
+        self, train: Rows, held: Rows, plan: Plan, n_neurons: int, context: FitContext
+    ) -> Part:
+        problem = Problem(TrainingData(train), plan, self, None, context)
+
+        def grow() -> Weights:
+            growth = problem.grow(problem.start(0, context), n_neurons)
+            return grown_weights(growth, problem)
+
+        return Part(problem.rows, problem.coordinates.apply(held), grow)
+
+    def _ladder(self, problem: Problem, parts: Sequence[Part]) -> Ladder:
+        trials = Trials(problem.plan, problem.context.branch("descents"))
+        n_held = sum(len(part.held) for part in parts)
+        return Ladder(parts, trials, n_held / self._n_judged(problem))
+
+    def _n_judged(self, problem: Problem) -> int:
+        """Return the number of rows that folds hold out, with the copies that are split."""
+        copies = n_copies(problem.sample, problem.settings.logistic.folds)
+        return len(problem.rows) if copies is None else int(copies.sum())
+
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
-        """Choose ridge and width by folds or validation rows, and correct all weights."""
+        """Correct all weights with the ridge and the width that were chosen, and blend."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
-        settings, start = problem.settings.logistic, grown_weights(growths[0], problem)
-        folds = (
-            [(rows, held_out)]
-            if held_out is not None
-            else stratified_folds(rows, plan.random_state, settings.folds)
-        )
-        trials = Trials(folds, plan, problem.context.branch("descents"))
-        ridge = trials.best_ridge(start) if plan.alpha is None else plan.alpha
+        start, rung = grown_weights(growths[0], problem), problem.decision
+        if held_out is not None:
+            rung = self._ladder(problem, [Part(rows, held_out, lambda: start)]).decided()
+        assert isinstance(rung, Rung)
         assert isinstance(problem.samples, ClassSamples)
         most = problem.coordinates.apply(problem.samples.many)
         # The ridge is relative to the mean loss: it decreases with the number of rows.
         share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
-        final = trials.corrected_on(most, start, share * ridge)
-        if not plan.limits.exact:
-            final = trials.corrected_on(most, trials.narrowed(final, ridge), share * ridge)
-        logits = final.logits(rows.X, plan.activation)
-        return Finished(
-            _network(final, problem),
-            log_loss(logits, rows.Y, rows.weights),
-            trials.held_out_loss(final, ridge) if held_out is None else trials.score([final]),
-        )
+        trials = Trials(plan, problem.context.branch("last descents"))
+        shares = shares_weights(most)
+        line = network = shares
+        if rung.line > 0:
+            line = trials.corrected_on(most, shares, share * rung.line_ridge)
+        if rung.network > 0:
+            network = trials.corrected_on(most, start, share * rung.ridge)
+            if not plan.limits.exact:
+                network = trials.narrowed_on(most, network, share * rung.ridge, rung.widths)
+                network = trials.corrected_on(most, network, share * rung.ridge)
+        final = blended(shares, line, network, rung)
+        loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
+        told = rung.expected
+        if held_out is not None:
+            logits = final.logits(held_out.X, plan.activation)
+            told = log_loss(logits, held_out.Y, held_out.weights)
+        return Finished(_network(final, problem), loss, told, told)
 
 
 def grown_weights(growth: Growth, problem: Problem) -> Weights:

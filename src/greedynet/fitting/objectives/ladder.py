@@ -1,0 +1,317 @@
+"""The ladder of a classifier: candidates from simple to complex, scored alike on held-out rows.
+
+    shares of the classes  ->  logistic regression  ->  networks of several ridges and widths
+
+Every fold scales its own training rows and grows its own network on them, so that no candidate has
+seen the rows that judge it. The logits of the three rungs are then blended,
+
+    f = (1 - a - b) f_shares + a f_line + b f_network,        a, b >= 0,  a + b <= 1,
+
+with the weights that are best on the held-out rows: a blend is a network of the same form, and with
+few rows it is better than any of its parts. A rung that hardly helps is left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from greedynet.correction.log_loss_descent import Weights
+from greedynet.fitting.objective import Decision
+from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for
+from greedynet.fitting.settings import LogisticSettings
+from greedynet.losses.logistic import losses_and_residual
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+
+@dataclass(frozen=True)
+class Rung(Decision):
+    """The decision of a ladder.
+
+    Attributes
+    ----------
+    line_ridge, ridge : float
+        Ridges of the logistic regression and of the network.
+    line, network : float
+        Weights `a` and `b` of the blend.
+    widths : tuple of int
+        Numbers of neurons to which the network is pruned, one after the other.
+    expected : float or None
+        Mean log-loss of the held-out rows.
+    """
+
+    line_ridge: float = 0.0
+    ridge: float = 0.0
+    line: float = 0.0
+    network: float = 1.0
+    widths: tuple[int, ...] = ()
+    expected: float | None = None
+
+
+class HeldOut:
+    """The held-out rows of all folds, and the losses of candidates on them.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    repeats : float
+        How often a row is held out, on average: its losses are not independent.
+    """
+
+    def __init__(self, parts: Sequence[Part], repeats: float = 1.0) -> None:
+        self.Y = np.concatenate([part.held.Y for part in parts])
+        weights = [
+            np.ones(len(part.held)) if part.held.weights is None else part.held.weights
+            for part in parts
+        ]
+        self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
+        self._repeats = max(1.0, repeats)
+
+    def losses(self, logits: Float64) -> Float64:
+        """Return the loss of every held-out row."""
+        return losses_and_residual(logits, self.Y)[0]
+
+    def mean(self, losses: Float64) -> float:
+        """Return the mean of losses."""
+        return float(self._weights @ losses)
+
+    def prudent(self, logits: Float64) -> float:
+        """Return the mean loss with half a row more, of another class than its label says.
+
+        Few rows without an error do not show that there are none (Jeffreys' prior of a share).
+        """
+        losses = self.losses(logits)
+        others = losses_and_residual(logits, (1 - self.Y) / max(1, self.Y.shape[1] - 1))[0]
+        n = len(losses) / self._repeats
+        return (n * self.mean(losses) + 0.5 * self.mean(others)) / (n + 0.5)
+
+    def excess(self, losses: Float64, others: Float64) -> tuple[float, float]:
+        """Return by how much losses exceed others on average, and the standard error of that."""
+        more = losses - others
+        mean = self.mean(more)
+        spread = float(np.sqrt(self._repeats * np.sum((self._weights * (more - mean)) ** 2)))
+        return mean, spread
+
+
+def shares_weights(rows: Rows) -> Weights:
+    """Return the network whose logits are those of the class shares."""
+    shares = np.average(rows.Y, axis=0, weights=rows.weights)
+    # Half a row of an absent class keeps its logit finite.
+    shares = np.clip(shares, 0.5 / len(rows), 1 - 0.5 / len(rows))
+    constant = np.log(shares / (1 - shares)) if len(shares) == 1 else np.log(shares)
+    L = np.zeros((rows.n_features + 1, len(shares)))
+    L[-1] = constant - (0.0 if len(shares) == 1 else constant.mean())
+    return Weights(np.zeros((0, rows.n_features + 1)), np.zeros((0, len(shares))), L)
+
+
+def blended(shares: Weights, line: Weights, network: Weights, rung: Rung) -> Weights:
+    """Return the blend of three networks, of which only the last has neurons."""
+    rest = 1.0 - rung.line - rung.network
+    L = rest * shares.L + rung.line * line.L + rung.network * network.L
+    return Weights(network.W, rung.network * network.C, L)
+
+
+class Ladder:
+    """Candidates, and their logits on the held-out rows.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    trials : Trials
+        Corrects networks.
+    repeats : float
+        How often a row is held out, on average.
+    """
+
+    def __init__(self, parts: Sequence[Part], trials: Trials, repeats: float = 1.0) -> None:
+        self._parts, self._trials = parts, trials
+        self._plan, self._context = trials.plan, trials.context
+        self._settings: LogisticSettings = trials.plan.settings.logistic
+        self._held = HeldOut(parts, repeats)
+
+    def _logits(self, networks: Sequence[Weights], parts: Sequence[Part] | None = None) -> Float64:
+        """Return the logits of the held-out rows of folds, one network for each."""
+        sigma, parts = self._plan.activation, self._parts if parts is None else parts
+        return np.concatenate(
+            [n.logits(part.held.X, sigma) for part, n in zip(parts, networks, strict=True)]
+        )
+
+    def _score(self, networks: Sequence[Weights]) -> float:
+        """Return the loss by which candidates are compared."""
+        return self._held.prudent(self._logits(networks))
+
+    def decided(self) -> Rung:
+        """Return the best blend, with the simplest rungs that are as good."""
+        if not self._plan.linear_term or self._plan.limits.exact:
+            return self._network_only()
+        shares = self._logits([shares_weights(part.train) for part in self._parts])
+        line_ridge, line = self._best_line()
+        network, ridge, widths = self._best_network(shares, line)
+        return self._blend(shares, line, network, line_ridge, ridge, widths)
+
+    def loss_of_line(self, ridge: float) -> float:
+        """Return the held-out loss of logistic regressions with a given ridge."""
+        networks = [shares_weights(part.train) for part in self._parts]
+        networks = self._trials.corrected(self._parts, networks, ridge, self._settings.line_steps)
+        return self._score(networks)
+
+    # The rungs.
+
+    def _best_line(self) -> tuple[float, Float64]:
+        """Return the best ridge of a logistic regression, and its logits.
+
+        From the largest ridge down, each from the previous solution, until it no longer helps.
+        """
+        settings = self._settings
+        ridges = settings.line_ridges if self._plan.alpha is None else (self._plan.alpha,)
+        networks = [shares_weights(part.train) for part in self._parts]
+        best, since = (np.inf, 0.0, np.empty(0)), 0
+        for ridge in ridges:
+            self._context.tell(f"logistic regression: ridge {ridge:.1e}")
+            networks = self._trials.corrected(self._parts, networks, ridge, settings.line_steps)
+            logits = self._logits(networks)
+            loss = self._held.prudent(logits)
+            since = 0 if loss < best[0] else since + 1
+            if since == 0:
+                best = (loss, ridge, logits)
+            if since >= settings.line_patience:
+                break
+        return best[1], best[2]
+
+    def _best_network(
+        self, shares: Float64, line: Float64
+    ) -> tuple[Float64 | None, float, tuple[int, ...]]:
+        """Return the logits of the best network, its ridge, and the widths on the way to it."""
+        if self._plan.limits.max_neurons == 0:
+            return None, 0.0, ()
+        few = self._settings.n_first_folds
+        first = self._walked(self._parts[:few], self._ridges())
+        if len(self._parts) > few and self._is_hopeless(first, shares, line):
+            return None, 0.0, ()
+        return self._narrowed(*self._ridge_of(self._on_all(first)))
+
+    def _ridges(self) -> Float64:
+        if self._plan.alpha is not None:
+            return np.array([self._plan.alpha])
+        return ridges_for(self._parts[0].train, self._settings)
+
+    def _walked(self, parts: Sequence[Part], ridges: Float64) -> dict[float, list[Weights]]:
+        """Correct the networks of folds for each ridge, until larger ones no longer help."""
+        networks, held = [part.grown for part in parts], HeldOut(parts)
+        found: dict[float, list[Weights]] = {}
+        losses: list[float] = []
+        for i, ridge in enumerate(ridges):
+            self._context.tell(f"choosing the ridge: {ridge:.1e} on {len(parts)} folds")
+            steps = self._settings.fold_steps * (2 if i == 0 else 1)
+            networks = self._trials.corrected(parts, networks, ridge, steps)
+            found[float(ridge)] = networks
+            losses.append(held.prudent(self._logits(networks, parts)))
+            # Between tiny ridges nothing may change: that is no reason to stop.
+            if min(losses[-2:]) > self._settings.clearly_worse * min(losses):
+                break
+        return found
+
+    def _on_all(self, first: dict[float, list[Weights]]) -> dict[float, list[Weights]]:
+        """Return the networks of all folds, for the ridges near the best on the first folds."""
+        ridges, few = list(first), self._settings.n_first_folds
+        if len(self._parts) <= few:
+            return first
+        parts = self._parts[:few]
+        held = HeldOut(parts)
+        best = int(np.argmin([held.prudent(self._logits(first[r], parts)) for r in ridges]))
+        near = ridges[max(0, best - 1) : best + 2]
+        rest = self._walked(self._parts[few:], np.array(near))
+        return {ridge: first[ridge] + networks for ridge, networks in rest.items()}
+
+    def _is_hopeless(
+        self, first: dict[float, list[Weights]], shares: Float64, line: Float64
+    ) -> bool:
+        """Whether the networks of the first folds are clearly worse than something simpler."""
+        parts = self._parts[: self._settings.n_first_folds]
+        held = HeldOut(parts)
+        n = len(held.Y)
+        losses = [held.losses(self._logits(networks, parts)) for networks in first.values()]
+        best = min(losses, key=held.mean)
+        simple = min((held.losses(logits[:n]) for logits in (shares, line)), key=held.mean)
+        more, spread = held.excess(best, simple)
+        return more > self._settings.hopeless * spread
+
+    def _ridge_of(self, found: dict[float, list[Weights]]) -> tuple[float, list[Weights]]:
+        """Return the ridge with the smallest loss, and its networks."""
+        ridge = min(found, key=lambda ridge: self._score(found[ridge]))
+        return ridge, found[ridge]
+
+    def _narrowed(
+        self, ridge: float, networks: list[Weights]
+    ) -> tuple[Float64, float, tuple[int, ...]]:
+        """Prune the networks of all folds alike as long as they are as good."""
+        settings, trials = self._settings, self._trials
+        networks = [trials.without_negligible(network) for network in networks]
+        best, lowest, worse = self._logits(networks), self._score(networks), 0
+        width, kept = max(network.n_neurons for network in networks), 0
+        widths: list[int] = []
+        while width > 0 and worse < settings.pruning.patience:
+            width = int(width * settings.pruning.kept_share)
+            self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")
+            networks = [largest(network, width) for network in networks]
+            networks = trials.corrected(self._parts, networks, ridge, settings.fold_steps)
+            widths.append(width)
+            loss = self._score(networks)
+            if loss < settings.pruning.as_good * lowest:
+                best, lowest = self._logits(networks), min(lowest, loss)
+                worse, kept = 0, len(widths)
+            else:
+                worse += 1
+        return best, ridge, tuple(widths[:kept])
+
+    # The choice.
+
+    def _network_only(self) -> Rung:
+        """Return the best ridge of networks that are neither blended nor replaced."""
+        first = self._parts[: self._settings.n_first_folds]
+        ridge, networks = self._ridge_of(self._on_all(self._walked(first, self._ridges())))
+        logits, widths = self._logits(networks), tuple[int, ...]()
+        if not self._plan.limits.exact:
+            logits, ridge, widths = self._narrowed(ridge, networks)
+        expected = self._held.prudent(logits)
+        return Rung(None, ridge=ridge, widths=widths, expected=expected)
+
+    def _blend(
+        self,
+        shares: Float64,
+        line: Float64,
+        network: Float64 | None,
+        line_ridge: float,
+        ridge: float,
+        widths: tuple[int, ...],
+    ) -> Rung:
+        """Return the simplest blend that is nearly as good as the best."""
+        held, other = self._held, shares if network is None else network
+
+        def logits(weights: tuple[float, float]) -> Float64:
+            a, b = weights
+            return np.asarray(shares + a * (line - shares) + b * (other - shares))
+
+        n_rungs = 2 if network is None else 3
+        best = [
+            min(self._weights(rungs), key=lambda weights: held.prudent(logits(weights)))
+            for rungs in range(n_rungs)
+        ]
+        lowest = held.losses(logits(best[-1]))
+
+        def is_as_good(weights: tuple[float, float]) -> bool:
+            more, spread = held.excess(held.losses(logits(weights)), lowest)
+            return more <= self._settings.near_tie * spread
+
+        a, b = next(weights for weights in best if is_as_good(weights))
+        expected = held.prudent(logits((a, b)))
+        is_straight = b == 0 or 0 in widths
+        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected)
+
+    def _weights(self, rungs: int) -> list[tuple[float, float]]:
+        """Return the weights `a`, `b` to try: a grid, or only whole ones for a given ridge."""
+        n = self._settings.n_blends if self._plan.alpha is None else 1
+        pairs = [(i / n, j / n) for j in range(n + 1) for i in range(n + 1 - j)]
+        most = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)][rungs]
+        return [(a, b) for a, b in pairs if a <= most[0] and b <= most[1]]
