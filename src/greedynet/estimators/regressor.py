@@ -16,15 +16,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
-from greedynet.fitting.construct import construct, cross_validate
-from greedynet.fitting.ladder import Chosen, climb
+from greedynet.fitting.judgement import judged
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName, TrainingData
-from greedynet.fitting.staged import Staged
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import Split, folds_of, repeated_folds
+from greedynet.rows.splitting import Split, folds_of, repeated_folds, with_copies
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import RULES, Rule, SearchFactory
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
@@ -288,33 +286,27 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None
             refined = self.refine is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds, refine=refined)
-            climbs = self._climbs(data, plan)
             folds = self._folds(given, seed, labels) if by_folds and validation is None else []
-            if climbs and not folds:
-                folds = self._default_folds(data.rows, seed)
+            if not folds:
+                folds = self._default_folds(data, seed)
+            if isinstance(data.rows, Rows) and data.sampling is None:
+                data = replace(data, rows=with_copies(data.rows, settings.fit.logistic.folds))
             of_data = {"training": data.rows, "validation": data.validation, "cv": folds}
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 self._checkpointed(seed, **of_data) as journal,
             ):
                 context = self._context(pool, journal)
-                of_folds, ladder, scores = context.branch("folds"), None, None
-                if climbs:
-                    staged = Staged.of(data.rows, plan)
-                    ladder = climb(folds, plan, staged, of_folds)
-                    objective = Chosen(staged.shrunk, ladder=ladder)
-                elif folds:
-                    scores = cross_validate(folds, plan, objective, of_folds)
-                path = construct(
+                path, self.ladder_ = judged(
                     data,
+                    folds,
                     plan,
                     objective,
-                    scores=scores,
-                    context=context.branch("network"),
+                    by_folds=by_folds,
+                    context=context,
                     on_step=self._on_step(task),
                 )
                 self._store(path)
-                self.ladder_ = ladder
                 # From an earlier fit with refinement; `_refine` sets it again.
                 self.__dict__.pop("training_", None)
                 if isinstance(data.rows, Rows):
@@ -355,24 +347,15 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         for name, value in self._attributes(network).items():
             setattr(self, name, value)
 
-    def _default_folds(self, rows: Rows | Blocks, seed: int) -> list[Split]:
-        """Return the folds by which the default chooses."""
+    def _default_folds(self, data: TrainingData, seed: int) -> list[Split]:
+        """Return folds of rows in memory, if none are held out."""
+        rows, settings = data.rows, self._settings.fit.ladder
+        if data.validation is not None or data.sampling is not None or len(rows) < 2:
+            return []
         assert isinstance(rows, Rows)
-        settings = self._settings.fit.ladder
-        return repeated_folds(rows, seed, settings.n_folds, settings.n_folds_of(len(rows)))
-
-    def _climbs(self, data: TrainingData, plan: Plan) -> bool:
-        """Whether folds choose between the mean, a line and networks."""
-        return (
-            plan.correct
-            and is_squared(plan.loss)
-            and self.n_nodes is None
-            and not self.validation_fraction
-            and data.validation is None
-            and data.sampling is None
-            and isinstance(data.rows, Rows)
-            and len(data.rows) >= self._settings.fit.ladder.min_rows
-        )
+        of_classes = self._settings.fit.logistic.folds
+        n_folds = settings.n_folds_of(round(with_copies(rows, of_classes).n_independent))
+        return repeated_folds(rows, seed, settings.n_folds, n_folds, of_classes)
 
     def _folds(
         self, data: Rows | Blocks, seed: int, groups: NDArray[Any] | None = None

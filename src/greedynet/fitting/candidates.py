@@ -15,8 +15,6 @@ from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import Staged, StagedGrowth
 from greedynet.model.ladder import (
     LEVELLED,
-    LEVELLED_LINE,
-    LEVELLED_NETWORK,
     LINE,
     MEAN,
     NETWORK,
@@ -58,12 +56,7 @@ class Climber:
         if not self.problem.plan.linear_term:
             return found
         line = RidgeLine.of(self.problem.rows)
-        value = line.predict(self._X)
-        found[LINE, 0] = self._unscaled(value)
-        if self._levels:
-            shown = line.predict(self.problem.rows.X)
-            found[LEVELLED_LINE, 0] = self._unscaled(_clipped(value, shown))
-        return found
+        return {**found, (LINE, 0): self._unscaled(line.predict(self._X))}
 
     def networks(self, width: int) -> dict[Key, Float64]:
         """Return the predictions of the network of a width; of a narrower one if it must be."""
@@ -87,7 +80,7 @@ class Climber:
         affine = self.problem.coordinates.affine
         found = {(NETWORK, width): self._unscaled(state.predict(self._X, affine.evaluate(self._X)))}
         if self._levels:
-            found[LEVELLED_NETWORK, width] = self._unscaled(self._levelled(state))
+            found[LEVELLED, width] = self._unscaled(self._levelled(state))
         return found
 
     def _levelled(self, state: VariableProjection) -> Float64:
@@ -136,6 +129,8 @@ class Table:
         Outputs and weights of the held-out rows.
     n_rows : int
         Number of different rows among them, for standard errors.
+    tol : float
+        Relative error that is as good as none.
     keys : list of pairs
     predictions : list of ndarray
         In original units.
@@ -144,17 +139,18 @@ class Table:
     Y: Float64
     weights: Float64
     n_rows: int
+    tol: float = 0.0
     keys: list[Key] = field(default_factory=list)
     predictions: list[Float64] = field(default_factory=list)
 
     @staticmethod
-    def of(climbers: Sequence[Climber]) -> "Table":
+    def of(climbers: Sequence[Climber], tol: float) -> "Table":
         """Return the table of the simple candidates."""
         held = [climber.held_out for climber in climbers]
         weights = [np.ones(len(h)) if h.weights is None else h.weights for h in held]
         # Rows may be held out several times, but count once in standard errors.
         n_rows = min(sum(map(len, held)), len(held[0]) + len(climbers[0].problem.rows))
-        table = Table(np.concatenate([h.Y for h in held]), np.concatenate(weights), n_rows)
+        table = Table(np.concatenate([h.Y for h in held]), np.concatenate(weights), n_rows, tol)
         table.add([climber.simple() for climber in climbers])
         return table
 
@@ -184,8 +180,9 @@ class Table:
         return np.asarray(np.mean(((self.Y - predictions) / self._scale) ** 2, axis=1))
 
     def score(self, predictions: Float64) -> float:
-        """Return the mean loss; errors below rounding are all the same."""
-        return max(float(np.average(self.losses(predictions), weights=self.weights)), ROUNDING)
+        """Return the mean loss; errors below the tolerance are all the same."""
+        loss = float(np.average(self.losses(predictions), weights=self.weights))
+        return max(loss, ROUNDING, self.tol**2)
 
     @property
     def scores(self) -> list[float]:
@@ -203,7 +200,7 @@ class Table:
         means = [np.average(of_candidate, weights=self.weights) for of_candidate in squares]
         return np.maximum(np.sqrt(means), rounding)
 
-    def stops(self, settings: LadderSettings, n_supported: int) -> bool:
+    def stops(self, settings: LadderSettings, n_supported: float) -> bool:
         """Whether the last networks did not improve clearly on the best candidate before.
 
         With more neurons than `n_supported`, a network has more parameters than there are rows, and
@@ -228,8 +225,7 @@ class Table:
         off there takes precedence unless it is clearly worse on the rows there are.
         """
         i, scores = self._simplest(settings), self.scores
-        kind, width = self.keys[i]
-        safer = (LEVELLED.get(kind, ""), width)
+        safer = (LEVELLED, self.keys[i][1])
         if far and safer in self.keys:
             j = self.keys.index(safer)
             return j if scores[j] <= settings.level_within * scores[i] else i

@@ -84,11 +84,11 @@ def _constructed(
     growth, *others = _grown(problem, on_step)
     path = problem.path(growth)
     if not plan.correct or objective.is_final(growth, path):
-        return objective.as_grown(problem, growth, path)
+        return problem.told(objective.as_grown(problem, growth, path))
     for grown in (growth, *others):
         grown.release_search()
     finished = objective.correct(problem, [growth, *others], path)
-    return problem.finished_path(growth, finished)
+    return problem.told(problem.finished_path(growth, finished))
 
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:

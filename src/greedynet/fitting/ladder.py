@@ -21,7 +21,7 @@ from greedynet.fitting.objective import Finished
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
-from greedynet.model.ladder import LEVELLED_LINE, LINE, MEAN, Ladder
+from greedynet.model.ladder import LINE, MEAN, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
@@ -32,7 +32,7 @@ from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
 # Why there are no neurons.
-_REASONS = {MEAN: StopReason.MEAN, LINE: StopReason.LINE, LEVELLED_LINE: StopReason.LINE}
+REASONS = {MEAN: StopReason.MEAN, LINE: StopReason.LINE}
 
 
 def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitContext) -> Ladder:
@@ -52,8 +52,8 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
         Climber(train, held_out, plan, objective, alone.branch(f"fold {i}"))
         for i, (train, held_out) in enumerate(folds)
     ]
-    table = Table.of(climbers)
-    n_train, d = folds[0][0].X.shape
+    table = Table.of(climbers, plan.limits.tol)
+    n_train, d = folds[0][0].n_independent, folds[0][0].n_features
     widths = _widths(plan)
 
     def all_folds(width: int, method: str, *arguments: int) -> list[dict[tuple[str, int], Float64]]:
@@ -64,7 +64,7 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
     for width in widths[:-1]:
         context.tell(f"networks of {width} neurons on {len(folds)} folds")
         table.add(all_folds(width, "networks"))
-        if plan.limits.patience is not None and table.stops(settings, n_train // (d + 2)):
+        if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
             break
     far = lies_far(folds[0][0].X, settings.far)
     chosen, pruned = table.best(settings, far=far), False
@@ -123,7 +123,7 @@ class Chosen(Staged):
             network = _affine(problem, line=ladder.kind != MEAN)
         if ladder.is_levelled:
             network = levelled(network, problem.sample.X)
-        error, reason = _relative_error(network, problem), _REASONS.get(ladder.kind)
+        error, reason = _relative_error(network, problem), REASONS.get(ladder.kind)
         if error <= ZERO_RESIDUAL:
             reason = StopReason.EXACT
         return Finished(network, error, None, ladder.expected_error, reason)

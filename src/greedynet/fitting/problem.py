@@ -15,6 +15,7 @@ from greedynet.fitting.scores import GCV, Given, Judge, Validation, neuron_cost
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss
 from greedynet.losses.base import information
+from greedynet.losses.mean_size import mean_size
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
@@ -283,6 +284,24 @@ class Problem:
             finished_score=finished.score,
             expected_error=finished.expected_error,
         )
+
+    def told(self, path: SelectionPath) -> SelectionPath:
+        """Return the path with the expected error, where samples of many rows tell it.
+
+        The error on the rows that were held out for scoring; if there are none, that on the
+        training sample, divided by `1 - p / n` for `p` parameters.
+        """
+        if path.expected_error is not None or not isinstance(self.samples, RandomSamples):
+            return path
+        network, held_out = path.kept, self.held_out
+        if held_out is None:
+            n = len(self.rows)
+            spent = min(network.n_neurons * (self.n_features + 2) / n, 0.5)
+            size = float(np.sqrt(np.mean(self.coordinates.outputs.scale**2)))
+            return replace(path, expected_error=path.kept_error * size / (1.0 - spent))
+        left = held_out.Y - network.predict(held_out.X).reshape(held_out.Y.shape)
+        error = mean_size(self.plan.loss, left, held_out.weights)
+        return replace(path, expected_error=error)
 
     def _reason(self, reason: StopReason) -> StopReason:
         """Return why the growth ended; a width chosen by folds was not requested by the user."""

@@ -136,7 +136,7 @@ class LadderSettings:
     clearly_better: float = 0.99
     near_tie: float = 0.5
     far: float = 12.0
-    level_within: float = 1.2
+    level_within: float = 1.1
     rows_per_input: float = 4.0
     parallel_from: int = 150
     shown: int = 6

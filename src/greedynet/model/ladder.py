@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 
-MEAN, LINE, NETWORK = "mean", "line", "network"
-LEVELLED_LINE, LEVELLED_NETWORK = "levelled line", "levelled network"
-LEVELLED = {LINE: LEVELLED_LINE, NETWORK: LEVELLED_NETWORK}
+MEAN, LINE, NETWORK, LEVELLED = "mean", "line", "network", "levelled network"
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +17,8 @@ class Ladder:
     Attributes
     ----------
     kinds : ndarray of str of shape (n_candidates,)
-        "mean", "line", "network"; or "levelled line" and "levelled network", which are constant
-        far outside the training rows.
+        "mean", "line", "network"; or "levelled network", which is constant far outside the training
+        rows.
     n_neurons : ndarray of shape (n_candidates,)
         Number of neurons of each, before levelling.
     errors : ndarray of shape (n_candidates,)
@@ -64,7 +62,7 @@ class Ladder:
     @property
     def is_levelled(self) -> bool:
         """Whether the choice is constant far outside the training rows."""
-        return self.kind in LEVELLED.values()
+        return self.kind == LEVELLED
 
     def __str__(self) -> str:
         """Return a table."""

@@ -12,7 +12,7 @@ from greedynet.support.types import Float64
 RIDGES = np.geomspace(1e-10, 1e5, 61)
 # Principal components below this fraction of the largest are dropped.
 _RANK = 1e-7
-_MAX_LEVERAGE = 1.0 - 1e-6
+_ZERO = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class RidgeLine:
 
         l = V (f / s) U'y,    h_i = sum_j U_ij^2 f_j + 1 / n,    e_i = (y_i - yhat_i) / (1 - h_i),
 
-    where `e_i` is the error at row `i` of the line that is fitted without it.
+    where `e_i` is the error at row `i` of the line that is fitted without it, at the same ridge.
 
     Attributes
     ----------
@@ -49,16 +49,20 @@ class RidgeLine:
         kept = s > _RANK * max(1.0, s.max(initial=0.0))
         U, s, Vt = U[:, kept], s[kept], Vt[kept]
         left = rows.weighted(rows.Y - mean)
-        shares = s**2 / (s**2 + RIDGES[:, None] * len(X))
-        leverage = U**2 @ shares.T + _of_constant(rows)[:, None]
-        free = 1.0 - np.minimum(leverage, _MAX_LEVERAGE)
+        ridges = RIDGES[:, None] * len(X)
+        shares, rest = s**2 / (s**2 + ridges), ridges / (s**2 + ridges)
+        # By the shares that are left: with as many inputs as rows, `1 - h` would be rounding.
+        outside = 1.0 - _of_constant(rows) - np.sum(U**2, axis=1)
+        free = U**2 @ rest.T + np.where(outside > _ZERO, outside, 0.0)[:, None]
         along = U.T @ left
+        beyond = left - U @ along
+        beyond[np.abs(beyond) < _ZERO * np.abs(left).max(initial=0.0)] = 0.0
         linear, parameters = [], []
-        for y, b in zip(left.T, along.T, strict=True):
-            left_out = (y[:, None] - U @ (shares * b).T) / free
+        for b, e in zip(along.T, beyond.T, strict=True):
+            left_out = (U @ (rest * b).T + e[:, None]) / np.maximum(free, 1e-300)
             best = int(np.argmin(np.sum(left_out**2, axis=0)))
-            linear.append(Vt.T @ (shares[best] / np.where(s > 0, s, 1.0) * b))
-            parameters.append(float(leverage[:, best].sum()))
+            linear.append(Vt.T @ (shares[best] / s * b))
+            parameters.append(float(np.sum(shares[best])) + 1.0)
         weights = np.array(linear).T.reshape(X.shape[1], -1)
         return RidgeLine(weights, mean - center @ weights, np.array(parameters))
 

@@ -218,12 +218,32 @@ def _taken(rows: Rows, splitter: Any, groups: NDArray[Any] | None, stratified: b
             ) from None
 
 
-def repeated_folds(rows: Rows, seed: int, n_splits: int, n_folds: int) -> list[Split]:
-    """Return the first `n_folds` of repeated splits of canonical rows into `n_splits` parts."""
+def repeated_folds(
+    rows: Rows, seed: int, n_splits: int, n_folds: int, settings: FoldSettings
+) -> list[Split]:
+    """Return the first `n_folds` of repeated splits of canonical rows into `n_splits` parts.
+
+    Copies of a few distinct rows are split one by one; see `n_copies`.
+    """
+    copies = n_copies(rows, settings)
+    if copies is not None:
+        X, Y = np.repeat(rows.X, copies, axis=0), np.repeat(rows.Y, copies, axis=0)
+        rows = Rows(X, Y, columns=rows.columns)
     n_splits = min(n_splits, len(rows))
     folds = RepeatedKFold(n_splits=n_splits, n_repeats=-(-n_folds // n_splits), random_state=seed)
     splits = islice(folds.split(rows.X), n_folds)
-    return [(rows.take(a).canonical(merged_up_to=0), rows.take(b)) for a, b in splits]
+    if copies is None:
+        return [(rows.take(a).canonical(merged_up_to=0), rows.take(b)) for a, b in splits]
+    return [
+        (replace(rows.take(a).canonical(len(a)), effective_size=float(len(a))), rows.take(b))
+        for a, b in splits
+    ]
+
+
+def with_copies(rows: Rows, settings: FoldSettings) -> Rows:
+    """Return canonical rows that count as often as they have copies, if few are distinct."""
+    copies = n_copies(rows, settings)
+    return rows if copies is None else replace(rows, effective_size=float(copies.sum()))
 
 
 def stratified_folds(rows: Rows, seed: int, settings: FoldSettings) -> list[Split]:

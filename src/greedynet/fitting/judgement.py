@@ -1,0 +1,118 @@
+"""Judgement: from rows to a network that was chosen, and the error to expect of it.
+
+    folds -> ladder or scores -> construct -> expected error
+
+`construct` builds a network; this module decides which one, on rows that it has not seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from greedynet.fitting.construct import construct, cross_validate
+from greedynet.fitting.ladder import REASONS, Chosen, climb
+from greedynet.fitting.objective import Objective
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import OnStep
+from greedynet.fitting.staged import Staged
+from greedynet.fitting.trial import candidates, trial
+from greedynet.losses import is_squared
+from greedynet.losses.mean_size import mean_size
+from greedynet.model.ladder import Ladder
+from greedynet.model.path import SelectionPath
+from greedynet.rows.rows import Rows
+from greedynet.rows.splitting import Split
+from greedynet.support.context import FitContext
+
+
+def climbs(data: TrainingData, plan: Plan) -> bool:
+    """Whether folds choose between the mean, a line and networks grown in stages.
+
+    Not where the number of nodes is requested, rows are held out, or rows are sampled.
+    """
+    return (
+        plan.correct
+        and plan.gcv
+        and is_squared(plan.loss)
+        and data.validation is None
+        and data.sampling is None
+        and isinstance(data.rows, Rows)
+        and data.rows.n_independent >= plan.settings.ladder.min_rows
+    )
+
+
+def judged(
+    data: TrainingData,
+    folds: Sequence[Split],
+    plan: Plan,
+    objective: Objective,
+    *,
+    by_folds: bool,
+    context: FitContext,
+    on_step: OnStep,
+) -> tuple[SelectionPath, Ladder | None]:
+    """Return the path of the network that was chosen, and the candidates.
+
+    Parameters
+    ----------
+    data : TrainingData
+    folds : sequence of pairs of Rows
+        Folds by which candidates are scored; empty if rows are held out or sampled.
+    plan : Plan
+    objective : Objective
+    by_folds : bool
+        Whether the user asks for folds to choose the width.
+    context : FitContext
+    on_step : callable
+    """
+    of_folds, of_network = context.branch("folds"), context.branch("network")
+    if folds and climbs(data, plan):
+        staged = Staged.of(data.rows, plan)
+        ladder = climb(folds, plan, staged, of_folds)
+        chosen = Chosen(staged.shrunk, ladder=ladder)
+        return construct(data, plan, chosen, context=of_network, on_step=on_step), ladder
+    scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
+    path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)
+    if path.expected_error is not None or not folds:
+        return _on_held_out(path, data, plan), None
+    return _tried(path, data, folds, plan, objective, context.branch("trial"))
+
+
+def _tried(
+    path: SelectionPath,
+    data: TrainingData,
+    folds: Sequence[Split],
+    plan: Plan,
+    objective: Objective,
+    context: FitContext,
+) -> tuple[SelectionPath, Ladder]:
+    """Return the path with the expected error; another loss also chooses something simpler."""
+    chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
+    ladder = trial(folds, plan, objective, context, chooses=chooses)
+    path = replace(path, expected_error=ladder.expected_error)
+    if ladder.chosen < len(ladder) - 1:
+        assert isinstance(data.rows, Rows)
+        simple = candidates(path, data.rows, plan)[ladder.chosen]
+        size = plan.loss.size(data.rows.Y - data.rows.Y.mean(axis=0), data.rows.weights) or 1.0
+        left = data.rows.Y - simple.predict(data.rows.X).reshape(data.rows.Y.shape)
+        path = replace(
+            path,
+            best_n_nodes=simple.n_nodes,
+            finished=simple,
+            finished_error=plan.loss.size(left, data.rows.weights) / size,
+            finished_score=None,
+            stop_reason=REASONS[ladder.kind],
+        )
+    return path, ladder
+
+
+def _on_held_out(path: SelectionPath, data: TrainingData, plan: Plan) -> SelectionPath:
+    """Return the path with the error on the validation rows, if there are some."""
+    held_out = data.validation
+    if path.expected_error is not None or held_out is None:
+        return path
+    left = held_out.Y - path.kept.predict(held_out.X).reshape(held_out.Y.shape)
+    rounding = float(np.finfo(np.float64).eps * np.abs(held_out.Y).max())
+    error = max(mean_size(plan.loss, left, held_out.weights), rounding)
+    return replace(path, expected_error=error)
