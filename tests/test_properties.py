@@ -444,7 +444,9 @@ def test_a_fold_that_is_soon_exact_does_not_cut_the_others_short(small):
     X = np.linspace(-1, 1, 60)[:, None]
     y = np.abs(X[:, 0])
     even, right = np.arange(60) % 2 == 0, X[:, 0] > 0
-    model = small(cv=[(right, ~right), (even, ~even), (~even, even)], n_points=500).fit(X, y)
+    folds = [(right, ~right), (even, ~even), (~even, even)]
+    # On the left, the mean is better than any network that has seen the right only.
+    model = small(cv=folds, n_points=500, correct=False).fit(X, y)
     assert model.score(X, y) > 0.99
 
 

@@ -407,7 +407,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             reduction=THRESHOLD if self.reduction == "ridgelet" else self.reduction,
             linear_term=linear_term,
             alpha=None if self.alpha == "auto" else float(self.alpha),
-            gcv=self.validation_fraction is None and self.n_nodes is None,
+            gcv=self.n_nodes is None and (self.validation_fraction is None or self.cv is not None),
             activation=activation,
             loss=loss,
             memory_budget=int(self.memory_budget),

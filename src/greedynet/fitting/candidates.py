@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +45,7 @@ class Climber:
         self.held_out = held_out
         self.problem = Problem(TrainingData(train), plan_of_stages(plan), objective, None, context)
         self._X = self.problem.coordinates.apply(held_out).X
-        # Only ReLU networks with an affine term can be levelled.
-        self._levels = plan.linear_term and plan.activation == ReLU()
+        self._max_levelled = _max_levelled(self.problem.rows, plan)
         self._growth: StagedGrowth | None = None
         self._last: dict[Key, Float64] = {}
 
@@ -79,7 +79,7 @@ class Climber:
     def _predictions(self, state: VariableProjection, width: int) -> dict[Key, Float64]:
         affine = self.problem.coordinates.affine
         found = {(NETWORK, width): self._unscaled(state.predict(self._X, affine.evaluate(self._X)))}
-        if self._levels:
+        if width <= self._max_levelled:
             found[LEVELLED, width] = self._unscaled(self._levelled(state))
         return found
 
@@ -100,6 +100,17 @@ class Climber:
     def _unscaled(self, values: Float64) -> Float64:
         outputs = self.problem.coordinates.outputs
         return np.asarray(values * outputs.scale + outputs.center)
+
+
+def _max_levelled(rows: Rows, plan: Plan) -> int:
+    """Return the largest width that can be levelled, which doubles the number of neurons; or 0.
+
+    Only ReLU networks with an affine term, and only if some rows lie far from the others.
+    """
+    can_be = plan.linear_term and plan.activation == ReLU()
+    if not (can_be and lies_far(rows.X, plan.settings.ladder.far)):
+        return 0
+    return (plan.limits.max_neurons - 2 * rows.n_outputs) // 2
 
 
 def lies_far(X: NDArray[np.floating], limit: float) -> bool:
@@ -168,16 +179,23 @@ class Table:
             self.predictions[i] = predictions
         return better
 
-    @property
+    @cached_property
+    def _unit(self) -> Float64:
+        """Powers of two near the largest outputs, by which squares do not overflow."""
+        return np.asarray(2.0 ** np.frexp(np.abs(self.Y).max(axis=0, initial=0.0))[1])
+
+    @cached_property
     def _scale(self) -> Float64:
         """Deviations of the outputs, so that all count equally."""
-        center = np.average(self.Y, axis=0, weights=self.weights)
-        scale = np.sqrt(np.average((self.Y - center) ** 2, axis=0, weights=self.weights))
-        return np.where(scale > 0, scale, 1.0)
+        Y = self.Y / self._unit
+        center = np.average(Y, axis=0, weights=self.weights)
+        scale = np.sqrt(np.average((Y - center) ** 2, axis=0, weights=self.weights))
+        return np.where(scale > 0, scale, 1.0) * self._unit
 
     def losses(self, predictions: Float64) -> Float64:
         """Return the squared error of each row, mean over the scaled outputs."""
-        return np.asarray(np.mean(((self.Y - predictions) / self._scale) ** 2, axis=1))
+        left = self.Y / self._scale - predictions / self._scale
+        return np.asarray(np.mean(left**2, axis=1))
 
     def score(self, predictions: Float64) -> float:
         """Return the mean loss; errors below the tolerance are all the same."""
@@ -195,10 +213,10 @@ class Table:
 
         Rows that are reproduced do not show that all others will be.
         """
-        rounding = float(np.finfo(np.float64).eps * np.abs(self.Y).max())
-        squares = [np.mean((self.Y - p) ** 2, axis=1) for p in self.predictions]
+        unit = float(self._unit.max())
+        squares = [np.mean((self.Y / unit - p / unit) ** 2, axis=1) for p in self.predictions]
         means = [np.average(of_candidate, weights=self.weights) for of_candidate in squares]
-        return np.maximum(np.sqrt(means), rounding)
+        return np.maximum(np.sqrt(means), np.finfo(np.float64).eps) * unit
 
     def stops(self, settings: LadderSettings, n_supported: float) -> bool:
         """Whether the last networks did not improve clearly on the best candidate before.
@@ -218,15 +236,15 @@ class Table:
             return since_best > 0
         return since_best >= settings.patience and width >= settings.min_width
 
-    def best(self, settings: LadderSettings, *, far: bool) -> int:
+    def best(self, settings: LadderSettings) -> int:
         """Return the simplest candidate that ties with the best.
 
-        If some rows lie `far` from the others, new ones may lie farther: a candidate that levels
-        off there takes precedence unless it is clearly worse on the rows there are.
+        If some rows lie far from the others, new ones may lie farther: a network that levels off
+        there takes precedence unless it is clearly worse on the rows there are.
         """
         i, scores = self._simplest(settings), self.scores
         safer = (LEVELLED, self.keys[i][1])
-        if far and safer in self.keys:
+        if safer in self.keys:
             j = self.keys.index(safer)
             return j if scores[j] <= settings.level_within * scores[i] else i
         return i

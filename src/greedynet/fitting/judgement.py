@@ -38,8 +38,19 @@ def climbs(data: TrainingData, plan: Plan) -> bool:
         and data.validation is None
         and data.sampling is None
         and isinstance(data.rows, Rows)
-        and data.rows.n_independent >= plan.settings.ladder.min_rows
+        and _n_effective(data.rows) >= plan.settings.ladder.min_rows
     )
+
+
+def _n_effective(rows: Rows) -> float:
+    """Return the number of rows of equal weight that carry as much information.
+
+    `(sum w)^2 / sum w^2`, or the number of copies that rows stand for.
+    """
+    if rows.weights is None or rows.effective_size is not None:
+        return rows.n_independent
+    share = rows.weights / rows.weights.max()
+    return float(share.sum() ** 2 / np.sum(share**2))
 
 
 def judged(

@@ -14,7 +14,7 @@ from operator import methodcaller
 
 import numpy as np
 
-from greedynet.fitting.candidates import Climber, Table, lies_far
+from greedynet.fitting.candidates import Climber, Table
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
 from greedynet.fitting.objective import Finished
@@ -66,8 +66,7 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
         table.add(all_folds(width, "networks"))
         if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
             break
-    far = lies_far(folds[0][0].X, settings.far)
-    chosen, pruned = table.best(settings, far=far), False
+    chosen, pruned = table.best(settings), False
     width = table.keys[chosen][1]
     if width > 0:
         stage = widths.index(width)
@@ -167,6 +166,7 @@ def _affine(problem: Problem, *, line: bool) -> ShallowNetwork:
 def _relative_error(network: ShallowNetwork, problem: Problem) -> float:
     """Return the relative error on the training rows, comparable to those of the growth."""
     rows, outputs = problem.sample, problem.coordinates.outputs
-    left = (rows.Y - network.predict(rows.X).reshape(rows.Y.shape)) / outputs.scale
+    found = network.predict(rows.X).reshape(rows.Y.shape)
+    left = rows.Y / outputs.scale - found / outputs.scale
     size = float(np.linalg.norm(problem.rows.weighted(problem.rows.Y))) or 1.0
     return float(np.linalg.norm(rows.weighted(left))) / size

@@ -47,7 +47,8 @@ def trial(
         networks = candidates(path, train, plan)
         errors.append([_error(network, held_out, plan) for network in networks])
         widths.append(path.kept.n_neurons)
-    means = np.sqrt(np.mean(np.square(errors), axis=0))
+    unit = np.max(errors) or 1.0
+    means = unit * np.sqrt(np.mean(np.square(np.array(errors) / unit), axis=0))
     shown = np.max(np.abs(np.concatenate([held_out.Y for _, held_out in folds])))
     means = np.maximum(means, np.finfo(np.float64).eps * shown)
     chosen = _chosen(np.array(errors), plan) if chooses else len(_KINDS) - 1

@@ -9,7 +9,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
 # Candidates of the ridge, relative to the number of rows, for inputs of unit variance.
-RIDGES = np.geomspace(1e-10, 1e5, 61)
+RIDGES = np.append(0.0, np.geomspace(1e-10, 1e5, 61))
 # Principal components below this fraction of the largest are dropped.
 _RANK = 1e-7
 _ZERO = 1e-11
@@ -59,8 +59,9 @@ class RidgeLine:
         beyond[np.abs(beyond) < _ZERO * np.abs(left).max(initial=0.0)] = 0.0
         linear, parameters = [], []
         for b, e in zip(along.T, beyond.T, strict=True):
-            left_out = (U @ (rest * b).T + e[:, None]) / np.maximum(free, 1e-300)
-            best = int(np.argmin(np.sum(left_out**2, axis=0)))
+            left_out = (U @ (rest * b).T + e[:, None]) / np.where(free > _ZERO**2, free, np.inf)
+            squares = np.where((free > _ZERO**2).all(axis=0), np.sum(left_out**2, axis=0), np.inf)
+            best = int(np.argmin(squares)) if np.isfinite(squares).any() else len(RIDGES) - 1
             linear.append(Vt.T @ (shares[best] / s * b))
             parameters.append(float(np.sum(shares[best])) + 1.0)
         weights = np.array(linear).T.reshape(X.shape[1], -1)

@@ -282,6 +282,8 @@ def n_copies(rows: Rows, settings: FoldSettings) -> NDArray[np.intp] | None:
     """
     if rows.weights is None or len(rows) > settings.few_distinct:
         return None
+    if rows.weights.min() < 1e-6 * rows.weights.max():
+        return None
     # Weights have the mean 1: so many copies of the rarest row make all numbers whole.
     rarest = np.arange(1.0, settings.most_copies)
     copies = rows.weights / rows.weights.min() * rarest[:, None]
