@@ -553,7 +553,7 @@ def test_more_neurons_are_those_that_lower_the_error_most(n_more):
     """The twin continues from the neurons as if they had been grown."""
     finisher, _ = finisher_of(noise=0.0)
     rows, points, cycle = finisher.rows, some_neurons(5, 2), 1
-    found = finisher.problem.more_neurons(points, n_more, cycle)
+    found = finisher.problem.more_neurons(points, n_more, cycle, rows)
     factor = Factor(rows.weighted(rows.Y), dependent=3e-3)
     for column in columns_of(rows, points, affine_of(rows)).T:
         factor.append(column)
@@ -612,7 +612,7 @@ def test_exchange_never_worsens_the_score(validated, noise):
 def test_exchange_ends_where_nothing_grows(monkeypatch):
     finisher, _ = finisher_of(120)
     state = finisher.prune(some_neurons(10, 2), 10)
-    monkeypatch.setattr(Problem, "more_neurons", lambda problem, points, n_more, cycle: points)
+    monkeypatch.setattr(Problem, "more_neurons", lambda problem, points, *_: points)
     assert finisher.exchange(state) is state
 
 
@@ -620,13 +620,16 @@ def test_exchange_ends_where_nothing_grows(monkeypatch):
 def test_the_score_is_what_it_says(validated):
     finisher, _ = finisher_of(n_outputs=2, validated=validated)
     states = [finisher.prune(some_neurons(8, 2, seed), 8) for seed in (0, 1)]
-    if not validated:
-        wanted = np.mean([state.gcv for state in states]) * 2
-    else:
-        rows = finisher.problem.validation
-        affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
-        mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
+    rows = finisher.problem.validation if validated else finisher.rows
+    affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
+    mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
+    if validated:
         wanted = np.linalg.norm(rows.Y - mean) / np.linalg.norm(rows.Y)
+    else:
+        # GCV of the mean, whose hat matrix is the mean of theirs.
+        dof = np.mean([state.dof for state in states])
+        wanted = 2 * np.sum((rows.Y - mean) ** 2) / 400 / (1 - dof / 400) ** 2
+        assert finisher.score(states[:1]) == pytest.approx(2 * states[0].gcv)
     assert finisher.score(states) == pytest.approx(wanted)
 
 
