@@ -7,16 +7,18 @@ from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
+from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LeastSquares
 from greedynet.fitting.objectives.finisher import Finisher
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
+from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
 from greedynet.linalg import cholesky as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
-from greedynet.search import ContinuousSearch
+from greedynet.search import Candidate, ContinuousSearch
 from greedynet.search.directions import directions
 from greedynet.support.context import FitContext
 
@@ -609,6 +611,33 @@ def test_exchange_never_worsens_the_score(validated, noise):
         assert min(gains) < 0.9
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_exchange_on_samples_never_worsens_the_score_on_all_rows(noise):
+    few = LeastSquaresSettings(min_rows_exchanged=60, rows_per_weight=2)
+    finisher, _ = finisher_of(400, noise=noise, settings=FitSettings(least_squares=few))
+    assert finisher._n_rows_exchanged(18) == 60
+    assert finisher._n_rows_exchanged(110) == 400
+    state = finisher.prune(some_neurons(6, 2), 6)
+    before = finisher.score([state])
+    exchanged = finisher.exchange(state)
+    assert exchanged.n_rows == 400
+    assert exchanged.n_neurons == 6
+    assert finisher.score([exchanged]) <= before
+    if not noise:
+        assert finisher.score([exchanged]) < 0.9 * before
+
+
+def test_a_sample_is_judged_on_the_other_rows():
+    finisher, _ = finisher_of(200)
+    few = finisher._on_sample(50, 0)
+    both = np.concatenate([few.rows.X, few.judging.X])
+    assert (len(few.rows), len(few.judging)) == (50, 150)
+    np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(finisher.rows.X, axis=0))
+    assert not np.array_equal(few.rows.X, finisher._on_sample(50, 1).rows.X)
+    validated, _ = finisher_of(200, validated=True)
+    assert validated._on_sample(50, 0).judging is validated.problem.validation
+
+
 def test_exchange_ends_where_nothing_grows(monkeypatch):
     finisher, _ = finisher_of(120)
     state = finisher.prune(some_neurons(10, 2), 10)
@@ -631,6 +660,20 @@ def test_the_score_is_what_it_says(validated):
         wanted = 2 * np.sum((rows.Y - mean) ** 2) / 400 / (1 - dof / 400) ** 2
         assert finisher.score(states[:1]) == pytest.approx(2 * states[0].gcv)
     assert finisher.score(states) == pytest.approx(wanted)
+
+
+def test_as_grown_all_parameters_count_and_too_many_say_nothing():
+    finisher, _ = finisher_of(200)
+    W = some_neurons(30, 2)
+
+    def growth(k):
+        found = [Candidate(w, 1.0, w, -1) for w in W[:k]]
+        return Growth(Factor(np.ones((4, 1))), 3, None, candidates=found)
+
+    state = VariableProjection(finisher.rows, affine_of(finisher.rows), W[:20])
+    wanted = state.error / 200 / (1 - (3 + 20 * 4) / 200) ** 2
+    assert finisher.as_grown(growth(20)) == pytest.approx(wanted / 0.97**2)
+    assert finisher.as_grown(growth(30)) == np.inf
 
 
 @pytest.mark.parametrize("linear_term", [True, False])

@@ -159,9 +159,11 @@ class Finisher:
             finisher = at_turn(i)
             start = finisher._moved(state)
             tried = finisher._exchanged_once(start, i)
-            if finisher.score([tried]) < finisher.score([start]):
+            # The first start has seen the judging rows of a sample: no comparison would be fair.
+            is_fair = finisher is self or i > 0
+            if not is_fair or finisher.score([tried]) < finisher.score([start]):
                 state = tried
-            if not finisher.is_better([tried], [start], settings.worth_exchange):
+            if is_fair and not finisher.is_better([tried], [start], settings.worth_exchange):
                 break
         return state
 
