@@ -132,9 +132,14 @@ class Finisher:
         return tried if self.score([tried]) < self.score([state]) else state
 
     def _n_rows_exchanged(self, n_weights: int) -> int:
-        """Return the number of rows on which neurons are exchanged: a sample, or all."""
-        wanted = max(self._settings.min_rows_exchanged, self._settings.rows_per_weight * n_weights)
-        return wanted if 2 * wanted <= len(self.rows) else len(self.rows)
+        """Return the number of rows on which neurons are exchanged: a sample, or all.
+
+        All rows give somewhat better neurons, so a sample must save much, or make it possible.
+        """
+        settings, n = self._settings, len(self.rows)
+        wanted = max(settings.min_rows_exchanged, settings.rows_per_weight * n_weights)
+        times = 4 if _cost(n, n_weights) < settings.max_exchange_cost else 2
+        return wanted if times * wanted <= n else n
 
     def _on_sample(self, n_rows: int, turn: int) -> "Finisher":
         """Return the finisher of a sample of the rows, judged on the others."""
@@ -152,12 +157,12 @@ class Finisher:
         """Exchange neurons, each time with the finisher of the turn."""
         n, settings = state.n_neurons, self._settings
         size = state.points.size
-        cost = self._n_rows_exchanged(size) * size * min(size, MAX_BLOCK)
+        cost = _cost(self._n_rows_exchanged(size), size)
         n_exchanges = settings.n_exchanges if n and cost < settings.max_exchange_cost else 0
         for i in range(n_exchanges):
             self.context.tell(f"exchanging some of {n} neurons, {i + 1} of at most {n_exchanges}")
             finisher = at_turn(i)
-            start = finisher._moved(state)
+            start = state if finisher is self else finisher._moved(state)
             tried = finisher._exchanged_once(start, i)
             # The first start has seen the judging rows of a sample: no comparison would be fair.
             is_fair = finisher is self or i > 0
@@ -169,8 +174,6 @@ class Finisher:
 
     def _moved(self, state: VariableProjection) -> VariableProjection:
         """Return a network on these rows; the ridge is in proportion to their number."""
-        if state.n_rows == len(self.rows):
-            return state
         return self._state(state.points, state.ridge * len(self.rows) / state.n_rows)
 
     def _exchanged_once(self, state: VariableProjection, turn: int) -> VariableProjection:
@@ -288,3 +291,8 @@ class Finisher:
             plan.alpha,
             self.passes,
         )
+
+
+def _cost(n_rows: int, n_weights: int) -> float:
+    """Return the number of multiplications in a correction step."""
+    return float(n_rows * n_weights * min(n_weights, MAX_BLOCK))
