@@ -4,7 +4,7 @@
 
 Products of `sin(pi x_i)` in three and four dimensions, and a Gaussian `exp(-|x|^2)` in ten, on
 scrambled Sobol points of the unit cube. The error is that of 20,000 uniform points, relative in the
-`L2` norm; corrected, it must not be larger than as grown. Seconds are those of one thread.
+`L2` norm; corrected, it must not be larger than as grown. Seconds are CPU time of one thread.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def main():
                 model = GreedyNetRegressor(n_nodes=nodes, correct=correct, n_jobs=1).fit(X, f(X))
                 seconds = time.process_time() - start
                 errors.append(relative_error(model, f, d))
-                line += f"{errors[-1]:>{10 + correct}.1e}{seconds:>7.1f}"
+                line += f"{errors[-1]:>{10 + correct}.2e}{seconds:>7.1f}"
             print(f"{line}{errors[1] / errors[0]:>7.2f}", flush=True)
 
 
