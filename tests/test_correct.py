@@ -669,8 +669,8 @@ def test_the_score_is_what_it_says(validated):
     assert finisher.score(states) == pytest.approx(wanted)
 
 
-def test_as_grown_all_parameters_count_and_too_many_say_nothing():
-    finisher, _ = finisher_of(200)
+def test_as_grown_the_search_counts_and_too_many_parameters_say_nothing():
+    finisher, _ = finisher_of(800)
     W = some_neurons(30, 2)
 
     def growth(k):
@@ -678,7 +678,7 @@ def test_as_grown_all_parameters_count_and_too_many_say_nothing():
         return Growth(Factor(np.ones((4, 1))), 3, None, candidates=found)
 
     state = VariableProjection(finisher.rows, affine_of(finisher.rows), W[:20])
-    wanted = state.error / 200 / (1 - (3 + 20 * 4) / 200) ** 2
+    wanted = state.error / 800 / (1 - (3 + 20 * 2 * np.log(800)) / 800) ** 2
     assert finisher.as_grown(growth(20)) == pytest.approx(wanted / 0.97**2)
     assert finisher.as_grown(growth(30)) == np.inf
 

@@ -111,5 +111,15 @@ def test_without_noise_a_corrected_network_is_much_better_than_as_grown(d, n_row
     assert error(correct=True) < 0.75 * error(correct=False)
 
 
+def test_noise_that_a_growth_has_fitted_does_not_keep_it():
+    """Its training error is small, as each neuron is the best of many."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (600, 1))
+    truth = np.sin(3 * X[:, 0])
+    model = GreedyNetRegressor(n_nodes=75).fit(X, truth + 0.1 * rng.normal(size=600))
+    assert model.path_.finished is not None
+    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.03
+
+
 def sines(X):
     return np.prod(np.sin(np.pi * X), axis=1)

@@ -245,7 +245,8 @@ class Finisher:
         """Return the score of the network as grown, plus what is a near-tie.
 
         On validation rows this is the best of many widths, uncertain by about `1 / sqrt(n)`. GCV
-        counts all parameters as if they had been fitted, and says nothing if they are many.
+        counts all parameters, and at least `2 log n` for each neuron: the best of `n` lowers the
+        squared error of pure noise by that many variances. If these are many, it says nothing.
         """
         problem, settings = self.problem, self._settings
         most, tie = problem.limits.max_neurons, settings.near_tie
@@ -254,8 +255,10 @@ class Finisher:
             return min(growth.scores[: most + 1]) / (1 - tie)
         width = most if problem.is_exact else best_width(growth.scores[: most + 1])
         state = self._state(growth.points[:width])
-        n = self.rows.n_independent * self.rows.n_outputs
-        if self.judging is None and state.dof > settings.max_parameters * n:
+        n, n_outputs = self.rows.n_independent, self.rows.n_outputs
+        searched = problem.coordinates.n_affine * n_outputs + 2 * np.log(n) * state.n_neurons
+        state.dof = max(state.dof, float(searched))
+        if self.judging is None and state.dof > settings.max_parameters * n * n_outputs:
             return np.inf
         return self.score([state]) / (1 - tie) ** (2 if self.judging is None else 1)
 
