@@ -253,7 +253,8 @@ class Finisher:
         if self.judging is not None and not problem.limits.exact:
             tie = min(max(tie, len(self.judging) ** -0.5), 1 - settings.growth_clearly_better)
             return min(growth.scores[: most + 1]) / (1 - tie)
-        width = most if problem.is_exact else best_width(growth.scores[: most + 1])
+        is_scored = bool(growth.scores) and not problem.is_exact
+        width = best_width(growth.scores[: most + 1]) if is_scored else most
         state = self._state(growth.points[:width])
         n, n_outputs = self.rows.n_independent, self.rows.n_outputs
         searched = problem.coordinates.n_affine * n_outputs + 2 * np.log(n) * state.n_neurons
