@@ -7,16 +7,18 @@ from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
+from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LeastSquares
 from greedynet.fitting.objectives.finisher import Finisher
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
+from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
 from greedynet.linalg import cholesky as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
-from greedynet.search import ContinuousSearch
+from greedynet.search import Candidate, ContinuousSearch
 from greedynet.search.directions import directions
 from greedynet.support.context import FitContext
 
@@ -553,7 +555,7 @@ def test_more_neurons_are_those_that_lower_the_error_most(n_more):
     """The twin continues from the neurons as if they had been grown."""
     finisher, _ = finisher_of(noise=0.0)
     rows, points, cycle = finisher.rows, some_neurons(5, 2), 1
-    found = finisher.problem.more_neurons(points, n_more, cycle)
+    found = finisher.problem.more_neurons(points, n_more, cycle, rows)
     factor = Factor(rows.weighted(rows.Y), dependent=3e-3)
     for column in columns_of(rows, points, affine_of(rows)).T:
         factor.append(column)
@@ -609,10 +611,44 @@ def test_exchange_never_worsens_the_score(validated, noise):
         assert min(gains) < 0.9
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_exchange_on_samples_never_worsens_the_score_on_all_rows(noise):
+    few = LeastSquaresSettings(min_rows_exchanged=60, rows_per_weight=2)
+    finisher, _ = finisher_of(400, noise=noise, settings=FitSettings(least_squares=few))
+    assert finisher._n_rows_exchanged(18) == 60
+    assert finisher._n_rows_exchanged(110) == 400
+    state = finisher.prune(some_neurons(6, 2), 6)
+    before = finisher.score([state])
+    exchanged = finisher.exchange(state)
+    assert exchanged.n_rows == 400
+    assert exchanged.n_neurons == 6
+    assert finisher.score([exchanged]) <= before
+    if not noise:
+        assert finisher.score([exchanged]) < 0.9 * before
+
+
+def test_a_sample_is_judged_on_the_other_rows():
+    finisher, _ = finisher_of(200)
+    few = finisher._on_sample(50, 0)
+    both = np.concatenate([few.rows.X, few.judging.X])
+    assert (len(few.rows), len(few.judging)) == (50, 150)
+    np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(finisher.rows.X, axis=0))
+    assert not np.array_equal(few.rows.X, finisher._on_sample(50, 1).rows.X)
+    state = few._state(some_neurons(4, 2), 1.0)
+    other = finisher._on_sample(50, 1)
+    # A network moves to the rows of every sample, also of one as large as the last.
+    moved = other._moved(state)
+    twin = columns_of(other.rows, moved.points, np.empty((50, 0)))
+    np.testing.assert_allclose(moved.columns, twin)
+    assert finisher._moved(state).ridge == 4.0 * moved.ridge == 4.0
+    validated, _ = finisher_of(200, validated=True)
+    assert validated._on_sample(50, 0).judging is validated.problem.validation
+
+
 def test_exchange_ends_where_nothing_grows(monkeypatch):
     finisher, _ = finisher_of(120)
     state = finisher.prune(some_neurons(10, 2), 10)
-    monkeypatch.setattr(Problem, "more_neurons", lambda problem, points, n_more, cycle: points)
+    monkeypatch.setattr(Problem, "more_neurons", lambda problem, points, *_: points)
     assert finisher.exchange(state) is state
 
 
@@ -620,14 +656,31 @@ def test_exchange_ends_where_nothing_grows(monkeypatch):
 def test_the_score_is_what_it_says(validated):
     finisher, _ = finisher_of(n_outputs=2, validated=validated)
     states = [finisher.prune(some_neurons(8, 2, seed), 8) for seed in (0, 1)]
-    if not validated:
-        wanted = np.mean([state.gcv for state in states]) * 2
-    else:
-        rows = finisher.problem.validation
-        affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
-        mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
+    rows = finisher.problem.validation if validated else finisher.rows
+    affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
+    mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
+    if validated:
         wanted = np.linalg.norm(rows.Y - mean) / np.linalg.norm(rows.Y)
+    else:
+        # GCV of the mean, whose hat matrix is the mean of theirs.
+        dof = np.mean([state.dof for state in states])
+        wanted = 2 * np.sum((rows.Y - mean) ** 2) / 400 / (1 - dof / 400) ** 2
+        assert finisher.score(states[:1]) == pytest.approx(2 * states[0].gcv)
     assert finisher.score(states) == pytest.approx(wanted)
+
+
+def test_as_grown_the_search_counts_and_too_many_parameters_say_nothing():
+    finisher, _ = finisher_of(800)
+    W = some_neurons(30, 2)
+
+    def growth(k):
+        found = [Candidate(w, 1.0, w, -1) for w in W[:k]]
+        return Growth(Factor(np.ones((4, 1))), 3, None, candidates=found)
+
+    state = VariableProjection(finisher.rows, affine_of(finisher.rows), W[:20])
+    wanted = state.error / 800 / (1 - (3 + 20 * 2 * np.log(800)) / 800) ** 2
+    assert finisher.as_grown(growth(20)) == pytest.approx(wanted / 0.97**2)
+    assert finisher.as_grown(growth(30)) == np.inf
 
 
 @pytest.mark.parametrize("linear_term", [True, False])

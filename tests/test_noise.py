@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from greedynet import GreedyNetRegressor
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LeastSquares
@@ -16,7 +17,7 @@ from greedynet.linalg.factor import Factor
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
-from problems import noisy
+from problems import noisy, relative_error
 
 MANY = 1e9  # rows, so that neurons cost nothing
 
@@ -67,22 +68,58 @@ def growth_of(errors, reason=StopReason.MAX_NODES):
 
 
 @pytest.mark.parametrize(
-    ("factor", "is_noise"), [(1.6, True), (2.0, True), (2.7, True), (3.5, False), (8.0, False)]
+    ("factor", "is_noise"), [(1.1, True), (1.6, True), (1.9, True), (2.1, False), (8.0, False)]
 )
-def test_a_fit_asks_for_a_factor_of_three(factor, is_noise):
+def test_a_fit_asks_for_a_factor_of_two(factor, is_noise):
     assert LeastSquares().is_noise(problem_of(), growth_of(falling(factor))) is is_noise
 
 
+@pytest.mark.parametrize("d", [2, 3, 4, 10])
+def test_the_rate_of_greedy_approximation_is_no_noise(d):
+    """Without noise the squared error falls by `2^(1 + 2/d)` with every doubling."""
+    assert not LeastSquares().is_noise(problem_of(), growth_of(falling(2 ** (1 + 2 / d))))
+
+
 def test_the_factor_is_a_setting():
-    growth = growth_of(falling(2.0))
+    growth = growth_of(falling(1.7))
     settings = FitSettings(least_squares=LeastSquaresSettings(still_falling=1.5))
     assert LeastSquares().is_noise(problem_of(), growth)
     assert not LeastSquares().is_noise(problem_of(settings), growth)
-    assert LeastSquaresSettings().still_falling == 3.0
+    assert LeastSquaresSettings().still_falling == 2.0
 
 
 @pytest.mark.parametrize("name", ["EXACT", "TOLERANCE", "CALLBACK"])
 def test_what_is_to_stay_as_it_is_is_no_noise(name):
-    growth = growth_of(falling(2.0), StopReason[name])
+    growth = growth_of(falling(1.7), StopReason[name])
     assert not LeastSquares().is_noise(problem_of(), growth)
     assert LeastSquares().is_noise(problem_of(), replace(growth, reason=StopReason.VALIDATED))
+
+
+@pytest.mark.parametrize(
+    ("d", "n_rows", "n_nodes"),
+    [(4, 1_000, 24), pytest.param(3, 1_000, 40, marks=pytest.mark.slow)],
+)
+def test_without_noise_a_corrected_network_is_much_better_than_as_grown(d, n_rows, n_nodes):
+    """Averaged halves would be worse than the network as grown, by 13 and 30 per cent."""
+    rng = np.random.default_rng(0)
+    X, T = rng.uniform(size=(n_rows, d)), rng.uniform(size=(5_000, d))
+
+    def error(correct):
+        model = GreedyNetRegressor(n_nodes=n_nodes, correct=correct).fit(X, sines(X))
+        return relative_error(model.predict(T), sines(T))
+
+    assert error(correct=True) < 0.75 * error(correct=False)
+
+
+def test_noise_that_a_growth_has_fitted_does_not_keep_it():
+    """Its training error is small, as each neuron is the best of many."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (600, 1))
+    truth = np.sin(3 * X[:, 0])
+    model = GreedyNetRegressor(n_nodes=75).fit(X, truth + 0.1 * rng.normal(size=600))
+    assert model.path_.finished is not None
+    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.03
+
+
+def sines(X):
+    return np.prod(np.sin(np.pi * X), axis=1)

@@ -61,6 +61,21 @@ def test_exact():
     np.testing.assert_allclose(model.predict(new), hidden @ weights, atol=1e-8)
 
 
+@pytest.mark.parametrize("asked", [{"max_nodes": 12}, {"n_nodes": 12}])
+@pytest.mark.parametrize("scored", [True, False])
+def test_a_growth_that_becomes_exact_beyond_the_limit_is_cut_to_it(asked, scored):
+    """Eleven kinks interpolate 13 rows; 20 % more than ten neurons are grown."""
+    X, y = np.linspace(0, 1, 13)[:, None] ** 1.5, np.random.default_rng(0).normal(size=13)
+    model = GreedyNetRegressor(**asked, validation_fraction=None if scored else 0).fit(X, y)
+    assert model.n_nodes_ <= 12
+    assert model.path_.n_nodes[-1] == 12
+    if "n_nodes" in asked or not scored:
+        # Corrected, as no score decides.
+        assert model.n_nodes_ == 12
+        np.testing.assert_allclose(model.predict(X), y, atol=1e-6)
+    assert model.stop_reason_ in (StopReason.MAX_NODES, StopReason.N_NODES)
+
+
 def test_exhausted():
     X, y = noisy(n_rows=100)
     with pytest.warns(FewerNodesWarning, match="has 3 nodes, not the 10 requested by `n_nodes`"):

@@ -54,6 +54,11 @@ _ROUNDING = 1e-14
 _MAX_SHARE = 0.95
 
 
+def gcv(error: float, n: float, gamma: float) -> float:
+    """Generalised cross-validation, `(E / n) / (1 - gamma / n)^2`."""
+    return error / n / (1.0 - min(_MAX_SHARE, gamma / n)) ** 2
+
+
 @dataclass(eq=False)
 class _Point:
     """Inner weights with all quantities that follow from them at a given ridge."""
@@ -171,9 +176,8 @@ class VariableProjection:
 
     @property
     def gcv(self) -> float:
-        """Generalised cross-validation, `(E / n) / (1 - gamma / n)^2`."""
-        n = self._n
-        return self.error / n / (1.0 - min(_MAX_SHARE, self.dof / n)) ** 2
+        """Generalised cross-validation with the effective parameters."""
+        return gcv(self.error, self._n, self.dof)
 
     def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
         """Return the scaled outputs on other rows, given the affine columns on them."""

@@ -9,7 +9,6 @@ classification.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from math import ceil
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep, Problem, steps_beyond
 from greedynet.model.path import SelectionPath
-from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.context import FitContext
@@ -82,8 +80,8 @@ def _constructed(
     problem = Problem(data, plan, objective, scores, context)
     problem.decision = objective.decided(problem)
     growth, *others = _grown(problem, on_step)
-    path = problem.path(growth)
-    if not plan.correct or objective.is_final(growth, path):
+    path = problem.path(growth, problem.limits.max_neurons)
+    if not plan.correct or (objective.is_final(growth, path) and problem.is_decided(growth)):
         return problem.told(objective.as_grown(problem, growth, path))
     for grown in (growth, *others):
         grown.release_search()
@@ -92,22 +90,14 @@ def _constructed(
 
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
-    """Grow one network, or two of half the width, to be averaged if the residual is noise."""
-    most = problem.reach
-    if not (problem.is_corrected and problem.objective.averages(problem)):
-        return [problem.grow(problem.start(0, problem.context), most, on_step)]
-
-    def half(turn: int, n_neurons: int, on_step: OnStep | None, context: FitContext) -> Growth:
-        return problem.grow(problem.start(turn, context), n_neurons, on_step, context)
-
-    first, second = problem.at_once(
-        lambda context: half(0, ceil(most / 2), on_step, context),
-        lambda context: half(1, most - ceil(most / 2), None, context),
-    )
-    if problem.objective.is_noise(problem, first):
-        return [first, second]
-    is_stopped = first.reason is StopReason.CALLBACK
-    return [first if is_stopped else problem.grow(first, most, on_step)]
+    """Grow one network, and a second one of half the width if the residual may be noise."""
+    most, objective, context = problem.reach, problem.objective, problem.context
+    growth = problem.grow(problem.start(0, context), most, on_step)
+    if not (problem.is_corrected and objective.averages(problem)):
+        return [growth]
+    if not objective.is_noise(problem, growth):
+        return [growth]
+    return [growth, problem.grow(problem.start(1, context), most // 2)]
 
 
 def cross_validate(

@@ -198,6 +198,10 @@ class Problem:
         most = most if decided is None else min(most, decided)
         return most if self._scores is None else min(most, len(self._scores) - 1)
 
+    def is_decided(self, growth: Growth) -> bool:
+        """Whether the width of a complete growth is decided: within the limit, or by a score."""
+        return len(growth.candidates) <= self.limits.max_neurons or not self.is_exact
+
     def at_once(self, *tasks: Callable[[FitContext], T]) -> list[T]:
         """Run tasks in parallel; none of them uses threads itself."""
         if len(tasks) == 1 or len(self.rows) < self.settings.min_rows_parallel:
@@ -205,11 +209,11 @@ class Problem:
         alone = self.context.single_threaded()
         return self.context.pool.map(lambda task: task(alone), tasks)
 
-    def more_neurons(self, points: Float64, n_more: int, cycle: int) -> Float64:
-        """Return the neurons and `n_more` new ones, grown on their least-squares residual."""
+    def more_neurons(self, points: Float64, n_more: int, cycle: int, rows: Rows) -> Float64:
+        """Return the neurons and `n_more` new ones, grown on their residual on scaled rows."""
 
         def grown(journal: Journal) -> tuple[Float64]:
-            rows, plan = self.rows_of(2), self.plan
+            plan = self.plan
             factor = self.coordinates.factor(rows, dependent(plan))
             for column in self.coordinates.neuron_columns(rows, points, plan.activation).T:
                 factor.append(column)
@@ -262,6 +266,7 @@ class Problem:
         n_left_out = 0 if most is None else max(0, len(growth.candidates) - most)
         if n_left_out:
             growth = growth.truncated(len(growth.candidates) - n_left_out)
+            growth.reason = self.limits.kept(len(growth.candidates))
             network = network.truncate(network.n_nodes - n_left_out)
         validated = self.validation is not None or self._scores is not None
         path = growth.path(network, self.limits, validated=validated)

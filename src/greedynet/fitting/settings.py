@@ -42,8 +42,13 @@ class LeastSquaresSettings:
         Factor by which more neurons are grown than are kept.
     min_neurons_averaged, min_rows_averaged : int
         With fewer, the path is too short to distinguish noise from approximation error.
-    still_falling : float
-        More neurons help if the last doubling lowered the squared error by this factor.
+    still_falling, perhaps_falling : float
+        Factors by which the last doubling of the neurons lowered the squared error. Above the first
+        the residual is approximation error, and nothing is averaged: without noise, the factor is
+        about `2^(1 + 2/d)`. Below the second it is noise, and nothing is exchanged.
+    clearly_better : float
+        Between the two, neurons are exchanged rather than networks averaged if that lowers the
+        squared error, by the score, by this factor.
     steps, steps_after_pruning, steps_to_converge : int
         Numbers of correction steps.
     smooth_times : int
@@ -56,18 +61,28 @@ class LeastSquaresSettings:
     worth_exchange : float
     max_exchange_cost : float
         Number of multiplications per correction step beyond which neurons are not exchanged.
+    min_rows_exchanged, rows_per_weight : int
+        Rows on which neurons are exchanged: so many for each inner weight, and a minimum.
     n_tries_on_all_rows : int
         Maximum number of steps of the final correction on all rows.
     growth_clearly_better : float
         The network as grown is kept if its validation error is below this fraction of that of the
-        finished network: near-ties go to the finished one, which varies less between samples.
+        finished network: near-ties go to the finished one, which varies less between samples. With
+        many validation rows the fraction is nearer to 1.
+    near_tie : float
+        Relative difference of errors up to which the finished network is preferred in any case.
+    max_parameters : float
+        With more parameters than this fraction of the data, the training error of the network as
+        grown says nothing.
     pruning : PruningSettings
     """
 
     overgrowth: float = 1.2
     min_neurons_averaged: int = 16
     min_rows_averaged: int = 50
-    still_falling: float = 3.0
+    still_falling: float = 2.0
+    perhaps_falling: float = 1.2
+    clearly_better: float = 0.95
     steps: int = 5
     steps_after_pruning: int = 3
     steps_to_converge: int = 20
@@ -76,8 +91,12 @@ class LeastSquaresSettings:
     n_exchanges: int = 8
     worth_exchange: float = 0.96
     max_exchange_cost: float = 3e9
+    min_rows_exchanged: int = 2_048
+    rows_per_weight: int = 8
     n_tries_on_all_rows: int = N_TRIES
     growth_clearly_better: float = 0.9
+    near_tie: float = 0.03
+    max_parameters: float = 0.5
     pruning: PruningSettings = PruningSettings()
 
 

@@ -46,7 +46,7 @@ class StagedGrowth:
         self.problem = problem
         self._finisher = Finisher.of(problem)
         self._steps = problem.settings.ladder.steps * self._finisher.times
-        self.state = self._finisher.start(np.empty((0, problem.n_features + 1)))
+        self.state = self._finisher.state(np.empty((0, problem.n_features + 1)))
         # Weights and ridge of each stage: states would hold the columns of all rows.
         self._stages: list[tuple[Float64, float]] = []
 
@@ -57,13 +57,14 @@ class StagedGrowth:
 
     def advance(self, n_neurons: int) -> bool:
         """Grow to a number of neurons and correct all; False if no neuron can be added."""
-        state, problem = self.state, self.problem
+        state = self.state
         n_more = n_neurons - state.n_neurons
-        points = problem.more_neurons(state.points, n_more, self.n_stages)
+        rows = self._finisher.rows
+        points = self.problem.more_neurons(state.points, n_more, self.n_stages, rows)
         if len(points) == state.n_neurons:
             return False
         # The ridge of the affine term alone says nothing about neurons.
-        grown = state.at(points) if state.n_neurons else self._finisher.start(points)
+        grown = state.at(points) if state.n_neurons else self._finisher.state(points)
         self.state = self._converged(grown.settle(self._steps))
         self._stages.append((self.state.points, self.state.ridge))
         return True
@@ -71,7 +72,7 @@ class StagedGrowth:
     def stage(self, i: int) -> VariableProjection:
         """Return the network of a stage."""
         points, ridge = self._stages[i]
-        return self._finisher.start(points, ridge=ridge)
+        return self._finisher.state(points, ridge)
 
     def pruned(self, i: int, n_neurons: int) -> VariableProjection:
         """Return the network of a stage, pruned to a number of neurons."""

@@ -5,9 +5,9 @@ and a change is accepted only if it improves the score, on validation rows or by
 cross-validation.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from greedynet.activations import degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
 from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
-from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
+from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection, gcv
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.limits import best_width
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.pruning import prune
 from greedynet.fitting.settings import LeastSquaresSettings
@@ -39,12 +41,15 @@ class Finisher:
     passes : Passes or None
         Sums over all rows, if `rows` are a sample.
     context : FitContext
+    judging : Rows or None
+        Scaled rows on which networks are compared; None for generalised cross-validation.
     """
 
     problem: Problem
     rows: Rows
     passes: Passes | None
     context: FitContext
+    judging: Rows | None
 
     @staticmethod
     def of(problem: Problem) -> "Finisher":
@@ -52,7 +57,8 @@ class Finisher:
         passes, samples = None, problem.samples
         if isinstance(samples, RandomSamples):
             passes = Passes(samples, problem.settings.blocks, problem.passes)
-        return Finisher(problem, problem.rows_of(2), passes, problem.context.branch("finish"))
+        context = problem.context.branch("finish")
+        return Finisher(problem, problem.rows_of(2), passes, context, problem.validation)
 
     @cached_property
     def _affine(self) -> Float64:
@@ -68,19 +74,6 @@ class Finisher:
         smooth = degree_of(self.problem.plan.activation) != 1
         return self._settings.smooth_times if smooth else 1
 
-    def start(
-        self, points: Float64, turn: int = 0, ridge: float | None = None
-    ) -> VariableProjection:
-        """Return the network of given neurons, before any correction."""
-        return VariableProjection(
-            self.rows,
-            self._affine,
-            points,
-            ridge,
-            activation=self.problem.plan.activation,
-            context=self.context.branch(f"network {turn}"),
-        )
-
     def prune(self, points: Float64, most: int, turn: int = 0) -> VariableProjection:
         """Correct neurons and remove those that do not help.
 
@@ -93,7 +86,7 @@ class Finisher:
         turn : int
             Index of the network, if several are pruned in parallel.
         """
-        state = self.start(points, turn)
+        state = self.state(points, context=self.context.branch(f"network {turn}"))
         self.context.tell(f"correcting {len(points)} neurons")
         state.settle(self.times * self._settings.steps)
         if state.n_neurons > most:
@@ -101,6 +94,19 @@ class Finisher:
         if self.problem.is_exact:
             return state
         return prune(state, self._narrowed, lambda s: self.score([s]), self._settings.pruning)
+
+    def state(
+        self, points: Float64, ridge: float | None = None, context: FitContext | None = None
+    ) -> VariableProjection:
+        """Return the network of some neurons on the rows."""
+        return VariableProjection(
+            self.rows,
+            self._affine,
+            points,
+            ridge,
+            self.problem.plan.activation,
+            context=context or self.context,
+        )
 
     def _narrowed(self, state: VariableProjection, n_neurons: int) -> VariableProjection:
         self.context.tell(f"pruning: {n_neurons} neurons")
@@ -110,27 +116,77 @@ class Finisher:
         return state.settle(self.times * self._settings.steps_after_pruning)
 
     def exchange(self, state: VariableProjection) -> VariableProjection:
-        """Exchange neurons for better ones, as long as the score decreases sufficiently."""
+        """Exchange neurons for better ones, as long as the score decreases sufficiently.
+
+        A choice needs fewer rows than the weights: if there are many, each exchange is made on a
+        sample of its own and judged on the other rows. The result is corrected on all rows.
+        """
+        n_rows = self._n_rows_exchanged(state.points.size)
+        if n_rows == len(self.rows):
+            return self._exchanged(state, lambda _: self)
+        exchanged = self._exchanged(state, partial(self._on_sample, n_rows))
+        if exchanged is state:
+            return state
+        tried = self.state(exchanged.points, state.ridge)
+        tried.settle(self.times * self._settings.steps)
+        return tried if self.score([tried]) < self.score([state]) else state
+
+    def _n_rows_exchanged(self, n_weights: int) -> int:
+        """Return the number of rows on which neurons are exchanged: a sample, or all.
+
+        All rows give somewhat better neurons, so a sample must save much, or make it possible.
+        """
+        settings, n = self._settings, len(self.rows)
+        wanted = max(settings.min_rows_exchanged, settings.rows_per_weight * n_weights)
+        times = 4 if _cost(n, n_weights) < settings.max_exchange_cost else 2
+        return wanted if times * wanted <= n else n
+
+    def _on_sample(self, n_rows: int, turn: int) -> "Finisher":
+        """Return the finisher of a sample of the rows, judged on the others."""
+        n = len(self.rows)
+        order = np.random.default_rng([self.problem.plan.random_state, turn]).permutation(n)
+        chosen, others = np.sort(order[:n_rows]), np.sort(order[n_rows:])
+        size = n_rows / n * self.rows.n_independent
+        rows = replace(self.rows.take(chosen), effective_size=size)
+        judging = self.rows.take(others) if self.judging is None else self.judging
+        return replace(self, rows=rows, judging=judging)
+
+    def _exchanged(
+        self, state: VariableProjection, at_turn: Callable[[int], "Finisher"]
+    ) -> VariableProjection:
+        """Exchange neurons, each time with the finisher of the turn."""
         n, settings = state.n_neurons, self._settings
-        size = n * self.rows.X.shape[1]
-        cost = len(self.rows) * size * min(size, MAX_BLOCK)
+        size = state.points.size
+        cost = _cost(self._n_rows_exchanged(size), size)
         n_exchanges = settings.n_exchanges if n and cost < settings.max_exchange_cost else 0
         for i in range(n_exchanges):
             self.context.tell(f"exchanging some of {n} neurons, {i + 1} of at most {n_exchanges}")
-            n_more = max(1, int((settings.overgrowth - 1) * n))
-            more = self.problem.more_neurons(state.points, n_more, i)
-            if len(more) == n:
-                break
-            tried = self._settled(state.at(more))
-            for left in (n + (len(more) - n) // 2, n):
-                tried = self._settled(tried.without(left))
-            self._settled(tried)
-            before, after = self.score([state]), self.score([tried])
-            if after < before:
+            finisher = at_turn(i)
+            start = state if finisher is self else finisher._moved(state)
+            tried = finisher._exchanged_once(start, i)
+            # The first start has seen the judging rows of a sample: no comparison would be fair.
+            is_fair = finisher is self or i > 0
+            if not is_fair or finisher.score([tried]) < finisher.score([start]):
                 state = tried
-            if not after < settings.worth_exchange * before:
+            if is_fair and not finisher.is_better([tried], [start], settings.worth_exchange):
                 break
         return state
+
+    def _moved(self, state: VariableProjection) -> VariableProjection:
+        """Return a network on these rows; the ridge is in proportion to their number."""
+        return self.state(state.points, state.ridge * len(self.rows) / state.n_rows)
+
+    def _exchanged_once(self, state: VariableProjection, turn: int) -> VariableProjection:
+        """Grow more neurons, and remove as many of all, in two steps."""
+        n = state.n_neurons
+        n_more = max(1, int((self._settings.overgrowth - 1) * n))
+        more = self.problem.more_neurons(state.points, n_more, turn, self.rows)
+        if len(more) == n:
+            return state
+        tried = self._settled(state.at(more))
+        for left in (n + (len(more) - n) // 2, n):
+            tried = self._settled(tried.without(left))
+        return self._settled(tried)
 
     def refill(self, state: VariableProjection, n_neurons: int) -> VariableProjection:
         """Replace neurons that became dead or duplicates in a correction by new ones."""
@@ -141,7 +197,7 @@ class Finisher:
         if missing <= 0:
             return state
         cycle = self._settings.n_exchanges
-        return state.at(self.problem.more_neurons(state.points[kept], missing, cycle))
+        return state.at(self.problem.more_neurons(state.points[kept], missing, cycle, self.rows))
 
     def converge(self, state: VariableProjection) -> VariableProjection:
         """Correct to convergence if the training error is tiny."""
@@ -165,20 +221,60 @@ class Finisher:
         return [corrected_on_all_rows(state, many, coordinates, plan.activation, n_tries)]
 
     def score(self, states: Sequence[VariableProjection]) -> float:
-        """Score the mean of some networks: relative error on the validation rows, or mean GCV."""
-        if self.problem.validation is None:
-            return float(np.mean([state.gcv for state in states])) * self.rows.Y.shape[1]
-        return self._error(states, self.problem.validation)
+        """Score the mean of some networks: relative error on the judging rows, or GCV.
+
+        The mean of linear fits is one, with the mean of their effective parameters.
+        """
+        if self.judging is not None:
+            return self._error(states, self.judging)
+        n = self.rows.n_independent * self.rows.n_outputs
+        dof = float(np.mean([state.dof for state in states]))
+        return gcv(self._residual(states, self.rows) ** 2, n, dof) * self.rows.n_outputs
+
+    def is_better(
+        self,
+        states: Sequence[VariableProjection],
+        others: Sequence[VariableProjection],
+        factor: float,
+    ) -> bool:
+        """Whether the squared error, by the score, is below a multiple of that of others."""
+        power = 1.0 if self.judging is None else 0.5
+        return self.score(states) < factor**power * self.score(others)
+
+    def as_grown(self, growth: Growth) -> float:
+        """Return the score of the network as grown, plus what is a near-tie.
+
+        On validation rows this is the best of many widths, uncertain by about `1 / sqrt(n)`. GCV
+        counts all parameters, and at least `2 log n` for each neuron: the best of `n` lowers the
+        squared error of pure noise by that many variances. If these are many, it says nothing.
+        """
+        problem, settings = self.problem, self._settings
+        most, tie = problem.limits.max_neurons, settings.near_tie
+        if self.judging is not None and not problem.limits.exact:
+            tie = min(max(tie, len(self.judging) ** -0.5), 1 - settings.growth_clearly_better)
+            return min(growth.scores[: most + 1]) / (1 - tie)
+        is_scored = bool(growth.scores) and not problem.is_exact
+        width = best_width(growth.scores[: most + 1]) if is_scored else most
+        state = self.state(growth.points[:width])
+        n, n_outputs = self.rows.n_independent, self.rows.n_outputs
+        searched = problem.coordinates.n_affine * n_outputs + 2 * np.log(n) * state.n_neurons
+        state.dof = max(state.dof, float(searched))
+        if self.judging is None and state.dof > settings.max_parameters * n * n_outputs:
+            return np.inf
+        return self.score([state]) / (1 - tie) ** (2 if self.judging is None else 1)
 
     def error(self, states: Sequence[VariableProjection]) -> float:
         """Relative error on the training rows of the mean of some networks."""
         return self._error(states, self.rows)
 
     def _error(self, states: Sequence[VariableProjection], rows: Rows) -> float:
+        return self._residual(states, rows) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
+
+    def _residual(self, states: Sequence[VariableProjection], rows: Rows) -> float:
+        """Norm of the residual of the mean of some networks."""
         affine = self.problem.coordinates.affine.evaluate(rows.X)
         mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
-        size = safe_norm(rows.weighted(rows.Y)) or 1.0
-        return safe_norm(rows.weighted(rows.Y - mean)) / size
+        return safe_norm(rows.weighted(rows.Y - mean))
 
     def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
         """Return the mean of some networks, outer weights solved on all rows."""
@@ -199,3 +295,8 @@ class Finisher:
             plan.alpha,
             self.passes,
         )
+
+
+def _cost(n_rows: int, n_weights: int) -> float:
+    """Return the number of multiplications in a correction step."""
+    return float(n_rows * n_weights * min(n_weights, MAX_BLOCK))

@@ -1,11 +1,15 @@
 """`LeastSquares`: the objective of the paper, and how its networks are finished.
 
-This depends on the path:
+The path says what may help:
 
-* If the error was still decreasing fast, the residual is mostly approximation error. Neurons are
+* Where the error is decreasing, some of the residual is approximation error. Neurons are
   *exchanged*: more are grown, all are corrected, and the least useful are removed again.
-* If it had stopped decreasing, the residual is mostly noise, which affects the choice of neurons. A
-  second network is grown from another pool of directions, and the two are *averaged*.
+* Where it is not decreasing fast, some of the residual is noise, which affects the choice of
+  neurons. A second network is grown from another pool of directions; two are *averaged*, each of
+  half the width.
+
+If both may help, both are tried, and the score decides. So it does between the finished network and
+the one as grown.
 """
 
 from collections.abc import Sequence
@@ -60,16 +64,10 @@ class LeastSquares(Objective):
         return plan.correct and plan.alpha is None
 
     def is_noise(self, problem: Problem, growth: Growth) -> bool:
-        """Whether the error had stopped decreasing."""
+        """Whether the residual may be noise: the error was not decreasing fast at the end."""
         if growth.reason in NOTHING_TO_CORRECT:
             return False
-        return not approximation_error_left(
-            growth.errors,
-            problem.rows.n_independent,
-            problem.coordinates.n_affine,
-            problem.n_features,
-            problem.settings.least_squares.still_falling,
-        )
+        return not _falls(problem, growth, problem.settings.least_squares.still_falling)
 
     def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
         """Return the path; if rows were sampled, with outer weights solved on all rows."""
@@ -82,20 +80,41 @@ class LeastSquares(Objective):
     def correct(
         self, problem: Problem, growths: Sequence[Growth], path: SelectionPath
     ) -> Finished | None:
-        """Correct, prune, then average two networks or exchange neurons of one."""
-        finisher, most = Finisher.of(problem), problem.limits.max_neurons
-        widths = [most] if len(growths) == 1 else [ceil(most / 2), most - ceil(most / 2)]
+        """Correct and prune, then average two networks or exchange neurons of one."""
+        finisher, settings = Finisher.of(problem), problem.settings.least_squares
+        growth, *others = growths
+        states = _averaged(problem, finisher, growth, *others) if others else []
+        if not states or _falls(problem, growth, settings.perhaps_falling):
+            single = _exchanged(problem, finisher, growth)
+            if not states or finisher.is_better(single, states, settings.clearly_better):
+                states = single
+        return _chosen(problem, finisher, finisher.on_all_rows(states), growth)
 
-        def pruned(turn: int, _: FitContext) -> VariableProjection:
-            return finisher.prune(growths[turn].points, widths[turn], turn)
 
-        states = problem.at_once(*(partial(pruned, turn) for turn in range(len(growths))))
-        if len(states) == 1:
-            states = [finisher.converge(finisher.exchange(states[0]))]
-        if problem.is_exact:
-            pairs = zip(states, widths, strict=True)
-            states = [finisher.refill(state, width) for state, width in pairs]
-        return _chosen(problem, finisher, finisher.on_all_rows(states), growths[0])
+def _averaged(
+    problem: Problem, finisher: Finisher, growth: Growth, other: Growth
+) -> list[VariableProjection]:
+    """Return two corrected networks of half the width: the first half of a growth, and another."""
+    most = problem.limits.max_neurons
+    widths = [ceil(most / 2), most // 2]
+    grown = problem.objective.grown_width(widths[0], problem.plan)
+    points = [growth.points[:grown], other.points]
+
+    def pruned(turn: int, _: FitContext) -> VariableProjection:
+        return finisher.prune(points[turn], widths[turn], turn)
+
+    states = problem.at_once(partial(pruned, 0), partial(pruned, 1))
+    if not problem.is_exact:
+        return states
+    return [finisher.refill(*pair) for pair in zip(states, widths, strict=True)]
+
+
+def _exchanged(problem: Problem, finisher: Finisher, growth: Growth) -> list[VariableProjection]:
+    """Return one corrected network, with neurons exchanged for better ones."""
+    most = problem.limits.max_neurons
+    state = finisher.prune(growth.points, most, 2)
+    state = finisher.converge(finisher.exchange(state))
+    return [finisher.refill(state, most) if problem.is_exact else state]
 
 
 def _chosen(
@@ -103,17 +122,24 @@ def _chosen(
 ) -> Finished | None:
     """Return the finished network; None if the network is kept as grown."""
     limits, score = problem.limits, finisher.score(states)
-    if problem.validation is not None and not limits.exact:
-        # Some width of the growth may do better on the validation set.
-        as_grown = min(growth.scores[: limits.max_neurons + 1])
-        if as_grown < problem.settings.least_squares.growth_clearly_better * score:
-            return None
+    if finisher.as_grown(growth) < score:
+        return None
     network = finisher.network(states)
     if limits.exact and network.n_neurons < min(limits.max_neurons, len(growth.candidates)):
         # Some neurons have become duplicates: the requested number takes precedence.
         return None
     # Scores of folds refer to networks as grown: the finished network has no comparable score.
     return Finished(network, finisher.error(states), None if problem.is_cross_validated else score)
+
+
+def _falls(problem: Problem, growth: Growth, factor: float) -> bool:
+    return approximation_error_left(
+        growth.errors,
+        problem.rows.n_independent,
+        problem.coordinates.n_affine,
+        problem.n_features,
+        factor,
+    )
 
 
 def approximation_error_left(
