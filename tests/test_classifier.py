@@ -934,9 +934,9 @@ def test_interrupt_while_correcting(monkeypatch, fitted, after):
 
 def test_interrupt_by_a_callback(fitted):
     before = dict(vars(fitted))
+    # Classes that need neurons: a line or a constant is not grown.
+    inner = np.abs(X[:80, :1]) < np.median(np.abs(X[:80, :1]))
     with pytest.raises(KeyboardInterrupt, match="enough"):
-        # Classes that need neurons: a line or a constant is not grown.
-        inner = np.abs(X[:80, :1]) < np.median(np.abs(X[:80, :1]))
         fitted.set_callbacks(StopAfter(2, KeyboardInterrupt)).fit(X[:80, :1], inner[:, 0])
     del fitted._skl_callbacks
     assert vars(fitted) == before

@@ -59,6 +59,7 @@ def test_nothing_is_learned_from_labels_by_coin(n, d, seed):
     assert 0.9 < loss / model.expected_error_ < 1.1
 
 
+@pytest.mark.slow
 def test_a_line_where_a_line_is_right():
     widths = []
     for seed in range(3):

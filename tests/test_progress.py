@@ -103,7 +103,8 @@ def test_what_takes_long_is_told(parameters, wanted):
 def test_a_classifier_tells_of_ridge_and_width():
     X, y = noisy(n_rows=80)
     heard = told(GreedyNetClassifier(max_nodes=6), X, y > 0)
-    assert heard[0] == "choosing the ridge: 1.0e-04 on 10 folds"
+    assert heard[0] == "logistic regression: ridge 1.0e+01"
+    assert "choosing the ridge: 1.0e-04 on 2 folds" in heard
     assert "correcting 4 neurons" in heard
     assert any(stage.startswith("pruning: ") for stage in heard)
 

@@ -45,7 +45,7 @@ class Climber:
         self.held_out = held_out
         self.problem = Problem(TrainingData(train), plan_of_stages(plan), objective, None, context)
         self._X = self.problem.coordinates.apply(held_out).X
-        self._max_levelled = _max_levelled(self.problem.rows, plan)
+        self.max_levelled = _max_levelled(self.problem.rows, plan)
         self._growth: StagedGrowth | None = None
         self._last: dict[Key, Float64] = {}
 
@@ -79,7 +79,7 @@ class Climber:
     def _predictions(self, state: VariableProjection, width: int) -> dict[Key, Float64]:
         affine = self.problem.coordinates.affine
         found = {(NETWORK, width): self._unscaled(state.predict(self._X, affine.evaluate(self._X)))}
-        if width <= self._max_levelled:
+        if width <= self.max_levelled:
             found[LEVELLED, width] = self._unscaled(self._levelled(state))
         return found
 

@@ -52,6 +52,9 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
         Climber(train, held_out, plan, objective, alone.branch(f"fold {i}"))
         for i, (train, held_out) in enumerate(folds)
     ]
+    max_levelled = max(climber.max_levelled for climber in climbers)
+    for climber in climbers:
+        climber.max_levelled = max_levelled
     table = Table.of(climbers, plan.limits.tol)
     n_train, d = folds[0][0].n_independent, folds[0][0].n_features
     widths = _widths(plan)
