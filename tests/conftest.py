@@ -5,6 +5,14 @@ import signal
 import pytest
 from threadpoolctl import threadpool_limits
 
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.settings import FitSettings, LadderSettings
+
+# Fits that choose and tell their error by one fold instead of many take a fraction of the time.
+FEW_FOLDS = EstimatorSettings(
+    fit=FitSettings(ladder=LadderSettings(used=((0, 3), (30, 1)), max_tried=1))
+)
+
 # Shells start what runs in the background with interrupts ignored, and some tests send them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -19,4 +27,21 @@ def pytest_collection_modifyitems(items):
 def one_thread():
     """As in a fit, for BLAS and OpenMP: small products on several take many times as long."""
     with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_folds():
+    """Save time."""
+    with settings_context(FEW_FOLDS):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def all_folds(request):
+    """Choose as by default in tests of the choice itself, which are marked `all_folds`."""
+    if request.node.get_closest_marker("all_folds") is None:
+        yield
+        return
+    with settings_context(EstimatorSettings()):
         yield

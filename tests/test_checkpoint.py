@@ -402,7 +402,8 @@ def test_an_interrupted_fit_has_lost_nothing(moments, monkeypatch):
 
     def fit(**more):
         model = GreedyNetRegressor(max_nodes=30, correct=False, **more)
-        return model.set_progress(on_neuron=progress).fit(X, NOISY)
+        model.set_progress(on_neuron=progress)
+        return model.fit(X, NOISY, X_val=X, y_val=NOISY)
 
     progress = None
     wanted = bits(fit())

@@ -634,7 +634,7 @@ def test_a_sample_is_judged_on_the_other_rows():
     assert (len(few.rows), len(few.judging)) == (50, 150)
     np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(finisher.rows.X, axis=0))
     assert not np.array_equal(few.rows.X, finisher._on_sample(50, 1).rows.X)
-    state = few._state(some_neurons(4, 2), 1.0)
+    state = few.state(some_neurons(4, 2), 1.0)
     other = finisher._on_sample(50, 1)
     # A network moves to the rows of every sample, also of one as large as the last.
     moved = other._moved(state)

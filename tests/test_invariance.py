@@ -59,7 +59,7 @@ REGRESSORS = {
     "no affine term": regressor(max_nodes=10, linear_term=False),
     "held out": regressor(max_nodes=12, validation_fraction=0.25),
     "folds": regressor(max_nodes=8, cv=5),
-    "tanh": regressor(max_nodes=4, activation="tanh"),
+    "tanh": regressor(n_nodes=4, activation="tanh"),
     "absolute": regressor(max_nodes=6, loss="absolute"),
     "huber": regressor(max_nodes=6, loss="huber"),
     "quantile": regressor(max_nodes=6, loss="quantile", quantile=0.8),

@@ -308,7 +308,7 @@ def test_duplicate_and_constant_columns(small, data):
 def test_more_columns_than_rows(small):
     rng = np.random.RandomState(0)
     X, y = rng.randn(20, 60), rng.randn(20)
-    model = small(2).fit(X, y)
+    model = small(n_nodes=2).fit(X, y)
     np.testing.assert_allclose(model.predict(X), y, atol=1e-8)
     # The affine term alone does it, with the smallest weights on inputs of unit size.
     size = np.abs(X - X.mean(axis=0)).max(axis=0)

@@ -500,9 +500,6 @@ def test_scores_are_called_what_they_are(tmp_path):
             root = 0.5 if "GCV" in names[name] else 1.0
             assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
     assert names.pop("validation_fraction") == "validation"
-    # Folds score networks as grown: the finished one has no score like theirs.
-    assert names.pop("cv") == "folds"
-    assert finished["cv"] is None
     assert set(names.values()) == {"GCV (root)"}
     # On the scale of the training error, which it inflates a little.
     assert finished["n_nodes"] < 3 * growth["training"][-1]

@@ -291,7 +291,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                 folds = self._default_folds(data, seed)
             if isinstance(data.rows, Rows) and data.sampling is None:
                 data = replace(data, rows=with_copies(data.rows, settings.fit.logistic.folds))
-            of_data = {"training": data.rows, "validation": data.validation, "cv": folds}
+            asked = folds if by_folds else []
+            of_data = {"training": data.rows, "validation": data.validation, "cv": asked}
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 self._checkpointed(seed, **of_data) as journal,

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
 from greedynet.losses import Loss, get_loss
+from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork, saved_name
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -158,6 +159,7 @@ def _training_result() -> Callable[..., Any]:
 # Dataclasses that are saved field by field, and functions that import them.
 _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "SelectionPath": lambda: SelectionPath,
+    "Ladder": lambda: Ladder,
     "TrainingResult": _training_result,
 }
 

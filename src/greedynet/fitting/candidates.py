@@ -254,7 +254,7 @@ class Table:
         lowest = int(np.argmin(scores))
         for i, (_, width) in enumerate(self.keys):
             if width > 0:
-                ties = scores[i] <= scores[lowest] / settings.clearly_better
+                ties = scores[i] <= scores[lowest] / settings.as_good
             else:
                 ties = self._ties(losses[i] - losses[lowest], settings.near_tie)
             if ties or scores[i] <= scores[lowest]:

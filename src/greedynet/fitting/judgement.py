@@ -100,7 +100,8 @@ def _tried(
 ) -> tuple[SelectionPath, Ladder]:
     """Return the path with the expected error; another loss also chooses something simpler."""
     chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
-    ladder = trial(folds, plan, objective, context, chooses=chooses)
+    tried = folds[: plan.settings.ladder.max_tried]
+    ladder = trial(tried, plan, objective, context, chooses=chooses)
     path = replace(path, expected_error=ladder.expected_error)
     if ladder.chosen < len(ladder) - 1:
         assert isinstance(data.rows, Rows)

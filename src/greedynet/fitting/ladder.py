@@ -27,7 +27,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.ridge_line import RidgeLine
-from greedynet.rows.splitting import Split
+from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
@@ -65,7 +65,7 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
         return pool.map(methodcaller(method, width, *arguments), climbers)
 
     for width in widths[:-1]:
-        context.tell(f"networks of {width} neurons on {len(folds)} folds")
+        context.tell(f"networks of {width} neurons on {counted(len(folds))}")
         table.add(all_folds(width, "networks"))
         if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
             break
@@ -73,10 +73,11 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
     width = table.keys[chosen][1]
     if width > 0:
         stage = widths.index(width)
-        context.tell(f"pruning to {width} neurons on {len(folds)} folds")
+        context.tell(f"pruning to {width} neurons on {counted(len(folds))}")
         pruned = table.replace(chosen, all_folds(width, "pruned", stage, widths[stage + 1]))
     kinds, n_neurons = zip(*table.keys, strict=True)
-    return Ladder(np.array(kinds), np.array(n_neurons), table.errors, chosen, pruned)
+    score = table.scores[chosen] * table.Y.shape[1]
+    return Ladder(np.array(kinds), np.array(n_neurons), table.errors, chosen, pruned, score)
 
 
 def _widths(plan: Plan) -> list[int]:
@@ -128,7 +129,7 @@ class Chosen(Staged):
         error, reason = _relative_error(network, problem), REASONS.get(ladder.kind)
         if error <= ZERO_RESIDUAL:
             reason = StopReason.EXACT
-        return Finished(network, error, None, ladder.expected_error, reason)
+        return Finished(network, error, ladder.score, ladder.expected_error, reason)
 
 
 def _of_width(ladder: Ladder, problem: Problem) -> ShallowNetwork:

@@ -111,6 +111,9 @@ class LadderSettings:
     used : tuple of pairs
         From each number of rows, how many folds are used: repeats where rows are few, since single
         folds are a lottery there; some of the folds where rows are many, since more add little.
+    max_tried : int
+        Maximum number of folds for whole constructions, which tell the expected error where the
+        width is requested, or for another loss.
     min_rows : int
         With fewer rows, nothing can be held out.
     growth : float
@@ -123,6 +126,8 @@ class LadderSettings:
         Number of neurons up to which networks are tried in any case: a wave needs several.
     clearly_better : float
         A wider network must lower the mean squared error by this factor.
+    as_good : float
+        A smaller network wins within this factor of the smallest mean squared error.
     near_tie : float
         The mean or the line wins within this number of standard errors of the best network.
     far : float
@@ -139,20 +144,15 @@ class LadderSettings:
     """
 
     n_folds: int = 5
-    used: tuple[tuple[int, int], ...] = (
-        (0, 15),
-        (60, 10),
-        (200, 5),
-        (400, 3),
-        (1_000, 2),
-        (2_000, 1),
-    )
+    used: tuple[tuple[int, int], ...] = ((0, 12), (60, 8), (200, 5), (400, 3), (1000, 2), (2000, 1))
+    max_tried: int = 3
     min_rows: int = 10
     growth: float = 1.5
     steps: int = 6
     patience: int = 3
     min_width: int = 4
     clearly_better: float = 0.99
+    as_good: float = 0.998
     near_tie: float = 0.5
     far: float = 12.0
     level_within: float = 1.1

@@ -7,6 +7,7 @@ affine term and the network.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,8 +19,9 @@ from greedynet.model.ladder import LINE, MEAN, NETWORK, Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import Split
+from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext
+from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 _KINDS = (MEAN, LINE, NETWORK)
@@ -39,20 +41,35 @@ def trial(
     chooses : bool
         Whether the best of the three is chosen; otherwise it is the network.
     """
-    context.tell(f"the expected error, on {len(folds)} folds")
+    context.tell(f"the expected error, on {counted(len(folds))}")
     errors, widths = [], []
     for i, (train, held_out) in enumerate(folds):
-        data = TrainingData(train, None, objective.sampling(train, plan))
-        path = construct(data, plan, objective, context=context.branch(f"fold {i}"))
-        networks = candidates(path, train, plan)
-        errors.append([_error(network, held_out, plan) for network in networks])
-        widths.append(path.kept.n_neurons)
+        of_fold = context.branch(f"fold {i}")
+        found = partial(_errors_of, train, held_out, plan, objective, of_fold)
+        of_candidates, width = of_fold.journal.once(found)
+        errors.append(of_candidates)
+        widths.append(width)
     unit = np.max(errors) or 1.0
     means = unit * np.sqrt(np.mean(np.square(np.array(errors) / unit), axis=0))
     shown = np.max(np.abs(np.concatenate([held_out.Y for _, held_out in folds])))
     means = np.maximum(means, np.finfo(np.float64).eps * shown)
     chosen = _chosen(np.array(errors), plan) if chooses else len(_KINDS) - 1
     return Ladder(np.array(_KINDS), np.array([0, 0, round(np.mean(widths))]), means, chosen)
+
+
+def _errors_of(
+    train: Rows,
+    held_out: Rows,
+    plan: Plan,
+    objective: Objective,
+    context: FitContext,
+    journal: Journal,
+) -> tuple[Float64, int]:
+    """Return the errors of the candidates of a fold, and the number of neurons."""
+    data = TrainingData(train, None, objective.sampling(train, plan))
+    path = construct(data, plan, objective, context=context.with_journal(journal))
+    networks = candidates(path, train, plan)
+    return np.array([_error(n, held_out, plan) for n in networks]), path.kept.n_neurons
 
 
 def _chosen(errors: Float64, plan: Plan) -> int:

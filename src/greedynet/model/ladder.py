@@ -28,6 +28,8 @@ class Ladder:
         Position of the candidate that was chosen.
     pruned : bool
         Whether the chosen network is pruned from a wider one.
+    score : float or None
+        Its mean squared error for outputs of unit variance, summed over the outputs.
     """
 
     kinds: NDArray[np.str_]
@@ -35,6 +37,7 @@ class Ladder:
     errors: Float64
     chosen: int
     pruned: bool = False
+    score: float | None = None
 
     def __len__(self) -> int:
         return len(self.kinds)

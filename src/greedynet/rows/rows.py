@@ -123,10 +123,9 @@ class Rows:
     def _mean_one(self) -> "Rows":
         if self.weights is None or (self.weights == self.weights[0]).all():
             return replace(self, weights=None)
-        # Divide by the largest first: the sum of huge weights could overflow.
-        largest = self.weights.max()
-        mean = largest * (self.weights / largest).mean()
-        return replace(self, weights=self.weights / rounded(mean))
+        # Relative to the largest and rounded: the same numbers in any unit, and no sum overflows.
+        share = rounded(self.weights / self.weights.max())
+        return replace(self, weights=share / rounded(share.mean()))
 
 
 def rounded(value: Any) -> Any:

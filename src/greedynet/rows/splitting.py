@@ -240,6 +240,11 @@ def repeated_folds(
     ]
 
 
+def counted(n_folds: int) -> str:
+    """Return a number of folds in words."""
+    return "1 fold" if n_folds == 1 else f"{n_folds} folds"
+
+
 def with_copies(rows: Rows, settings: FoldSettings) -> Rows:
     """Return canonical rows that count as often as they have copies, if few are distinct."""
     copies = n_copies(rows, settings)
@@ -287,7 +292,7 @@ def n_copies(rows: Rows, settings: FoldSettings) -> NDArray[np.intp] | None:
     # Weights have the mean 1: so many copies of the rarest row make all numbers whole.
     rarest = np.arange(1.0, settings.most_copies)
     copies = rows.weights / rows.weights.min() * rarest[:, None]
-    whole = np.flatnonzero((np.abs(copies - np.rint(copies)) < 1e-7 * copies).all(axis=1))
+    whole = np.flatnonzero((np.abs(copies - np.rint(copies)) < 1e-9 * copies).all(axis=1))
     if not len(whole) or copies[whole[0]].mean() < settings.least_copies:
         return None
     found = np.rint(copies[whole[0]])
