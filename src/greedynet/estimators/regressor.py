@@ -60,11 +60,13 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         Fraction of the rows held out to choose the width. 0 keeps every node up to `max_nodes` or
         `tol`. For None, see above.
     cv : int, splitter, iterable or None, default=None
-        Cross-validation to choose the width: the number of folds, a scikit-learn splitter, or pairs
-        of training and test positions. Takes precedence over `validation_fraction`.
+        Folds by which to choose: their number, a scikit-learn splitter, or pairs of training and
+        test positions. Takes precedence over `validation_fraction`. None for folds that suit the
+        number of rows.
     patience : int or None, default=20
-        Stop the growth after this many neurons without a better score; None to continue up to
-        `max_nodes`.
+        Stop a growth that is scored neuron by neuron after this many neurons without a better
+        score; None to continue up to `max_nodes`. The default choice by folds tries networks of
+        increasing width and ends after three without a better score; with None it tries all.
     search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
         How neurons are searched. "continuous" evaluates every threshold along many directions and
         refines the best neurons locally; "dictionary" is the paper's dictionary of sampled points,
@@ -140,6 +142,13 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
+    expected_error_ : float or None
+        Expected root mean squared error on new rows, in the units of `y`; for another loss, its
+        mean. It is measured on rows that the networks measured had not seen; None for a single
+        row. With `refine`, that of the network before further training.
+    ladder_ : Ladder or None
+        The candidates that were compared on held-out rows, from the mean to wide networks, and
+        their errors: `print(model.ladder_)`. None if the rows are held out or sampled.
     training_ : TrainingResult
         History of the training, with `refine="adam"`.
     n_features_in_ : int

@@ -28,16 +28,18 @@ def levelled(network: ShallowNetwork, X: NDArray[np.floating]) -> ShallowNetwork
     assert network.intercept is not None
     inner, biases, outer = network.inner_weights, network.biases, network.outer_weights
     largest = (X @ inner.T + biases).max(axis=0, initial=-np.inf)
-    ends = largest > 0  # a neuron that is never active on the rows ends before it begins
+    # A neuron that is never active on the rows would begin outside them.
+    active = largest > 0
+    inner, biases, outer, largest = inner[active], biases[active], outer[active], largest[active]
     linear = X @ network.linear_weights
     low, high = linear.min(axis=0), linear.max(axis=0)
     slopes, signs = network.linear_weights.T, np.eye(network.n_outputs)
     zeros = np.zeros_like(network.linear_weights)
     return replace(
         network,
-        inner_weights=np.concatenate([inner, inner[ends], slopes, slopes]),
-        biases=np.concatenate([biases, biases[ends] - largest[ends], -low, -high]),
-        outer_weights=np.concatenate([outer, -outer[ends], signs, -signs]),
+        inner_weights=np.concatenate([inner, inner, slopes, slopes]),
+        biases=np.concatenate([biases, biases - largest, -low, -high]),
+        outer_weights=np.concatenate([outer, -outer, signs, -signs]),
         linear_weights=zeros,
         intercept=network.intercept + low,
         path_factor=None,
