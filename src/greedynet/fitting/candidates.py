@@ -64,7 +64,8 @@ class Climber:
             self._growth = StagedGrowth(self.problem)
         if self._growth.advance(width) or not self._last:
             self._last = self._predictions(self._growth.state, width)
-        return {(kind, width): values for (kind, _), values in self._last.items()}
+        kinds = (NETWORK, LEVELLED) if width <= self.max_levelled else (NETWORK,)
+        return {(kind, width): v for (kind, _), v in self._last.items() if kind in kinds}
 
     def pruned(self, width: int, stage: int, wider: int) -> dict[Key, Float64]:
         """Return the predictions of the network of a width that is pruned from the next stage."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from greedynet.fitting.construct import construct, cross_validate
+from greedynet.fitting.construct import NOISE_FREE, construct, cross_validate
 from greedynet.fitting.ladder import REASONS, Chosen, climb
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
@@ -81,6 +81,10 @@ def judged(
     if folds and climbs(data, plan):
         staged = Staged.of(data.rows, plan)
         ladder = climb(folds, plan, staged, of_folds)
+        if plan.rounds and ladder.score is not None and ladder.score <= NOISE_FREE**2:
+            # Rounded rows would tell an error that is only rounding.
+            exact = replace(plan, rounded=False)
+            ladder = climb(folds, exact, staged, of_folds.branch("exact"))
         chosen = Chosen(staged.shrunk, ladder=ladder)
         return construct(data, plan, chosen, context=of_network, on_step=on_step), ladder
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
