@@ -5,7 +5,7 @@
     python benchmarks/judgement.py --half even          # to tune constants
     python benchmarks/judgement.py --read FILE ...      # only the tables of earlier runs
 
-Every seed of `problems.draw` is one problem: 20 to 5,000 rows, 1 to 200 columns, 16 kinds of
+Every seed of `randomproblems.draw` is one problem: 20 to 5,000 rows, 1 to 200 columns, 16 kinds of
 inputs, 14 targets, noise of 0 to 2 standard deviations with light and heavy tails. Constants of the
 library are tuned on the even seeds and judged on the odd ones. Errors are root mean squared errors
 on 2,000 new rows, noise included. Ours is `GreedyNetRegressor()`; the others are the mean, RidgeCV
@@ -27,13 +27,13 @@ from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
+from randomproblems import draw
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from greedynet import GreedyNetRegressor
-from problems import draw
 
 OURS = "greedynet"
 RIVALS = ("mean", "ridge", "lasso", "forest", "lightgbm")
@@ -155,7 +155,9 @@ def draw_figure(records, path):
     for name in (*RIVALS[1:], OURS):
         sizes = np.sort([r[name] / r["mean"] for r in records])
         ours = name == OURS
-        left.plot(share, sizes, label=name, lw=2.5 if ours else 1.2, color="black" if ours else None)
+        left.plot(
+            share, sizes, label=name, lw=2.5 if ours else 1.2, color="black" if ours else None
+        )
     left.axhline(1.0, color="0.7", lw=0.8, zorder=0)
     left.set(yscale="log", ylim=(1e-3, 10), xlabel="percentile of problems")
     left.set(ylabel="error on new rows / error of the mean")

@@ -4,8 +4,8 @@
     python benchmarks/judgement_classes.py [--seeds 400] [--part odd] [--out FILE]
     python benchmarks/judgement_classes.py --read FILE [FILE]
 
-Problems of `problems.draw_classes`: 40 to 3,000 rows, 1 to 200 columns, two to six classes, many
-kinds of inputs and targets. Even seeds are for tuning, odd ones for judging. Log-losses are those
+Problems of `randomproblems.draw_classes`: 40 to 3,000 rows, 1 to 200 columns, two to six classes,
+many kinds of inputs and targets. Even seeds are for tuning, odd ones for judging. Log-losses are those
 of 2,000 new rows: of `GreedyNetClassifier()`; of the shares of the classes; of a logistic
 regression of standardised inputs, with `C=1` and with `C` chosen by cross-validation; and of a
 random forest, its probabilities at least one in a thousand. *told* is `expected_error_`. Seconds
@@ -22,6 +22,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from randomproblems import draw_classes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import log_loss
@@ -29,7 +30,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from greedynet import GreedyNetClassifier
-from problems import draw_classes
 
 # The least probability of a forest, whose log-loss would be infinite.
 LEAST = 1e-3

@@ -733,6 +733,7 @@ def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
+@pytest.mark.all_folds
 @pytest.mark.parametrize("name", ["averaged", "classes"])
 def test_a_process_that_is_killed_while_it_writes(name, tmp_path):
     file = tmp_path / "c"

@@ -276,7 +276,7 @@ def test_mean_sizes():
 @pytest.mark.all_folds
 def test_random_problems():
     """A part of `benchmarks/judgement.py`, of small problems."""
-    from problems import draw
+    from randomproblems import draw
 
     seeds = [seed for seed in range(1, 400, 2) if np.prod(draw(seed).shape) < 4_000][:60]
     ratios, told = [], []

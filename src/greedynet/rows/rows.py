@@ -99,7 +99,7 @@ class Rows:
         if rows.weights is not None and not rows.weights.all():
             rows = rows.take(np.flatnonzero(rows.weights))
         if len(rows) <= merged_up_to:
-            rows = rows._merged()
+            rows = rows._merged()._rounded_weights()
         return rows._mean_one()
 
     def _merged(self) -> "Rows":
@@ -123,9 +123,16 @@ class Rows:
     def _mean_one(self) -> "Rows":
         if self.weights is None or (self.weights == self.weights[0]).all():
             return replace(self, weights=None)
-        # Relative to the largest and rounded: the same numbers in any unit, and no sum overflows.
-        share = rounded(self.weights / self.weights.max())
-        return replace(self, weights=share / rounded(share.mean()))
+        # Divide by the largest first: the sum of huge weights could overflow.
+        largest = self.weights.max()
+        mean = largest * (self.weights / largest).mean()
+        return replace(self, weights=self.weights / rounded(mean))
+
+    def _rounded_weights(self) -> "Rows":
+        """Return the rows with weights relative to the largest: the same numbers in any unit."""
+        if self.weights is None:
+            return self
+        return replace(self, weights=rounded(self.weights / self.weights.max()))
 
 
 def rounded(value: Any) -> Any:

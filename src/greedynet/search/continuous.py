@@ -120,7 +120,9 @@ class ContinuousSearch:
         """Propose a neuron found in an earlier run."""
         self._best = found
         self._behind.append((found, factor.size))
-        return self._candidate(self._target(factor))
+        candidate = self._candidate(self._target(factor))
+        assert candidate is not None
+        return candidate
 
     @property
     def _polished(self) -> bool:
@@ -193,7 +195,7 @@ class ContinuousSearch:
             activation=self.activation,
         )
 
-    def _candidate(self, target: Target) -> Candidate:
+    def _candidate(self, target: Target) -> Candidate | None:
         assert self._best is not None
         W = np.array([self._best, -self._best])
         columns = target.columns(W)
@@ -201,6 +203,8 @@ class ContinuousSearch:
         # With an affine term, the mirror image is equivalent: take the one of smaller norm.
         i = int(norms[1] < (1 - _TIE) * norms[0]) if self.mirrored else 0
         degree, norm = degree_of(self.activation), float(norms[i])
+        if norm == 0.0:
+            return None  # active on rows of negligible weight only
         length = 1.0 if degree is None else float(np.linalg.norm(W[i]))
         return Candidate(
             point=W[i] / length,
