@@ -5,8 +5,8 @@
     python benchmarks/judgement_classes.py --read FILE [FILE]
 
 Problems of `randomproblems.draw_classes`: 40 to 3,000 rows, 1 to 200 columns, two to six classes,
-many kinds of inputs and targets. Even seeds are for tuning, odd ones for judging. Log-losses are those
-of 2,000 new rows: of `GreedyNetClassifier()`; of the shares of the classes; of a logistic
+many kinds of inputs and targets. Even seeds are for tuning, odd ones for judging. Log-losses are
+those of 2,000 new rows: of `GreedyNetClassifier()`; of the shares of the classes; of a logistic
 regression of standardised inputs, with `C=1` and with `C` chosen by cross-validation; and of a
 random forest, its probabilities at least one in a thousand. *told* is `expected_error_`. Seconds
 are those of the process.
