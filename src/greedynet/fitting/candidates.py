@@ -14,12 +14,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import Staged, StagedGrowth
-from greedynet.model.ladder import (
-    LEVELLED,
-    LINE,
-    MEAN,
-    NETWORK,
-)
+from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext

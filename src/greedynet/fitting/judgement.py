@@ -13,6 +13,7 @@ import numpy as np
 from greedynet.fitting.construct import NOISE_FREE, construct, cross_validate
 from greedynet.fitting.ladder import REASONS, Chosen, climb
 from greedynet.fitting.objective import Objective
+from greedynet.fitting.objectives.following import residuals_of
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
 from greedynet.fitting.staged import Staged
@@ -111,7 +112,7 @@ def _tried(
         assert isinstance(data.rows, Rows)
         simple = candidates(path, data.rows, plan)[ladder.chosen]
         size = plan.loss.size(data.rows.Y - data.rows.Y.mean(axis=0), data.rows.weights) or 1.0
-        left = data.rows.Y - simple.predict(data.rows.X).reshape(data.rows.Y.shape)
+        left = residuals_of(simple, data.rows)
         path = replace(
             path,
             best_n_nodes=simple.n_nodes,
@@ -128,7 +129,7 @@ def _on_held_out(path: SelectionPath, data: TrainingData, plan: Plan) -> Selecti
     held_out = data.validation
     if path.expected_error is not None or held_out is None:
         return path
-    left = held_out.Y - path.kept.predict(held_out.X).reshape(held_out.Y.shape)
+    left = residuals_of(path.kept, held_out)
     rounding = float(np.finfo(np.float64).eps * np.abs(held_out.Y).max())
     error = max(mean_size(plan.loss, left, held_out.weights), rounding)
     return replace(path, expected_error=error)

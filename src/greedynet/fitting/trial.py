@@ -13,6 +13,7 @@ import numpy as np
 
 from greedynet.fitting.construct import construct
 from greedynet.fitting.objective import Objective
+from greedynet.fitting.objectives.following import residuals_of
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.ladder import LINE, MEAN, NETWORK, Ladder
@@ -99,5 +100,4 @@ def _constant(affine: ShallowNetwork, rows: Rows, plan: Plan) -> ShallowNetwork:
 
 
 def _error(network: ShallowNetwork, rows: Rows, plan: Plan) -> float:
-    left = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-    return mean_size(plan.loss, left, rows.weights)
+    return mean_size(plan.loss, residuals_of(network, rows), rows.weights)

@@ -58,11 +58,6 @@ class Ladder:
         return float(self.errors[self.chosen])
 
     @property
-    def is_network(self) -> bool:
-        """Whether a network with neurons of its own was chosen."""
-        return self.width > 0
-
-    @property
     def is_levelled(self) -> bool:
         """Whether the choice is constant far outside the training rows."""
         return self.kind == LEVELLED
