@@ -46,8 +46,14 @@ FIRST_RIDGE_SMOOTH = 1e-10
 EDGE = 1e-12
 # Number of rows whose derivatives are stored at once.
 _CHUNK_ROWS = 1_024
-_RISE = 10.0
-_TRIES = 4
+# Rows of the matrix `S`: so many, and so many for each inner weight in it.
+_SYSTEM_ROWS = 1_024
+_ROWS_PER_WEIGHT = 4
+_RISE = 30.0
+_TRIES = 2
+_MIN_STEPS = 3
+# Fractions of a step that are tried: they cost less than a step with another damping.
+_LENGTHS = (1.0, 0.4)
 _JITTER = 1e-12
 _ROUNDING = 1e-14
 # With more effective parameters than this fraction of the data, noise cannot be estimated.
@@ -195,32 +201,50 @@ class VariableProjection:
                 break
         return self
 
-    def settle(self, n_steps: int) -> "VariableProjection":
-        """Correct while the ridge is updated by the evidence."""
+    def settle(self, n_steps: int, enough: float = 0.0) -> "VariableProjection":
+        """Correct while the ridge is updated by the evidence.
+
+        Parameters
+        ----------
+        n_steps : int
+            Maximum number of steps.
+        enough : float
+            Stop after a step that lowers the objective by less than this fraction.
+        """
         if self.n_neurons == 0:
             return self
         record = self._context.journal.record()
-        n_known = 0 if record.known is None else self._restore(*record.known)
+        n_known, gain = (0, 1.0) if record.known is None else self._restore(*record.known)
         for n_done in range(n_known + 1, n_steps + 1):
+            if n_done > _MIN_STEPS and gain < enough:
+                break
             self._context.check()
             systems = self.systems()
-            self.dof = self._count([S for _, S in systems])
-            self._set_ridge(min(self._evidence(), _RISE * self.ridge))
+            if n_done % 2 == 1:
+                # The traces cost as much as a step, and change little from one to the next.
+                self.dof = self._count([S for _, S in systems])
+                self._set_ridge(min(self._evidence(), _RISE * self.ridge))
+            before = self._at.objective(self.ridge)
             for block, S in systems:
                 self._step(block, S)
-            record.note(partial(self._state_after, n_done))
+            gain = 1.0 - self._at.objective(self.ridge) / before if before > 0 else 0.0
+            record.note(partial(self._state_after, n_done, gain))
         return self
 
-    def _state_after(self, n_steps: int) -> tuple[int, Float64, float, float, float]:
+    def _state_after(
+        self, n_steps: int, gain: float
+    ) -> tuple[int, float, Float64, float, float, float]:
         """Return the state after `n_steps` steps, from which all else follows."""
-        return n_steps, self._at.W, self.ridge, self.dof, self.damping
+        return n_steps, gain, self._at.W, self.ridge, self.dof, self.damping
 
-    def _restore(self, n_steps: int, W: Float64, ridge: float, dof: float, damping: float) -> int:
+    def _restore(
+        self, n_steps: int, gain: float, W: Float64, ridge: float, dof: float, damping: float
+    ) -> tuple[int, float]:
         """Restore the state after `n_steps` steps."""
         self.ridge, self.dof, self.damping = ridge, dof, damping
         # Unchanged weights stay the same array: results depend on its memory order.
         self._at = self._solve(self._at.W if np.array_equal(W, self._at.W) else W)
-        return n_steps
+        return n_steps, gain
 
     def systems(self) -> list[tuple[slice, Float64]]:
         """Return the blocks that are corrected in one system each, with lower triangles of `S`."""
@@ -304,16 +328,22 @@ class VariableProjection:
         F[:, r:] = self._sigma.value(Z)
         if self._scale is not None:
             F[:, r:] *= self._scale
-        M = F.T @ F
-        diagonal = np.einsum("ii->i", M)
-        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
-        diagonal[r:] += self.ridge
-        cholesky = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0]
+        cholesky = self._cholesky(F)
         weights = cho_solve((cholesky, True), F.T @ self._Y, check_finite=False)
         residual = self._Y - F @ weights
         size = float(np.sum(W**2) + np.sum(weights[r:] ** 2))
         error = float(np.sum(residual**2))
         return _Point(W, Z, F, cholesky, weights, residual, error, size)
+
+    def _cholesky(self, F: Float64, times: int = 1) -> Float64:
+        """Return the lower Cholesky factor of `times F'F` with the ridge on the neurons."""
+        M = F.T @ F
+        if times > 1:
+            M *= times
+        diagonal = np.einsum("ii->i", M)
+        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
+        diagonal[self._affine.shape[1] :] += self.ridge
+        return np.asarray(cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0])
 
     def _set_ridge(self, ridge: float) -> None:
         self.ridge = ridge
@@ -323,18 +353,28 @@ class VariableProjection:
         """Return the lower triangle of the matrix `S` of a block."""
         at, p = self._at, self._X1.shape[1]
         C = self._outer(block)
+        step = self._every(len(C) * p)
         K = np.zeros((len(C) * p, len(C) * p), order="F")
         T = np.zeros((at.F.shape[1], len(C) * p))
-        for start in range(0, len(at.Z), _CHUNK_ROWS):
-            rows = slice(start, start + _CHUNK_ROWS)
+        for start in range(0, len(at.Z), step * _CHUNK_ROWS):
+            rows = slice(start, start + step * _CHUNK_ROWS, step)
             slope = self._sigma.slope(at.Z[rows, block] - EDGE)
             B = (slope[:, :, None] * self._scaled_X1[rows, None, :]).reshape(len(slope), -1)
-            K = dsyrk(1.0, B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
-            T += at.F[rows].T @ B
-        half = solve_triangular(at.cholesky, T, lower=True, check_finite=False)
+            K = dsyrk(float(step), B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
+            T += step * (at.F[rows].T @ B)
+        cholesky = at.cholesky if step == 1 else self._cholesky(at.F[::step], step)
+        half = solve_triangular(cholesky, T, lower=True, check_finite=False)
         K = dsyrk(-1.0, half.T, beta=1.0, c=K, lower=1, overwrite_c=1)
         K *= np.repeat(np.repeat(C @ C.T, p, axis=0), p, axis=1)
         return np.asarray(K)
+
+    def _every(self, n_weights: int) -> int:
+        """Return the step between the rows of the matrix `S`: a sample is enough for a step.
+
+        Rows are sorted, so that every so manieth is a sample of all parts of the data; the gradient
+        and the objective are those of all rows.
+        """
+        return max(1, len(self._Y) // max(_SYSTEM_ROWS, _ROWS_PER_WEIGHT * n_weights))
 
     def _outer(self, block: slice) -> Float64:
         return self._at.weights[self._affine.shape[1] :][block]
@@ -374,12 +414,12 @@ class VariableProjection:
         now = at.objective(self.ridge)
         for _ in range(_TRIES):
             step = damped_step(S, gradient, self.ridge, self.damping)
-            if step is not None:
+            for length in () if step is None else _LENGTHS:
                 moved = at.W.copy()
-                moved[block] += step
+                moved[block] += length * step
                 tried = self._solve(moved)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
-                    self.damping = max(self.damping / 4.0, 1e-7)
+                    self.damping = max(self.damping / 4.0, 1e-7) if length == 1.0 else self.damping
                     return
-            self.damping *= 4.0
+            self.damping *= 4.0 ** len(_LENGTHS)

@@ -14,9 +14,10 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import Staged, StagedGrowth
-from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK
+from greedynet.model.ladder import AVERAGE, LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
@@ -31,6 +32,24 @@ def plan_of_stages(plan: Plan) -> Plan:
     return replace(plan, limits=Limits(plan.limits.max_neurons), gcv=False)
 
 
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Neurons of a fold, from which those of all rows are corrected.
+
+    Attributes
+    ----------
+    points : ndarray of shape (k, d + 1)
+        Inner weights for scaled inputs, bias last.
+    ridge : float
+    inputs : InputScaling
+        The scaling of the fold.
+    """
+
+    points: Float64
+    ridge: float
+    inputs: InputScaling
+
+
 class Climber:
     """The candidates of one fold: their predictions on its held-out rows, in original units."""
 
@@ -41,8 +60,9 @@ class Climber:
         self.problem = Problem(TrainingData(train), plan_of_stages(plan), objective, None, context)
         self._X = self.problem.coordinates.apply(held_out).X
         self.max_levelled = _max_levelled(self.problem.rows, plan)
-        self._growth: StagedGrowth | None = None
+        self._growths: dict[int, StagedGrowth] = {}
         self._last: dict[Key, Float64] = {}
+        self._pruned: VariableProjection | None = None
 
     def simple(self) -> dict[Key, Float64]:
         """Return the predictions of the mean and of the line; of zero without an affine term."""
@@ -55,22 +75,46 @@ class Climber:
 
     def networks(self, width: int) -> dict[Key, Float64]:
         """Return the predictions of the network of a width; of a narrower one if it must be."""
-        if self._growth is None:
-            self._growth = StagedGrowth(self.problem)
-        if self._growth.advance(width) or not self._last:
-            self._last = self._predictions(self._growth.state, width)
+        growth = self._growth(0)
+        if growth.advance(width) or not self._last:
+            self._last = self._predictions(growth.state, width)
         kinds = (NETWORK, LEVELLED) if width <= self.max_levelled else (NETWORK,)
         return {(kind, width): v for (kind, _), v in self._last.items() if kind in kinds}
 
+    def average(self, width: int, stage: int) -> dict[Key, Float64]:
+        """Return the predictions of the average of two networks of a width."""
+        self._growth(1).advance(width)
+        states = [self._state(turn, stage) for turn in (0, 1)]
+        affine = self.problem.coordinates.affine.evaluate(self._X)
+        mean = np.mean([state.predict(self._X, affine) for state in states], axis=0)
+        return {(AVERAGE, 2 * width): self._unscaled(mean)}
+
     def pruned(self, width: int, stage: int, wider: int) -> dict[Key, Float64]:
         """Return the predictions of the network of a width that is pruned from the next stage."""
-        growth = self._growth
-        assert growth is not None
+        growth = self._growth(0)
         if stage + 1 >= growth.n_stages:
             growth.advance(wider)
         last = max(0, min(stage + 1, growth.n_stages - 1))
-        state = growth.pruned(last, width) if growth.n_stages else growth.state
-        return self._predictions(state, width)
+        self._pruned = growth.pruned(last, width) if growth.n_stages else growth.state
+        return self._predictions(self._pruned, width)
+
+    def starts(self, ladder: Ladder, stage: int) -> list[Start]:
+        """Return the neurons of the network, or of the two, that were chosen."""
+        states = [self._state(turn, stage) for turn in range(ladder.n_networks)]
+        if ladder.pruned and self._pruned is not None:
+            states = [self._pruned]
+        inputs = self.problem.coordinates.inputs
+        return [Start(state.points, state.ridge, inputs) for state in states]
+
+    def _growth(self, turn: int) -> StagedGrowth:
+        if turn not in self._growths:
+            self._growths[turn] = StagedGrowth(self.problem, turn)
+        return self._growths[turn]
+
+    def _state(self, turn: int, stage: int) -> VariableProjection:
+        """Return the network of a stage, or of the last one there is."""
+        growth = self._growths[turn]
+        return growth.stage(min(stage, growth.n_stages - 1)) if growth.n_stages else growth.state
 
     def _predictions(self, state: VariableProjection, width: int) -> dict[Key, Float64]:
         affine = self.problem.coordinates.affine
@@ -248,9 +292,11 @@ class Table:
     def _simplest(self, settings: LadderSettings) -> int:
         losses, scores = [self.losses(p) for p in self.predictions], self.scores
         lowest = int(np.argmin(scores))
-        for i, (_, width) in enumerate(self.keys):
-            if width > 0:
-                ties = scores[i] <= scores[lowest] / settings.as_good
+        for i in np.argsort([width for _, width in self.keys], kind="stable").tolist():
+            if self.keys[i][1] > 0:
+                wins = AVERAGE in self.keys[lowest] and AVERAGE not in self.keys[i]
+                as_good = settings.as_good_average if wins else settings.as_good
+                ties = scores[i] <= scores[lowest] / as_good
             else:
                 ties = self._ties(losses[i] - losses[lowest], settings.near_tie)
             if ties or scores[i] <= scores[lowest]:

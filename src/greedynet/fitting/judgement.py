@@ -81,12 +81,12 @@ def judged(
     of_folds, of_network = context.branch("folds"), context.branch("network")
     if folds and climbs(data, plan):
         staged = Staged.of(data.rows, plan)
-        ladder = climb(folds, plan, staged, of_folds)
+        ladder, starts = climb(folds, plan, staged, of_folds)
         if plan.rounds and ladder.score is not None and ladder.score <= NOISE_FREE**2:
             # Rounded rows would tell an error that is only rounding.
             exact = replace(plan, rounded=False)
-            ladder = climb(folds, exact, staged, of_folds.branch("exact"))
-        chosen = Chosen(staged.shrunk, ladder=ladder)
+            ladder, starts = climb(folds, exact, staged, of_folds.branch("exact"))
+        chosen = Chosen(staged.shrunk, ladder=ladder, starts=starts)
         return construct(data, plan, chosen, context=of_network, on_step=on_step), ladder
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
     path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)

@@ -14,14 +14,14 @@ from operator import methodcaller
 
 import numpy as np
 
-from greedynet.fitting.candidates import Climber, Table
+from greedynet.fitting.candidates import Climber, Start, Table
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
 from greedynet.fitting.objective import Finished
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
-from greedynet.model.ladder import LINE, MEAN, Ladder
+from greedynet.model.ladder import AVERAGE, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
@@ -35,7 +35,9 @@ from greedynet.support.types import Float64
 REASONS = {MEAN: StopReason.MEAN, LINE: StopReason.LINE}
 
 
-def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitContext) -> Ladder:
+def climb(
+    folds: Sequence[Split], plan: Plan, objective: Staged, context: FitContext
+) -> tuple[Ladder, list[Start]]:
     """Score all candidates on the held-out rows of folds, and choose.
 
     Parameters
@@ -70,14 +72,33 @@ def climb(folds: Sequence[Split], plan: Plan, objective: Staged, context: FitCon
         if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
             break
     chosen, pruned = table.best(settings), False
-    width = table.keys[chosen][1]
-    if width > 0:
+    if table.keys[chosen][0] == NETWORK and _averages(folds, plan, max_levelled):
+        # Averages of the chosen width and of the two before: no wider ones are grown for them.
+        last = widths.index(table.keys[chosen][1])
+        for stage in range(last + 1):
+            context.tell(f"averages of two networks on {counted(len(folds))}")
+            found = all_folds(widths[stage], "average", stage)
+            if 2 * widths[stage] <= widths[-2] and stage > last - settings.n_averaged:
+                table.add(found)
+        chosen = table.best(settings)
+    kind, width = table.keys[chosen]
+    if width > 0 and kind != AVERAGE:
         stage = widths.index(width)
         context.tell(f"pruning to {width} neurons on {counted(len(folds))}")
         pruned = table.replace(chosen, all_folds(width, "pruned", stage, widths[stage + 1]))
     kinds, n_neurons = zip(*table.keys, strict=True)
     score = table.scores[chosen] * table.Y.shape[1]
-    return Ladder(np.array(kinds), np.array(n_neurons), table.errors, chosen, pruned, score)
+    ladder = Ladder(np.array(kinds), np.array(n_neurons), table.errors, chosen, pruned, score)
+    if width == 0 or len(folds) > settings.max_started:
+        return ladder, []
+    return ladder, climbers[0].starts(ladder, widths.index(width // ladder.n_networks))
+
+
+def _averages(folds: Sequence[Split], plan: Plan, max_levelled: int) -> bool:
+    """Whether to try averages: with one input, two networks would be the same."""
+    train = folds[0][0]
+    enough = len(train) >= plan.settings.ladder.min_rows_averaged
+    return enough and train.n_features > 1 and max_levelled == 0
 
 
 def _widths(plan: Plan) -> list[int]:
@@ -99,6 +120,7 @@ class Chosen(Staged):
     """
 
     ladder: Ladder = field(kw_only=True)
+    starts: Sequence[Start] = field(kw_only=True)
 
     def averages(self, problem: Problem) -> bool:
         """Return False: one network was chosen."""
@@ -121,7 +143,8 @@ class Chosen(Staged):
         """Return the chosen candidate on all rows."""
         ladder = self.ladder
         if ladder.width > 0:
-            network = _of_width(ladder, problem)
+            starts = self.starts
+            network = _of_starts(starts, problem) if starts else _of_width(ladder, problem)
         else:
             network = _affine(problem, line=ladder.kind != MEAN)
         if ladder.is_levelled:
@@ -132,18 +155,30 @@ class Chosen(Staged):
         return Finished(network, error, ladder.score, ladder.expected_error, reason)
 
 
+def _of_starts(starts: Sequence[Start], problem: Problem) -> ShallowNetwork:
+    """Return the network of a fold, or the average of two, corrected on all rows."""
+    growth, states = StagedGrowth(problem), []
+    for start in starts:
+        problem.context.tell(f"correcting {len(start.points)} neurons on all rows")
+        points = start.inputs.carried(start.points, problem.coordinates.inputs)
+        states.append(growth.corrected(points, start.ridge))
+    return growth.network(*states)
+
+
 def _of_width(ladder: Ladder, problem: Problem) -> ShallowNetwork:
     """Return the network of the chosen width, grown in the same stages as on the folds."""
     widths = _widths(problem.plan)
-    last = widths.index(ladder.width)
-    growth = StagedGrowth(problem)
-    for width in widths[: last + 1 + ladder.pruned]:
-        problem.context.tell(f"growing and correcting {width} neurons")
-        growth.advance(width)
-    state = growth.state
-    if ladder.pruned and growth.n_stages:
-        state = growth.pruned(growth.n_stages - 1, ladder.width)
-    return growth.network(state)
+    width = ladder.width // ladder.n_networks
+    last = widths.index(width)
+    growths = [StagedGrowth(problem, turn) for turn in range(ladder.n_networks)]
+    for growth in growths:
+        for width in widths[: last + 1 + ladder.pruned]:
+            problem.context.tell(f"growing and correcting {width} neurons")
+            growth.advance(width)
+    states = [growth.state for growth in growths]
+    if ladder.pruned and growths[0].n_stages:
+        states = [growths[0].pruned(growths[0].n_stages - 1, ladder.width)]
+    return growths[0].network(*states)
 
 
 def _affine(problem: Problem, *, line: bool) -> ShallowNetwork:

@@ -148,16 +148,21 @@ class LadderSettings:
     max_tried: int = 3
     min_rows: int = 10
     growth: float = 1.5
-    steps: int = 6
+    steps: int = 12
+    enough: float = 0.02
     patience: int = 3
     min_width: int = 4
     clearly_better: float = 0.99
     as_good: float = 0.998
+    as_good_average: float = 0.98
     near_tie: float = 0.5
     far: float = 12.0
-    level_within: float = 1.1
+    level_within: float = 1.2
     rows_per_input: float = 4.0
     parallel_from: int = 150
+    max_started: int = 2
+    min_rows_averaged: int = 50
+    n_averaged: int = 3
     shown: int = 6
 
     def n_folds_of(self, n_rows: int) -> int:

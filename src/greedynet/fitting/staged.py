@@ -23,6 +23,9 @@ from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
+# More than a growth has stages.
+_STAGES = 1_000
+
 
 def stage_widths(most: int, growth: float) -> list[int]:
     """Return the numbers of neurons of the stages: 1, 2, 3, 4, 6, 9, ... and `most`."""
@@ -40,12 +43,16 @@ class StagedGrowth:
     ----------
     problem : Problem
         With the scaled training rows.
+    turn : int
+        Networks of different turns have different pools of directions.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, turn: int = 0) -> None:
         self.problem = problem
+        self._turn = turn
         self._finisher = Finisher.of(problem)
         self._steps = problem.settings.ladder.steps * self._finisher.times
+        self._enough = problem.settings.ladder.enough
         self.state = self._finisher.state(np.empty((0, problem.n_features + 1)))
         # Weights and ridge of each stage: states would hold the columns of all rows.
         self._stages: list[tuple[Float64, float]] = []
@@ -60,12 +67,13 @@ class StagedGrowth:
         state = self.state
         n_more = n_neurons - state.n_neurons
         rows = self._finisher.rows
-        points = self.problem.more_neurons(state.points, n_more, self.n_stages, rows)
+        cycle = self.n_stages + _STAGES * self._turn
+        points = self.problem.more_neurons(state.points, n_more, cycle, rows)
         if len(points) == state.n_neurons:
             return False
         # The ridge of the affine term alone says nothing about neurons.
         grown = state.at(points) if state.n_neurons else self._finisher.state(points)
-        self.state = self._converged(grown.settle(self._steps))
+        self.state = self._converged(grown.settle(self._steps, self._enough))
         self._stages.append((self.state.points, self.state.ridge))
         return True
 
@@ -79,15 +87,24 @@ class StagedGrowth:
         state = self.stage(i)
         if n_neurons >= state.n_neurons:
             return state
-        return self._converged(state.without(n_neurons).settle(self._steps))
+        return self._converged(state.without(n_neurons).settle(self._steps, self._enough))
+
+    def corrected(self, points: Float64, ridge: float) -> VariableProjection:
+        """Return the network of given neurons, corrected, with some of them exchanged.
+
+        More neurons are grown and as many removed: on other rows, others may be better.
+        """
+        state = self._finisher.state(points, ridge).settle(self._steps, self._enough)
+        further = self._finisher.exchanged_once(state, _STAGES - 1)
+        return self._converged(further if further.gcv < state.gcv else state)
 
     def _converged(self, state: VariableProjection) -> VariableProjection:
         """Correct to convergence if the error is tiny."""
         return self._finisher.converge(state)
 
-    def network(self, state: VariableProjection) -> ShallowNetwork:
-        """Return a network for inputs and outputs in their original units."""
-        return self._finisher.network([state])
+    def network(self, *states: VariableProjection) -> ShallowNetwork:
+        """Return the mean of some networks, for inputs and outputs in their original units."""
+        return self._finisher.network(states)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 
 MEAN, LINE, NETWORK, LEVELLED = "mean", "line", "network", "levelled network"
+AVERAGE = "average of two"
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,8 +18,8 @@ class Ladder:
     Attributes
     ----------
     kinds : ndarray of str of shape (n_candidates,)
-        "mean", "line", "network"; or "levelled network", which is constant far outside the training
-        rows.
+        "mean", "line", "network"; "average of two", networks of half the width; or "levelled
+        network", which is constant far outside the training rows.
     n_neurons : ndarray of shape (n_candidates,)
         Number of neurons of each, before levelling.
     errors : ndarray of shape (n_candidates,)
@@ -51,6 +52,11 @@ class Ladder:
     def width(self) -> int:
         """Number of neurons that were chosen."""
         return int(self.n_neurons[self.chosen])
+
+    @property
+    def n_networks(self) -> int:
+        """Number of networks of which the choice is the average."""
+        return 2 if self.kind == AVERAGE else 1
 
     @property
     def expected_error(self) -> float:

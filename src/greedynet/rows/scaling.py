@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.rows.columns import CanonicalColumns
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import Rows, rounded
 from greedynet.support.types import Float64
 
 # Columns with a kurtosis above this are scaled by their fourth moment.
 MAX_KURTOSIS = 10.0
+_GRID = 2.0**40
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,24 @@ class InputScaling:
         width = np.where(np.isinf(self.width), 0.0, self.width)
         weights = points[:, :-1] * width
         return np.column_stack([weights if self.order is None else weights[:, self.order], bias])
+
+    def carried(self, points: Float64, to: "InputScaling") -> Float64:
+        """Convert weights for inputs scaled by this map, bias last, to those scaled by another.
+
+        A scaled input is `(x - center) / width = ratio u + shift` in the other scaled input `u`.
+        Both numbers are rounded, so that they are the same in all units of the inputs.
+        """
+        with np.errstate(invalid="ignore"):
+            ratio, shift = to.width / self.width, (to.center - self.center) / self.width
+        ratio = np.where(np.isfinite(ratio), rounded(ratio), 0.0)
+        shift = np.round(shift * _GRID) / _GRID
+        weights = points[:, :-1]
+        if self.order is not None:
+            weights = np.empty_like(weights)
+            weights[:, self.order] = points[:, :-1]
+        bias = points[:, -1] + weights @ shift
+        weights = weights * ratio
+        return np.column_stack([weights if to.order is None else weights[:, to.order], bias])
 
 
 def canonical_columns(rows: Rows) -> CanonicalColumns:

@@ -163,7 +163,7 @@ class Finisher:
             self.context.tell(f"exchanging some of {n} neurons, {i + 1} of at most {n_exchanges}")
             finisher = at_turn(i)
             start = state if finisher is self else finisher._moved(state)
-            tried = finisher._exchanged_once(start, i)
+            tried = finisher.exchanged_once(start, i)
             # The first start has seen the judging rows of a sample: no comparison would be fair.
             is_fair = finisher is self or i > 0
             if not is_fair or finisher.score([tried]) < finisher.score([start]):
@@ -176,7 +176,7 @@ class Finisher:
         """Return a network on these rows; the ridge is in proportion to their number."""
         return self.state(state.points, state.ridge * len(self.rows) / state.n_rows)
 
-    def _exchanged_once(self, state: VariableProjection, turn: int) -> VariableProjection:
+    def exchanged_once(self, state: VariableProjection, turn: int) -> VariableProjection:
         """Grow more neurons, and remove as many of all, in two steps."""
         n = state.n_neurons
         n_more = max(1, int((self._settings.overgrowth - 1) * n))
