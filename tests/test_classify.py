@@ -13,7 +13,7 @@ from greedynet.correction.log_loss_descent import Weights, descend
 from greedynet.fitting.construct import construct
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LogLoss, logistic, trials
-from greedynet.fitting.objectives.ladder import HeldOut, Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_ladder import HeldOut, Ladder, Rung, blended, shares_weights
 from greedynet.fitting.objectives.logistic import grown_weights
 from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for
 from greedynet.fitting.plan import Plan, TrainingData

@@ -225,6 +225,12 @@ class LogisticSettings:
     rows_per_neuron, least_grown : int
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
+    first_stage, stage_growth, stage_steps, stage_ridge
+        Number of neurons of the first stage, the factor between the widths of successive stages,
+        and the steps of L-BFGS and the ridge of the correction after each.
+    most_shown : int
+        Number of neurons up to which the path of a network that grows in stages shows a plain
+        growth.
     least_judged : int
         With fewer rows, folds are no evidence.
     most_smaller : int
@@ -248,6 +254,11 @@ class LogisticSettings:
     n_blends: int = 10
     rows_per_neuron: int = 4
     least_grown: int = 10
+    first_stage: int = 2
+    stage_growth: float = 1.5
+    stage_steps: int = 10
+    stage_ridge: float = 1e-3
+    most_shown: int = 50
     least_judged: int = 10
     most_smaller: int = 6
     fold_steps: int = 60
