@@ -226,8 +226,8 @@ class LogisticSettings:
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
     first_stage, stage_growth, stage_steps, stage_ridge
-        Number of neurons of the first stage, the factor between the widths of successive stages,
-        and the steps of L-BFGS and the ridge of the correction after each.
+        Number of neurons that are grown plainly, the factor between the widths of successive
+        stages after that, and the steps of L-BFGS and the ridge of the correction before each.
     most_shown : int
         Number of neurons up to which the path of a network that grows in stages shows a plain
         growth.
@@ -254,7 +254,7 @@ class LogisticSettings:
     n_blends: int = 10
     rows_per_neuron: int = 4
     least_grown: int = 10
-    first_stage: int = 2
+    first_stage: int = 8
     stage_growth: float = 1.5
     stage_steps: int = 10
     stage_ridge: float = 1e-3

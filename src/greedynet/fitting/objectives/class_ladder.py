@@ -219,7 +219,7 @@ class Ladder:
         that have vanished would not come back.
         """
         ridges, held = self._ridges(), HeldOut(parts)
-        begin = int(np.argmin(np.abs(np.log(ridges / self._settings.stage_ridge))))
+        begin = int(np.argmin(np.abs(ridges - self._settings.stage_ridge)))
         found = {begin: self._begun(parts, ridges[begin])}
         losses = {begin: held.prudent(self._logits(found[begin], parts))}
         for ahead in (1, -1):

@@ -1,9 +1,10 @@
 """The start of a classifier's correction: a network that grows in stages.
 
-The plain growth adds neuron after neuron to a network that is never revised. Here every stage
-multiplies the number of neurons: the new ones come from one scan for the residual `y - p`, and then
-all weights are corrected jointly by a few steps. All stages together cost little more than the
-last, a tenth of a plain growth, and the corrected networks are as good.
+The plain growth adds neuron after neuron to a network that is never revised. Here only the first
+few neurons are grown plainly; then every stage multiplies the number of neurons. The new ones come
+from one scan for the residual `y - p`, and all weights are corrected jointly by a few steps. All
+stages together cost little more than the last, a tenth of a plain growth, and the corrected
+networks are as good.
 """
 
 from math import ceil
@@ -11,6 +12,7 @@ from math import ceil
 import numpy as np
 
 from greedynet.correction.log_loss_descent import Weights
+from greedynet.fitting.growth import Growth
 from greedynet.fitting.make_search import least_active
 from greedynet.fitting.objectives.trials import Trials
 from greedynet.fitting.problem import Problem
@@ -35,15 +37,38 @@ def staged_weights(problem: Problem, n_neurons: int, context: FitContext) -> Wei
         With the scaled training rows.
     n_neurons : int
     context : FitContext
-        Its journal contains the network of an earlier run.
+        Its journal contains the neurons and networks of an earlier run.
     """
+    n_plain = min(n_neurons, problem.settings.logistic.first_stage)
+    growth = problem.grow(problem.start(0, context), n_plain, context=context)
+    first = grown_weights(growth, problem)
+    if n_plain == n_neurons or first.n_neurons < n_plain:
+        return first
 
     def grown(journal: Journal) -> tuple[Float64, Float64, Float64]:
         stages = _Stages(problem, context.with_journal(journal))
-        network = stages.grown(n_neurons)
+        network = stages.grown(first, n_neurons)
         return network.W, network.C, network.L
 
     return Weights(*context.journal.once(grown))
+
+
+def grown_weights(growth: Growth, problem: Problem) -> Weights:
+    """Return weights that reproduce the grown logits, by least squares with a small ridge."""
+    factor, r, rows = growth.factor, growth.n_affine, problem.rows
+    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
+    logits, A = factor.Q @ factor.z, factor.Q[:, :r]
+    H = problem.coordinates.neuron_columns(rows, points, problem.plan.activation)
+    norms = np.linalg.norm(H, axis=0)
+    H = H / norms
+    outside = H - A @ (A.T @ H)
+    C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
+    L = np.zeros((points.shape[1], logits.shape[1]))
+    if r:
+        # The orthonormal columns span the affine ones, up to a triangular factor.
+        affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
+        L = problem.coordinates.affine.to_weights @ affine
+    return Weights(points, C / norms[:, None], L).balanced(problem.plan.activation)
 
 
 class _Stages:
@@ -58,28 +83,16 @@ class _Stages:
         affine = np.linalg.qr(problem.coordinates.affine_columns(rows))[0]
         self._search = BatchSearch(rows, affine, plan.activation, least, plan.random_state)
 
-    def grown(self, n_neurons: int) -> Weights:
+    def grown(self, network: Weights, n_neurons: int) -> Weights:
         """Return the network after the last stage."""
-        settings, network = self._settings, self._corrected(self._begun())
-        width = settings.first_stage
-        while network.n_neurons < n_neurons:
+        n_before = 0
+        while n_before < network.n_neurons < n_neurons:
             self._context.check()
             n_before = network.n_neurons
-            network = self._wider(network, min(width, n_neurons))
-            if network.n_neurons == n_before:
-                break
             network = self._corrected(network)
-            width = ceil(settings.stage_growth * width)
+            width = ceil(self._settings.stage_growth * n_before)
+            network = self._wider(network, min(width, n_neurons))
         return network
-
-    def _begun(self) -> Weights:
-        """Return a network without neurons, and without any weight if it has no affine term."""
-        rows = self._rows
-        return Weights(
-            np.zeros((0, rows.n_features + 1)),
-            np.zeros((0, rows.n_outputs)),
-            np.zeros((rows.n_features + 1, rows.n_outputs)),
-        )
 
     def _corrected(self, network: Weights) -> Weights:
         settings = self._settings

@@ -16,7 +16,7 @@ from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
 from greedynet.fitting.objective import Decision, Finished, Objective
 from greedynet.fitting.objectives.class_ladder import Ladder, Rung, blended, shares_weights
-from greedynet.fitting.objectives.class_stages import staged_weights
+from greedynet.fitting.objectives.class_stages import grown_weights, staged_weights
 from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
@@ -263,24 +263,6 @@ class LogLoss(Objective):
             logits = final.logits(held_out.X, plan.activation)
             told = log_loss(logits, held_out.Y, held_out.weights)
         return Finished(_network(final, problem), loss, told, told)
-
-
-def grown_weights(growth: Growth, problem: Problem) -> Weights:
-    """Return weights that reproduce the grown logits, by least squares with a small ridge."""
-    factor, r, rows = growth.factor, growth.n_affine, problem.rows
-    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
-    logits, A = factor.Q @ factor.z, factor.Q[:, :r]
-    H = problem.coordinates.neuron_columns(rows, points, problem.plan.activation)
-    norms = np.linalg.norm(H, axis=0)
-    H = H / norms
-    outside = H - A @ (A.T @ H)
-    C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
-    L = np.zeros((points.shape[1], logits.shape[1]))
-    if r:
-        # The orthonormal columns span the affine ones, up to a triangular factor.
-        affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
-        L = problem.coordinates.affine.to_weights @ affine
-    return Weights(points, C / norms[:, None], L).balanced(problem.plan.activation)
 
 
 def _network(weights: Weights, problem: Problem) -> ShallowNetwork:
