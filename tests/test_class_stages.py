@@ -122,8 +122,11 @@ def test_planted_kinks_are_found_one_by_one():
     assert W.shape == (6, 2)
     assert C.shape == (6, 1)
     columns = np.hstack([X, np.ones_like(X), np.maximum(X @ W[:, :1].T + W[:, 1], 0)])
-    left = residual - columns @ np.linalg.lstsq(columns, residual, rcond=None)[0]
-    assert np.linalg.norm(left) < 0.02 * np.linalg.norm(residual)
+    of_line, of_all = (
+        residual - part @ np.linalg.lstsq(part, residual, rcond=None)[0]
+        for part in (columns[:, :2], columns)
+    )
+    assert np.linalg.norm(of_all) < 0.15 * np.linalg.norm(of_line)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

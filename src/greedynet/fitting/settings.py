@@ -258,13 +258,13 @@ class LogisticSettings:
     stage_growth: float = 1.5
     stage_steps: int = 10
     stage_ridge: float = 1e-3
-    most_shown: int = 50
+    most_shown: int = 24
     least_judged: int = 10
     most_smaller: int = 6
-    fold_steps: int = 60
-    final_steps: int = 300
+    fold_steps: int = 50
+    final_steps: int = 200
     negligible: float = 1e-3
-    folds: FoldSettings = FoldSettings()
+    folds: FoldSettings = FoldSettings(max_repeats=3)
     pruning: PruningSettings = PruningSettings(as_good=1.003, patience=1)
 
 

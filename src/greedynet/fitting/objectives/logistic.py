@@ -252,10 +252,11 @@ class LogLoss(Objective):
         if rung.line > 0:
             line = trials.corrected_on(most, shares, share * rung.line_ridge)
         if rung.network > 0:
-            network = trials.corrected_on(most, start, share * rung.ridge)
+            ridge, network = share * rung.ridge, start
             if not plan.limits.exact:
-                network = trials.narrowed_on(most, network, share * rung.ridge, rung.widths)
-                network = trials.corrected_on(most, network, share * rung.ridge)
+                network = trials.begun_on(most, network, ridge)
+                network = trials.narrowed_on(most, network, ridge, rung.widths)
+            network = trials.corrected_on(most, network, ridge)
         final = blended(shares, line, network, rung)
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
         told = rung.expected

@@ -69,6 +69,11 @@ class Trials:
         self.context.tell(f"correcting {len(start.W)} neurons")
         return self.descend(rows, start, ridge, self._settings.final_steps)
 
+    def begun_on(self, rows: Rows, start: Weights, ridge: float) -> Weights:
+        """Correct a network that will be pruned, with the steps of a fold."""
+        self.context.tell(f"correcting {len(start.W)} neurons")
+        return self.descend(rows, start, ridge, 2 * self._settings.fold_steps)
+
     def corrected(
         self, parts: Sequence[Part], starts: Sequence[Weights], ridge: float, n_steps: int
     ) -> list[Weights]:
