@@ -214,7 +214,8 @@ class LogisticSettings:
     n_first_folds : int
         On this many folds all ridges are tried; on the others only those near the best.
     clearly_worse : float
-        No larger ridge is tried after two with a loss above this multiple of the smallest.
+        No ridge farther from the first is tried after one with a loss above this multiple of the
+        smallest, or after two that are not better.
     hopeless : float
         Networks that are worse on the first folds than something simpler, by this many standard
         errors, are not tried on the others.
