@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.fitting.objectives.ladder import Ladder
+from greedynet.fitting.objectives.class_ladder import Ladder
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of
 

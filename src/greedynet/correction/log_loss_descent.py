@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from greedynet.activations import Activation, degree_of
+from greedynet.correction.limited_memory import minimised
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
@@ -23,6 +23,8 @@ from greedynet.support.types import Float64
 # Number of gradients that approximate the Hessian; the default of ten needs more steps.
 _MEMORY = 20
 _TOLERANCE = 1e-6
+# Number of rows of a block.
+_BLOCK = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,44 +113,64 @@ def descend(
         Its journal contains the values and gradients of an earlier run, from which the steps
         follow.
     """
-    X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
-    w = np.ones(len(rows)) if rows.weights is None else rows.weights
-    w = (w / w.sum())[:, None]
-    penalty = start.like(np.full(start.flat().shape, ridge))
-    penalty.L[-1] = 0.0
-    pull, free = penalty.flat(), float(linear_term)
-
-    def evaluated(flat: Float64) -> tuple[float, Float64]:
-        at = start.like(flat)
-        Z = X1 @ at.W.T
-        H = activation.value(Z)
-        loss, residual = losses_and_residual(H @ at.C + X1 @ at.L, rows.Y)
-        residual *= -w
-        G = residual @ at.C.T
-        G *= activation.slope(Z)
-        gradient = Weights(G.T @ X1, H.T @ residual, free * (X1.T @ residual)).flat()
-        pulled = pull * flat
-        return float(w[:, 0] @ loss + 0.5 * pulled @ flat), gradient + pulled
+    penalised = PenalisedLogLoss(rows, start, ridge, activation, linear_term=linear_term)
 
     def minimum(inner: Journal) -> tuple[Float64]:
         def objective(flat: Float64) -> tuple[float, Float64]:
-            value, gradient = inner.once(lambda _: evaluated(flat))
+            value, gradient = inner.once(lambda _: penalised.evaluate(flat))
             return value, gradient
 
-        found = minimize(
-            objective,
-            start.flat(),
-            jac=True,
-            method="L-BFGS-B",
-            options={
-                "maxiter": n_steps,
-                "maxfun": 2 * n_steps,
-                "maxcor": _MEMORY,
-                "ftol": 0.1 * _TOLERANCE,
-                "gtol": _TOLERANCE,
-            },
-        )
-        return (found.x,)
+        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE),)
 
     (flat,) = (context or FitContext()).journal.once(minimum)
     return start.like(flat)
+
+
+class PenalisedLogLoss:
+    """The penalised log-loss as a function of all weights in one vector.
+
+    Parameters
+    ----------
+    rows, ridge, activation, linear_term
+        As for `descend`.
+    like : Weights
+        A network of the same shape.
+    """
+
+    def __init__(
+        self, rows: Rows, like: Weights, ridge: float, activation: Activation, *, linear_term: bool
+    ) -> None:
+        self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
+        self._Y, self._like, self._activation = rows.Y, like, activation
+        w = np.ones(len(rows)) if rows.weights is None else rows.weights
+        self._w = (w / w.sum())[:, None]
+        penalty = like.like(np.full(like.flat().shape, ridge))
+        penalty.L[-1] = 0.0
+        self._pull, self._free = penalty.flat(), float(linear_term)
+
+    def evaluate(self, flat: Float64) -> tuple[float, Float64]:
+        """Return the value and the gradient.
+
+        Rows are taken in blocks, whose hidden values stay in the processor's cache.
+        """
+        at = self._like.like(flat)
+        pulled = self._pull * flat
+        value, gradient = 0.5 * float(pulled @ flat), pulled
+        slopes = self._like.like(gradient)
+        for first in range(0, len(self._X1), _BLOCK):
+            value += self._add(at, slice(first, first + _BLOCK), slopes)
+        return value, gradient
+
+    def _add(self, at: Weights, block: slice, slopes: Weights) -> float:
+        """Return the loss of a block of rows, and add its derivatives to `slopes`."""
+        X1, w, sigma = self._X1[block], self._w[block], self._activation
+        Z = X1 @ at.W.T
+        H = sigma.value(Z)
+        loss, residual = losses_and_residual(H @ at.C + X1 @ at.L, self._Y[block])
+        residual *= -w
+        G = residual @ at.C.T
+        G *= sigma.slope(Z)
+        slopes.W[...] += G.T @ X1
+        slopes.C[...] += H.T @ residual
+        slopes.L[...] += self._free * (X1.T @ residual)
+        return float(w[:, 0] @ loss)

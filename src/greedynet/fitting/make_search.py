@@ -108,7 +108,7 @@ def _continuous_search(
     return ContinuousSearch(
         rows,
         found,
-        _min_active(len(rows), rows.X.shape[1], plan),
+        least_active(len(rows), rows.X.shape[1], plan),
         mirrored=plan.linear_term and degree_of(plan.activation) == 1,
         activation=plan.activation,
         pool=pool,
@@ -134,7 +134,7 @@ def _dictionary_search(
         rows.X,
         rows.row_scale,
         labels=kept,
-        min_active=_min_active(len(rows), rows.X.shape[1], plan),
+        min_active=least_active(len(rows), rows.X.shape[1], plan),
         activation=plan.activation,
         dtype=rows.X.dtype.type,
         memory_budget=plan.memory_budget,
@@ -156,7 +156,7 @@ def _points(rows: Rows, plan: Plan) -> Float64:
     return np.concatenate([scale * points for scale in scales])[:n_points]
 
 
-def _min_active(n_rows: int, n_features: int, plan: Plan) -> int:
+def least_active(n_rows: int, n_features: int, plan: Plan) -> int:
     """Return the number of rows on which a neuron must be active: one for given points."""
     if plan.min_active is not None:
         return plan.min_active

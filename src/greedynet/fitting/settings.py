@@ -219,7 +219,8 @@ class LogisticSettings:
     n_first_folds : int
         On this many folds all ridges are tried; on the others only those near the best.
     clearly_worse : float
-        No larger ridge is tried after two with a loss above this multiple of the smallest.
+        No ridge farther from the first is tried after one with a loss above this multiple of the
+        smallest, or after two that are not better.
     hopeless : float
         Networks that are worse on the first folds than something simpler, by this many standard
         errors, are not tried on the others.
@@ -230,6 +231,12 @@ class LogisticSettings:
     rows_per_neuron, least_grown : int
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
+    first_stage, stage_growth, stage_steps, stage_ridge
+        Number of neurons that are grown plainly, the factor between the widths of successive
+        stages after that, and the steps of L-BFGS and the ridge of the correction before each.
+    most_shown : int
+        Number of neurons up to which the path of a network that grows in stages shows a plain
+        growth.
     least_judged : int
         With fewer rows, folds are no evidence.
     most_smaller : int
@@ -253,12 +260,17 @@ class LogisticSettings:
     n_blends: int = 10
     rows_per_neuron: int = 4
     least_grown: int = 10
+    first_stage: int = 8
+    stage_growth: float = 1.5
+    stage_steps: int = 10
+    stage_ridge: float = 1e-3
+    most_shown: int = 24
     least_judged: int = 10
     most_smaller: int = 6
-    fold_steps: int = 60
-    final_steps: int = 300
+    fold_steps: int = 50
+    final_steps: int = 200
     negligible: float = 1e-3
-    folds: FoldSettings = FoldSettings()
+    folds: FoldSettings = FoldSettings(max_repeats=3)
     pruning: PruningSettings = PruningSettings(as_good=1.003, patience=1)
 
 

@@ -15,6 +15,9 @@ Rule = Literal["ols", "oga"]
 
 RULES: tuple[Rule, ...] = ("ols", "oga")
 
+# Scores and norms that agree to this fraction are equal up to rounding.
+TIE = 1e-8
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -136,3 +139,9 @@ def candidate(dictionary: Dictionary, atom: int) -> Candidate:
         column=dictionary.columns(np.array([atom]))[:, 0],
         index=int(dictionary.labels[atom]),
     )
+
+
+def to_few_digits(scores: Float64) -> Float64:
+    """Return scores in units of the largest one, without the digits that rounding determines."""
+    largest = float(scores.max(initial=0.0))
+    return np.round(scores / largest / TIE) if largest > 0 else scores

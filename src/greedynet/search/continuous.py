@@ -11,7 +11,7 @@ import numpy as np
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.factor import Factor
 from greedynet.rows.rows import Rows
-from greedynet.search.base import Candidate
+from greedynet.search.base import TIE, Candidate, to_few_digits
 from greedynet.search.polish import N_STEPS, Target, polish
 from greedynet.search.scans import Group, ReluGroup, make_group
 from greedynet.support.threads import Pool
@@ -25,8 +25,6 @@ MAX_POLISHED_FEATURES = 1_000
 
 # Directions are scanned in groups of this many rows x directions, the unit of work of a thread.
 _GROUP_ELEMENTS = 2**16
-# Scores and norms that agree to this fraction are equal up to rounding.
-_TIE = 1e-8
 
 
 class ContinuousSearch:
@@ -90,13 +88,13 @@ class ContinuousSearch:
         self._take_off(factor)
         scores, W = self._scan(factor)
         # Of neurons that are equally good, the first is taken, irrespective of rounding.
-        top = np.argsort(-_to_few_digits(scores), kind="stable")[:N_POLISHED]
+        top = np.argsort(-to_few_digits(scores), kind="stable")[:N_POLISHED]
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
         target = self._target(factor)
         W, judged = polish(W[top], target, N_STEPS if self._polished else 0)
-        best = int(np.argmax(_to_few_digits(judged)))
+        best = int(np.argmax(to_few_digits(judged)))
         if not judged[best] > 0:
             return None
         self._best = W[best]
@@ -201,7 +199,7 @@ class ContinuousSearch:
         columns = target.columns(W)
         norms = np.linalg.norm(columns, axis=0)
         # With an affine term, the mirror image is equivalent: take the one of smaller norm.
-        i = int(norms[1] < (1 - _TIE) * norms[0]) if self.mirrored else 0
+        i = int(norms[1] < (1 - TIE) * norms[0]) if self.mirrored else 0
         degree, norm = degree_of(self.activation), float(norms[i])
         if norm == 0.0:
             return None  # active on rows of negligible weight only
@@ -212,9 +210,3 @@ class ContinuousSearch:
             column=columns[:, i] / norm,
             index=-1,
         )
-
-
-def _to_few_digits(scores: Float64) -> Float64:
-    """Return scores in units of the largest one, without the digits that rounding determines."""
-    largest = float(scores.max(initial=0.0))
-    return np.round(scores / largest / _TIE) if largest > 0 else scores

@@ -15,7 +15,8 @@ from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
 from greedynet.fitting.objective import Decision, Finished, Objective
-from greedynet.fitting.objectives.ladder import Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_ladder import Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_stages import grown_weights, staged_weights
 from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
@@ -103,8 +104,28 @@ class LogLoss(Objective):
         ladder = self._ladder(problem, parts) if parts else None
         if ladder is None or self._n_judged(problem) < problem.settings.logistic.least_judged:
             return self._undecided(problem, ladder, n_neurons)
-        rung = ladder.decided()
-        return rung if rung.n_neurons is not None else replace(rung, n_neurons=n_neurons)
+        rung = self._for_all_rows(ladder.decided(), problem, parts)
+        if rung.n_neurons is not None:
+            return rung
+        if self._is_staged(problem):
+            n_neurons = self._shown(problem, rung, n_neurons)
+        return replace(rung, n_neurons=n_neurons)
+
+    def _for_all_rows(self, rung: Rung, problem: Problem, parts: Sequence[Part]) -> Rung:
+        """Return the ridges for all rows, which tell more than those of a fold.
+
+        The ridge is relative to the mean loss: it decreases with the number of rows.
+        """
+        if problem.plan.alpha is not None:
+            return rung
+        held = sum(len(part.held) for part in parts) / len(parts)
+        kept = max(0.5, 1.0 - held / self._n_judged(problem))
+        return replace(rung, ridge=kept * rung.ridge, line_ridge=kept * rung.line_ridge)
+
+    def _shown(self, problem: Problem, rung: Rung, n_neurons: int) -> int:
+        """Return how far the path shows the plain growth, on which nothing else depends."""
+        kept = rung.widths[-1] if rung.widths else n_neurons
+        return min(kept, problem.settings.logistic.most_shown)
 
     def _undecided(self, problem: Problem, ladder: Ladder | None, n_neurons: int) -> Rung:
         """Return a logistic regression with a mild ridge, for a handful of rows."""
@@ -187,10 +208,16 @@ class LogLoss(Objective):
         problem = Problem(TrainingData(train), plan, self, None, context)
 
         def grow() -> Weights:
+            if self._is_staged(problem):
+                return staged_weights(problem, n_neurons, context)
             growth = problem.grow(problem.start(0, context), n_neurons)
             return grown_weights(growth, problem)
 
         return Part(problem.rows, problem.coordinates.apply(held), grow)
+
+    def _is_staged(self, problem: Problem) -> bool:
+        """Whether networks grow in stages; requested widths and other searches grow plainly."""
+        return problem.plan.search == "continuous" and not problem.limits.exact
 
     def _ladder(self, problem: Problem, parts: Sequence[Part]) -> Ladder:
         trials = Trials(problem.plan, problem.context.branch("descents"))
@@ -202,10 +229,16 @@ class LogLoss(Objective):
         copies = n_copies(problem.sample, problem.settings.logistic.folds)
         return len(problem.rows) if copies is None else int(copies.sum())
 
+    def _start(self, problem: Problem, growth: Growth) -> Weights:
+        """Return the network from which all weights are corrected."""
+        if not self._is_staged(problem):
+            return grown_weights(growth, problem)
+        return staged_weights(problem, self._grown_to(problem), problem.context.branch("stages"))
+
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Correct all weights with the ridge and the width that were chosen, and blend."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
-        start, rung = grown_weights(growths[0], problem), problem.decision
+        start, rung = self._start(problem, growths[0]), problem.decision
         if held_out is not None:
             rung = self._ladder(problem, [Part(rows, held_out, lambda: start)]).decided()
         assert isinstance(rung, Rung)
@@ -219,10 +252,11 @@ class LogLoss(Objective):
         if rung.line > 0:
             line = trials.corrected_on(most, shares, share * rung.line_ridge)
         if rung.network > 0:
-            network = trials.corrected_on(most, start, share * rung.ridge)
+            ridge, network = share * rung.ridge, start
             if not plan.limits.exact:
-                network = trials.narrowed_on(most, network, share * rung.ridge, rung.widths)
-                network = trials.corrected_on(most, network, share * rung.ridge)
+                network = trials.begun_on(most, network, ridge)
+                network = trials.narrowed_on(most, network, ridge, rung.widths)
+            network = trials.corrected_on(most, network, ridge)
         final = blended(shares, line, network, rung)
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
         told = rung.expected
@@ -230,24 +264,6 @@ class LogLoss(Objective):
             logits = final.logits(held_out.X, plan.activation)
             told = log_loss(logits, held_out.Y, held_out.weights)
         return Finished(_network(final, problem), loss, told, told)
-
-
-def grown_weights(growth: Growth, problem: Problem) -> Weights:
-    """Return weights that reproduce the grown logits, by least squares with a small ridge."""
-    factor, r, rows = growth.factor, growth.n_affine, problem.rows
-    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
-    logits, A = factor.Q @ factor.z, factor.Q[:, :r]
-    H = problem.coordinates.neuron_columns(rows, points, problem.plan.activation)
-    norms = np.linalg.norm(H, axis=0)
-    H = H / norms
-    outside = H - A @ (A.T @ H)
-    C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
-    L = np.zeros((points.shape[1], logits.shape[1]))
-    if r:
-        # The orthonormal columns span the affine ones, up to a triangular factor.
-        affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
-        L = problem.coordinates.affine.to_weights @ affine
-    return Weights(points, C / norms[:, None], L).balanced(problem.plan.activation)
 
 
 def _network(weights: Weights, problem: Problem) -> ShallowNetwork:

@@ -69,6 +69,11 @@ class Trials:
         self.context.tell(f"correcting {len(start.W)} neurons")
         return self.descend(rows, start, ridge, self._settings.final_steps)
 
+    def begun_on(self, rows: Rows, start: Weights, ridge: float) -> Weights:
+        """Correct a network that will be pruned, with the steps of a fold."""
+        self.context.tell(f"correcting {len(start.W)} neurons")
+        return self.descend(rows, start, ridge, 2 * self._settings.fold_steps)
+
     def corrected(
         self, parts: Sequence[Part], starts: Sequence[Weights], ridge: float, n_steps: int
     ) -> list[Weights]:
@@ -115,3 +120,21 @@ def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
     n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
     n_smaller = min(n_smaller, settings.most_smaller)
     return np.concatenate([ridges[0] * step ** np.arange(-n_smaller, 0.0), ridges])
+
+
+def lowest_between(ridges: Float64, losses: Float64) -> tuple[float, int]:
+    """Return the ridge with the smallest loss on a smooth curve, and the position of the nearest.
+
+    The parabola through the smallest loss and its neighbours, over the logarithm of the ridge,
+    whose minimum is at most half a step away. At either end it is the ridge itself.
+    """
+    best = int(np.argmin(losses))
+    if not 0 < best < len(ridges) - 1:
+        return float(ridges[best]), best
+    before, at, after = losses[best - 1 : best + 2]
+    bend = before - 2.0 * at + after
+    if not bend > 0:
+        return float(ridges[best]), best
+    shift = 0.5 * (before - after) / bend
+    step = ridges[best + 1] / ridges[best] if shift > 0 else ridges[best] / ridges[best - 1]
+    return float(ridges[best] * step**shift), best

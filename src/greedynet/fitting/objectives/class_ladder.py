@@ -18,7 +18,13 @@ import numpy as np
 
 from greedynet.correction.log_loss_descent import Weights
 from greedynet.fitting.objective import Decision
-from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for
+from greedynet.fitting.objectives.trials import (
+    Part,
+    Trials,
+    largest,
+    lowest_between,
+    ridges_for,
+)
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
@@ -166,18 +172,28 @@ class Ladder:
         settings = self._settings
         ridges = settings.line_ridges if self._plan.alpha is None else (self._plan.alpha,)
         networks = [shares_weights(part.train) for part in self._parts]
-        best, since = (np.inf, 0.0, np.empty(0)), 0
+        found: dict[float, list[Weights]] = {}
+        losses: list[float] = []
         for ridge in ridges:
             self._context.tell(f"logistic regression: ridge {ridge:.1e}")
             networks = self._trials.corrected(self._parts, networks, ridge, settings.line_steps)
-            logits = self._logits(networks)
-            loss = self._held.prudent(logits)
-            since = 0 if loss < best[0] else since + 1
-            if since == 0:
-                best = (loss, ridge, logits)
-            if since >= settings.line_patience:
+            found[ridge] = networks
+            losses.append(self._score(networks))
+            if len(losses) - int(np.argmin(losses)) > settings.line_patience:
                 break
-        return best[1], best[2]
+        ridge, networks = self._between(found, losses, settings.line_steps)
+        return ridge, self._logits(networks)
+
+    def _between(
+        self, found: dict[float, list[Weights]], losses: Sequence[float], n_steps: int
+    ) -> tuple[float, list[Weights]]:
+        """Return the ridge at the minimum of a smooth curve, and the networks of it."""
+        ridges = np.array(list(found))
+        ridge, nearest = lowest_between(ridges, np.array(losses))
+        networks = found[float(ridges[nearest])]
+        if ridge != ridges[nearest]:
+            networks = self._trials.corrected(self._parts, networks, ridge, n_steps)
+        return ridge, networks
 
     def _best_network(
         self, shares: Float64, line: Float64
@@ -186,7 +202,7 @@ class Ladder:
         if self._plan.limits.max_neurons == 0:
             return None, 0.0, ()
         few = self._settings.n_first_folds
-        first = self._walked(self._parts[:few], self._ridges())
+        first = self._explored(self._parts[:few])
         if len(self._parts) > few and self._is_hopeless(first, shares, line):
             return None, 0.0, ()
         return self._narrowed(*self._ridge_of(self._on_all(first)))
@@ -196,33 +212,54 @@ class Ladder:
             return np.array([self._plan.alpha])
         return ridges_for(self._parts[0].train, self._settings)
 
-    def _walked(self, parts: Sequence[Part], ridges: Float64) -> dict[float, list[Weights]]:
-        """Correct the networks of folds for each ridge, until larger ones no longer help."""
-        networks, held = [part.grown for part in parts], HeldOut(parts)
-        found: dict[float, list[Weights]] = {}
-        losses: list[float] = []
-        for i, ridge in enumerate(ridges):
-            self._context.tell(f"choosing the ridge: {ridge:.1e} on {len(parts)} folds")
-            steps = self._settings.fold_steps * (2 if i == 0 else 1)
-            networks = self._trials.corrected(parts, networks, ridge, steps)
-            found[float(ridge)] = networks
-            losses.append(held.prudent(self._logits(networks, parts)))
-            # Between tiny ridges nothing may change: that is no reason to stop.
-            if min(losses[-2:]) > self._settings.clearly_worse * min(losses):
+    def _explored(self, parts: Sequence[Part]) -> dict[float, list[Weights]]:
+        """Correct the networks of folds for larger ridges, or smaller ones, while these help.
+
+        The walk begins at the ridge with which the networks have grown: from a larger one, neurons
+        that have vanished would not come back.
+        """
+        ridges, held = self._ridges(), HeldOut(parts)
+        begin = int(np.argmin(np.abs(ridges - self._settings.stage_ridge)))
+        found = {begin: self._begun(parts, ridges[begin])}
+        losses = {begin: held.prudent(self._logits(found[begin], parts))}
+        for ahead in (1, -1):
+            i, since = begin, 0
+            while 0 <= i + ahead < len(ridges) and since < 2:
+                i += ahead
+                found[i] = self._at_ridge(parts, found[i - ahead], ridges[i])
+                losses[i] = held.prudent(self._logits(found[i], parts))
+                since = 0 if losses[i] <= min(losses.values()) else since + 1
+                if losses[i] > self._settings.clearly_worse * min(losses.values()):
+                    break
+            if min(losses, key=lambda i: losses[i]) > begin:
                 break
-        return found
+        return {float(ridges[i]): found[i] for i in sorted(found)}
+
+    def _begun(self, parts: Sequence[Part], ridge: float) -> list[Weights]:
+        """Correct the networks as grown, with twice the steps."""
+        return self._at_ridge(parts, [part.grown for part in parts], ridge, 2)
+
+    def _at_ridge(
+        self, parts: Sequence[Part], networks: Sequence[Weights], ridge: float, times: int = 1
+    ) -> list[Weights]:
+        self._context.tell(f"choosing the ridge: {ridge:.1e} on {len(parts)} folds")
+        return self._trials.corrected(parts, networks, ridge, times * self._settings.fold_steps)
 
     def _on_all(self, first: dict[float, list[Weights]]) -> dict[float, list[Weights]]:
         """Return the networks of all folds, for the ridges near the best on the first folds."""
         ridges, few = list(first), self._settings.n_first_folds
         if len(self._parts) <= few:
             return first
-        parts = self._parts[:few]
+        parts, rest = self._parts[:few], self._parts[few:]
         held = HeldOut(parts)
         best = int(np.argmin([held.prudent(self._logits(first[r], parts)) for r in ridges]))
-        near = ridges[max(0, best - 1) : best + 2]
-        rest = self._walked(self._parts[few:], np.array(near))
-        return {ridge: first[ridge] + networks for ridge, networks in rest.items()}
+        begun = self._begun(rest, ridges[best])
+        found = {ridges[best]: first[ridges[best]] + begun}
+        for near in (best - 1, best + 1):
+            if 0 <= near < len(ridges):
+                others = self._at_ridge(rest, begun, ridges[near])
+                found[ridges[near]] = first[ridges[near]] + others
+        return {ridge: found[ridge] for ridge in sorted(found)}
 
     def _is_hopeless(
         self, first: dict[float, list[Weights]], shares: Float64, line: Float64
@@ -239,8 +276,8 @@ class Ladder:
 
     def _ridge_of(self, found: dict[float, list[Weights]]) -> tuple[float, list[Weights]]:
         """Return the ridge with the smallest loss, and its networks."""
-        ridge = min(found, key=lambda ridge: self._score(found[ridge]))
-        return ridge, found[ridge]
+        losses = [self._score(networks) for networks in found.values()]
+        return self._between(found, losses, self._settings.fold_steps)
 
     def _narrowed(
         self, ridge: float, networks: list[Weights]
@@ -270,7 +307,7 @@ class Ladder:
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
         first = self._parts[: self._settings.n_first_folds]
-        ridge, networks = self._ridge_of(self._on_all(self._walked(first, self._ridges())))
+        ridge, networks = self._ridge_of(self._on_all(self._explored(first)))
         logits, widths = self._logits(networks), tuple[int, ...]()
         if not self._plan.limits.exact:
             logits, ridge, widths = self._narrowed(ridge, networks)

@@ -1,0 +1,113 @@
+"""The start of a classifier's correction: a network that grows in stages.
+
+The plain growth adds neuron after neuron to a network that is never revised. Here only the first
+few neurons are grown plainly; then every stage multiplies the number of neurons. The new ones come
+from one scan for the residual `y - p`, and all weights are corrected jointly by a few steps. All
+stages together cost little more than the last, a tenth of a plain growth, and the corrected
+networks are as good.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from greedynet.correction.log_loss_descent import Weights
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.make_search import least_active
+from greedynet.fitting.objectives.trials import Trials
+from greedynet.fitting.problem import Problem
+from greedynet.losses.logistic import losses_and_residual
+from greedynet.rows.rows import Rows
+from greedynet.search.batch import BatchSearch
+from greedynet.support.context import FitContext
+from greedynet.support.journal import Journal
+from greedynet.support.types import Float64
+
+# A class probability has the curvature `p (1 - p)`, at most a quarter: a residual of `y - p` asks
+# for logits that are several times as large.
+_LOGITS_PER_RESIDUAL = 3.0
+
+
+def staged_weights(problem: Problem, n_neurons: int, context: FitContext) -> Weights:
+    """Return a network of `n_neurons` neurons, or of as many as can be found.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the scaled training rows.
+    n_neurons : int
+    context : FitContext
+        Its journal contains the neurons and networks of an earlier run.
+    """
+    n_plain = min(n_neurons, problem.settings.logistic.first_stage)
+    growth = problem.grow(problem.start(0, context), n_plain, context=context)
+    first = grown_weights(growth, problem)
+    if n_plain == n_neurons or first.n_neurons < n_plain:
+        return first
+
+    def grown(journal: Journal) -> tuple[Float64, Float64, Float64]:
+        stages = _Stages(problem, context.with_journal(journal))
+        network = stages.grown(first, n_neurons)
+        return network.W, network.C, network.L
+
+    return Weights(*context.journal.once(grown))
+
+
+def grown_weights(growth: Growth, problem: Problem) -> Weights:
+    """Return weights that reproduce the grown logits, by least squares with a small ridge."""
+    factor, r, rows = growth.factor, growth.n_affine, problem.rows
+    points = growth.points.reshape(-1, rows.X.shape[1] + 1)
+    logits, A = factor.Q @ factor.z, factor.Q[:, :r]
+    H = problem.coordinates.neuron_columns(rows, points, problem.plan.activation)
+    norms = np.linalg.norm(H, axis=0)
+    H = H / norms
+    outside = H - A @ (A.T @ H)
+    C = np.linalg.solve(outside.T @ outside + 1e-3 * np.eye(len(points)), outside.T @ logits)
+    L = np.zeros((points.shape[1], logits.shape[1]))
+    if r:
+        # The orthonormal columns span the affine ones, up to a triangular factor.
+        affine = np.linalg.solve(factor.R[:r, :r], A.T @ (logits - H @ C))
+        L = problem.coordinates.affine.to_weights @ affine
+    return Weights(points, C / norms[:, None], L).balanced(problem.plan.activation)
+
+
+class _Stages:
+    """The rows, their search, and the correction after each stage."""
+
+    def __init__(self, problem: Problem, context: FitContext) -> None:
+        rows, plan = problem.rows, problem.plan
+        self._rows, self._plan, self._context = rows, plan, context
+        self._settings = plan.settings.logistic
+        self._trials = Trials(plan, context)
+        least = least_active(len(rows), rows.n_features, plan)
+        affine = np.linalg.qr(problem.coordinates.affine_columns(rows))[0]
+        self._search = BatchSearch(rows, affine, plan.activation, least, plan.random_state)
+
+    def grown(self, network: Weights, n_neurons: int) -> Weights:
+        """Return the network after the last stage."""
+        n_before = 0
+        while n_before < network.n_neurons < n_neurons:
+            self._context.check()
+            n_before = network.n_neurons
+            network = self._corrected(network)
+            width = ceil(self._settings.stage_growth * n_before)
+            network = self._wider(network, min(width, n_neurons))
+        return network
+
+    def _corrected(self, network: Weights) -> Weights:
+        settings = self._settings
+        ridge = settings.stage_ridge if self._plan.alpha is None else self._plan.alpha
+        return self._trials.descend(self._rows, network, ridge, settings.stage_steps)
+
+    def _wider(self, network: Weights, n_neurons: int) -> Weights:
+        """Return the network with new neurons for its residual."""
+        sigma, residual = self._plan.activation, self._residual(self._rows, network)
+        by_size = np.argsort(-network.sizes, kind="stable")
+        W, C = self._search.propose(residual, network.W[by_size], n_neurons - network.n_neurons)
+        new = Weights(W, _LOGITS_PER_RESIDUAL * C, network.L).balanced(sigma)
+        return Weights(np.r_[network.W, new.W], np.r_[network.C, new.C], network.L)
+
+    def _residual(self, rows: Rows, network: Weights) -> Float64:
+        """Return `y - p`, times the square roots of the sample weights."""
+        logits = network.logits(rows.X, self._plan.activation)
+        return rows.weighted(losses_and_residual(logits, rows.Y)[1])

@@ -1,0 +1,154 @@
+"""Several neurons from one scan: a cheap start for networks that are corrected jointly afterwards.
+
+Every direction of a pool is scanned once for its best threshold. Of the best of these neurons, the
+orthogonal greedy algorithm takes a few, each on what the others leave of the residual, so that they
+do not all say the same. Earlier neurons need not be considered: their correction has left nothing
+of the residual along them. Nothing is refined: the joint correction moves all of them anyway.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from greedynet.activations import Activation, degree_of
+from greedynet.rows.rows import Rows
+from greedynet.search.base import to_few_digits
+from greedynet.search.directions import directions
+from greedynet.search.scans import Group, make_group
+from greedynet.support.types import Float64
+
+# Of so many times the neurons that are wanted, the best by the scan, some are taken.
+_CHOICE = 4
+# Neurons of which less than this share of the square lies outside the span are left out.
+_DEPENDENT = 1e-4
+# Directions of the largest neurons so far are scanned again: similar ones matter most.
+_LEARNED = 32
+
+
+class BatchSearch:
+    """Finds several neurons at once for a residual.
+
+    Parameters
+    ----------
+    rows : Rows
+        Scaled training rows.
+    affine : ndarray of shape (n_rows, r)
+        Orthonormal columns of the affine term, times the square roots of the sample weights.
+    activation : Activation
+    min_active : int
+        Minimum number of rows on either side of a kink.
+    seed : int
+        Seed of the pool of directions.
+    """
+
+    def __init__(
+        self, rows: Rows, affine: Float64, activation: Activation, min_active: int, seed: int
+    ) -> None:
+        self._X = np.ascontiguousarray(rows.X, dtype=np.float64)
+        self._scale = 1.0 if rows.row_scale is None else rows.row_scale[:, None]
+        self._affine, self._activation, self._min_active = affine, activation, min_active
+        weights = np.empty(0) if rows.weights is None else rows.weights
+        mirrored = affine.shape[1] > 0 and degree_of(activation) == 1
+        self._make = make_group(activation, self._X, weights, mirrored=mirrored)
+        self._off = np.ascontiguousarray((affine * self._scale).T)
+        self._pool = self._group(directions(self._X, seed))
+
+    def _group(self, found: Float64) -> Group:
+        group = self._make(found)
+        group.take_off(self._off)
+        return group
+
+    def propose(self, residual: Float64, W: Float64, n_more: int) -> tuple[Float64, Float64]:
+        """Return at most `n_more` neurons and their outer weights for a residual.
+
+        Parameters
+        ----------
+        residual : ndarray of shape (n_rows, n_outputs)
+            Times the square roots of the sample weights.
+        W : ndarray of shape (k, d + 1)
+            Inner weights of the neurons so far, the largest first.
+        n_more : int
+        """
+        groups = [self._pool, *self._learned(W)]
+        chosen = _Chosen(self._affine, residual)
+        while chosen.size < n_more:
+            n_before = chosen.size
+            found = self._scanned(chosen.residual, groups)
+            # Few directions, and always a single input, are scanned again for the other neurons.
+            n_taken = min(n_more - chosen.size, max(1, len(found) // 2))
+            found = found[: _CHOICE * n_taken]
+            chosen.take(found, self._columns(found), n_taken)
+            if chosen.size == n_before:
+                break
+        return chosen.neurons(W.shape[1])
+
+    def _columns(self, W: Float64) -> Float64:
+        """Return the columns of neurons, times the square roots of the sample weights."""
+        values = self._activation.value(self._X @ W[:, :-1].T + W[:, -1])
+        return np.asarray(values * self._scale, dtype=np.float64)
+
+    def _learned(self, W: Float64) -> list[Group]:
+        """Return the directions of the largest neurons, which new ones often resemble."""
+        found = W[:_LEARNED, :-1]
+        length = np.linalg.norm(found, axis=1)
+        found = found[length > 0] / length[length > 0, None]
+        return [self._group(found)] if self._X.shape[1] > 1 and len(found) else []
+
+    def _scanned(self, residual: Float64, groups: Sequence[Group]) -> Float64:
+        """Return the best neuron of every direction, the best one first."""
+        r = np.ascontiguousarray((residual * self._scale).T)
+        scans = [group.scan(r, self._min_active, _DEPENDENT) for group in groups]
+        scores, points = (np.concatenate(parts) for parts in zip(*scans, strict=True))
+        order = np.argsort(-to_few_digits(scores), kind="stable")
+        return np.asarray(points[order[scores[order] > 0]])
+
+
+class _Chosen:
+    """Neurons chosen one by one, and what they leave of a residual.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n_rows, r)
+        Orthonormal columns that are there already.
+    residual : ndarray of shape (n_rows, n_outputs)
+    """
+
+    def __init__(self, Q: Float64, residual: Float64) -> None:
+        self._Q = Q
+        self.residual = residual - Q @ (Q.T @ residual)
+        self._W: list[Float64] = []
+        self._weights: list[Float64] = []
+
+    @property
+    def size(self) -> int:
+        """Number of neurons chosen so far."""
+        return len(self._W)
+
+    def neurons(self, n_weights: int) -> tuple[Float64, Float64]:
+        """Return inner weights, so many for each neuron, and outer ones."""
+        t = self.residual.shape[1]
+        return np.reshape(self._W, (-1, n_weights)), np.reshape(self._weights, (-1, t))
+
+    def take(self, W: Float64, G: Float64, n_neurons: int) -> None:
+        """Take at most `n_neurons` of the neurons `W` with columns `G`.
+
+        Always the one with the largest `|<r, g>|^2 / |g|^2`, where `g` is its component outside the
+        span of those before.
+        """
+        size = np.einsum("ij,ij->j", G, G)
+        G = G - self._Q @ (self._Q.T @ G)
+        for _ in range(min(n_neurons, len(W))):
+            outside = np.einsum("ij,ij->j", G, G)
+            free = outside > _DEPENDENT * size
+            outside = np.where(free, outside, 1.0)
+            gains = G.T @ self.residual
+            scores = np.where(free, np.einsum("ij,ij->i", gains, gains) / outside, 0.0)
+            best = int(np.argmax(to_few_digits(scores)))
+            if not scores[best] > 0:
+                break
+            self._W.append(W[best])
+            self._weights.append(gains[best] / outside[best])
+            q = G[:, best] / np.sqrt(outside[best])
+            self._Q = np.column_stack([self._Q, q])
+            self.residual = self.residual - np.outer(q, q @ self.residual)
+            G = G - np.outer(q, q @ G)
