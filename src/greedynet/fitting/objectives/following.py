@@ -49,7 +49,7 @@ def corrected_for_loss(
     """
     if singles_out_rows(plan.loss):
         return _solved_by_loss(network, rows, plan, context)
-    return _shifted(_followed(network, rows, plan, near, context), rows, plan.loss)
+    return shifted(_followed(network, rows, plan, near, context), rows, plan.loss)
 
 
 class _Rounds:
@@ -157,7 +157,7 @@ def _solved_by_loss(
     return min(found, key=lambda n: plan.loss.size(residuals_of(n, rows), rows.weights))
 
 
-def _shifted(network: ShallowNetwork, rows: Rows, loss: Loss) -> ShallowNetwork:
+def shifted(network: ShallowNetwork, rows: Rows, loss: Loss) -> ShallowNetwork:
     """Return the network with the intercept that is best for the loss, if it has one."""
     if network.intercept is None:
         return network

@@ -1,0 +1,179 @@
+"""`LossGrowth`: a network for another loss that grows in stages, on rows weighted by residuals.
+
+As `StagedGrowth` for least squares. The weights `v_i = L'(r_i) / r_i` of a loss follow from the
+residuals; so each stage searches its new neurons on the rows as weighted by the stage before, and
+corrects all neurons while the weights are updated. The first weights are those of a line with a
+ridge, which is found in the same way.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.correction.outer_solver import OuterSolver
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.objectives.following import shifted
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.staged import Staged
+from greedynet.losses import Loss, Squared
+from greedynet.losses.base import is_robust
+from greedynet.losses.median import weighted_median
+from greedynet.losses.reweighting import reweighting, row_weights
+from greedynet.model.coordinates import Coordinates
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.rows import Rows
+from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
+
+# Ratio of the standard deviation to the median absolute value, for normal numbers.
+_DEVIATION = 1.4826
+
+
+def line_for_loss(rows: Rows, loss: Loss, n_rounds: int) -> RidgeLine:
+    """Return the line with a ridge on rows weighted by its own residuals, for one output.
+
+    Residuals below their median are raised to it: rows that a line happens to meet would otherwise
+    determine its ridge. The intercept is then the best one for the loss.
+    """
+    line = RidgeLine.of(rows)
+    for _ in range(n_rounds):
+        line = RidgeLine.of(_weighted(rows, rows.Y - line.predict(rows.X), loss))
+    left = rows.Y - line.predict(rows.X)
+    best = loss.fit(np.ones((len(rows), 1)), left, rows.weights)
+    return replace(line, intercept=line.intercept + best.weights[0])
+
+
+def _weighted(rows: Rows, residuals: Float64, loss: Loss) -> Rows:
+    """Return rows weighted by residuals, of which the smaller ones are raised to the median."""
+    r = residuals[:, 0]
+    v = row_weights(loss, r, rows.weights, weighted_median(np.abs(r), rows.weights))
+    return Rows(rows.X, rows.Y, v)
+
+
+@dataclass(frozen=True)
+class StagedForLoss(Staged):
+    """Least squares on weighted rows, for networks that grow in stages for a loss.
+
+    Attributes
+    ----------
+    loss : Loss
+    """
+
+    loss: Loss = Squared()
+
+    def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
+        """Return the coordinates; for few rows beside the inputs, with the line of the loss."""
+        found = replace(self, shrunk=False)._of_all_inputs(rows, plan)
+        if not self.shrunk:
+            return found
+        scaled = found.apply(rows)
+        line = line_for_loss(scaled, self.loss, plan.settings.reweighting.n_rounds)
+        return replace(found, affine=AffineTerm.shrunk(scaled, line))
+
+    def _of_all_inputs(self, rows: Rows, plan: Plan) -> Coordinates:
+        return super().coordinates(rows, plan)
+
+
+def staged_problem(rows: Rows, plan: Plan, shrunk: bool, context: FitContext) -> Problem:
+    """Return the problem on which networks for the loss of a plan grow in stages."""
+    objective = StagedForLoss(shrunk, plan.loss)
+    limits = Limits(plan.limits.max_neurons)
+    of_stages = replace(plan, limits=limits, gcv=False, loss=Squared(), correct=True)
+    return Problem(TrainingData(rows), of_stages, objective, None, context)
+
+
+class LossGrowth:
+    """Networks of increasing width for a loss.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of `staged_problem`.
+    loss : Loss
+    """
+
+    def __init__(self, problem: Problem, loss: Loss) -> None:
+        self._problem, self._loss = problem, loss
+        self._settings = problem.settings.reweighting
+        self._points = np.empty((0, problem.n_features + 1))
+        self._ridge: float | None = None
+        self._n_stages = 0
+        rows, self._residuals = problem.rows, problem.rows.Y
+        self.line: RidgeLine | None = None
+        if problem.plan.linear_term:
+            self.line = line_for_loss(rows, loss, self._settings.n_rounds)
+            self._residuals = rows.Y - self.line.predict(rows.X)
+
+    def advance(self, n_neurons: int) -> bool:
+        """Grow to a number of neurons and correct all; False if no neuron can be added."""
+        problem, near = self._problem, self._near()
+        rows = _weighted(problem.rows, self._residuals, self._loss).take(np.flatnonzero(near))
+        n_more = n_neurons - len(self._points)
+        points = problem.more_neurons(self._points, n_more, self._n_stages, rows)
+        if len(points) == len(self._points):
+            return False
+        self._points, self._n_stages = points, self._n_stages + 1
+        self._correct(near)
+        return True
+
+    def _near(self) -> NDArray[np.bool_]:
+        """Whether rows are not outliers; all are kept unless the loss is robust."""
+        size = np.abs(self._residuals[:, 0])
+        if not is_robust(self._loss):
+            return np.ones(len(size), dtype=bool)
+        median = weighted_median(size, self._problem.rows.weights)
+        far = size > self._settings.outlier * _DEVIATION * median
+        return ~far if np.mean(far) < self._settings.max_outliers else np.ones_like(far)
+
+    def _correct(self, near: NDArray[np.bool_]) -> None:
+        """Correct all neurons while the row weights follow from the residuals."""
+        problem, weighting = self._problem, reweighting(self._loss)
+        rows, coordinates = problem.rows, problem.coordinates
+        affine = coordinates.affine.evaluate(rows.X)
+        for _ in range(self._settings.n_rounds_a_stage):
+            weights = weighting(self._residuals[:, 0], rows.weights)
+            self._rows = Rows(rows.X, rows.Y, weights)
+            state = VariableProjection(
+                self._rows,
+                coordinates.affine_columns(self._rows),
+                self._points,
+                self._ridge,
+                problem.plan.activation,
+                near,
+                problem.context,
+            )
+            state.settle(self._settings.steps_a_round)
+            self._points, self._ridge, self._state = state.points, state.ridge, state
+            self._residuals = rows.Y - state.predict(rows.X, affine)
+
+    def network(self) -> ShallowNetwork:
+        """Return the network of the last stage, for inputs and outputs in original units."""
+        problem = self._problem
+        plan, coordinates = problem.plan, problem.coordinates
+        solver = OuterSolver(coordinates, self._rows, plan.activation, plan.single_output)
+        return shifted(solver.network([self._state]), problem.sample, self._loss)
+
+    def affine(self, *, line: bool) -> ShallowNetwork:
+        """Return the line or the best constant as a network without neurons."""
+        problem, found = self._problem, self.line
+        d, t = problem.n_features, problem.rows.n_outputs
+        network = ShallowNetwork(
+            inner_weights=np.empty((0, d)),
+            biases=np.empty(0),
+            outer_weights=np.empty((0, t)),
+            linear_weights=None,
+            intercept=None,
+            activation=problem.plan.activation,
+            single_output=problem.plan.single_output,
+            input_range=problem.coordinates.input_range,
+        )
+        if found is not None:
+            linear = found.linear if line else np.zeros((d, t))
+            network = replace(network, linear_weights=linear, intercept=found.intercept)
+        network = problem.coordinates.in_original_units(network)
+        return shifted(network, problem.sample, self._loss)
