@@ -21,7 +21,7 @@ from greedynet.fitting.staged import Staged
 from greedynet.losses import Loss, Squared
 from greedynet.losses.base import is_robust
 from greedynet.losses.median import weighted_median
-from greedynet.losses.reweighting import reweighting, row_weights
+from greedynet.losses.reweighting import row_weights
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.affine import AffineTerm
@@ -48,11 +48,15 @@ def line_for_loss(rows: Rows, loss: Loss, n_rounds: int) -> RidgeLine:
     return replace(line, intercept=line.intercept + best.weights[0])
 
 
-def _weighted(rows: Rows, residuals: Float64, loss: Loss) -> Rows:
-    """Return rows weighted by residuals, of which the smaller ones are raised to the median."""
+def _weighted(rows: Rows, residuals: Float64, loss: Loss, floor: float = 1.0) -> Rows:
+    """Return rows weighted by residuals; small ones are raised to a multiple of their median.
+
+    A weight `L'(r) / r` grows without bound as the residual vanishes.
+    """
     r = residuals[:, 0]
-    v = row_weights(loss, r, rows.weights, weighted_median(np.abs(r), rows.weights))
-    return Rows(rows.X, rows.Y, v)
+    least = floor * weighted_median(np.abs(r), rows.weights)
+    v = row_weights(loss, r, rows.weights, least)
+    return Rows(rows.X, rows.Y, v, rows.effective_size)
 
 
 @dataclass(frozen=True)
@@ -68,15 +72,12 @@ class StagedForLoss(Staged):
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return the coordinates; for few rows beside the inputs, with the line of the loss."""
-        found = replace(self, shrunk=False)._of_all_inputs(rows, plan)
+        found = super(Staged, self).coordinates(rows, plan)
         if not self.shrunk:
             return found
         scaled = found.apply(rows)
         line = line_for_loss(scaled, self.loss, plan.settings.reweighting.n_rounds)
         return replace(found, affine=AffineTerm.shrunk(scaled, line))
-
-    def _of_all_inputs(self, rows: Rows, plan: Plan) -> Coordinates:
-        return super().coordinates(rows, plan)
 
 
 def staged_problem(rows: Rows, plan: Plan, shrunk: bool, context: FitContext) -> Problem:
@@ -111,15 +112,30 @@ class LossGrowth:
 
     def advance(self, n_neurons: int) -> bool:
         """Grow to a number of neurons and correct all; False if no neuron can be added."""
-        problem, near = self._problem, self._near()
-        rows = _weighted(problem.rows, self._residuals, self._loss).take(np.flatnonzero(near))
-        n_more = n_neurons - len(self._points)
-        points = problem.more_neurons(self._points, n_more, self._n_stages, rows)
+        near = self._near()
+        points = self._with_more(n_neurons - len(self._points), near)
         if len(points) == len(self._points):
             return False
         self._points, self._n_stages = points, self._n_stages + 1
         self._correct(near)
         return True
+
+    def _with_more(self, n_more: int, near: NDArray[np.bool_]) -> Float64:
+        """Return the neurons and new ones, half of them searched by squares, half by the loss.
+
+        Weighted rows show what the loss lacks, such as a spread that is not constant. But rows that
+        happen to be met have most of the weight, and hide structure that squares show.
+        """
+        rows, points = self._problem.rows, self._points
+        weighted = _weighted(rows, self._residuals, self._loss)
+        turn = self._n_stages
+        n_by_squares = (n_more + turn % 2) // 2
+        parts = ((n_by_squares, rows), (n_more - n_by_squares, weighted))
+        for i, (n, of_part) in enumerate(parts):
+            if n > 0:
+                shown = of_part.take(np.flatnonzero(near))
+                points = self._problem.more_neurons(points, n, 2 * turn + i, shown)
+        return points
 
     def _near(self) -> NDArray[np.bool_]:
         """Whether rows are not outliers; all are kept unless the loss is robust."""
@@ -132,12 +148,11 @@ class LossGrowth:
 
     def _correct(self, near: NDArray[np.bool_]) -> None:
         """Correct all neurons while the row weights follow from the residuals."""
-        problem, weighting = self._problem, reweighting(self._loss)
+        problem, n_rounds = self._problem, self._settings.n_rounds_a_stage
         rows, coordinates = problem.rows, problem.coordinates
         affine = coordinates.affine.evaluate(rows.X)
-        for _ in range(self._settings.n_rounds_a_stage):
-            weights = weighting(self._residuals[:, 0], rows.weights)
-            self._rows = Rows(rows.X, rows.Y, weights)
+        for floor in np.geomspace(1.0, self._settings.last_floor, n_rounds):
+            self._rows = _weighted(rows, self._residuals, self._loss, float(floor))
             state = VariableProjection(
                 self._rows,
                 coordinates.affine_columns(self._rows),

@@ -35,9 +35,7 @@ from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
 
-def climb_for_loss(
-    folds: Sequence[Split], plan: Plan, shrunk: bool, context: FitContext
-) -> Ladder:
+def climb_for_loss(folds: Sequence[Split], plan: Plan, shrunk: bool, context: FitContext) -> Ladder:
     """Score all candidates on the held-out rows of folds by the loss of the plan, and choose.
 
     Parameters

@@ -193,6 +193,9 @@ class ReweightingSettings:
         With a larger fraction of the rows beyond it, they are no outliers of a growth in stages.
     n_rounds_a_stage : int
         Number of reweighting rounds after each stage of a growth in stages.
+    last_floor : float
+        Residuals below the median are raised to it in the first of these rounds, and to this
+        fraction of it in the last: rows that happen to be met would not move again.
     """
 
     max_grown: int = 40
@@ -205,7 +208,8 @@ class ReweightingSettings:
     n_widths_tried: int = 16
     outlier: float = 10.0
     max_outliers: float = 0.2
-    n_rounds_a_stage: int = 4
+    n_rounds_a_stage: int = 5
+    last_floor: float = 0.2
 
 
 @dataclass(frozen=True)

@@ -101,9 +101,7 @@ class Reweighted(Objective):
         error = loss.size(residuals_of(network, rows), rows.weights) / size
         return Finished(problem.coordinates.in_original_units(network), error)
 
-    def _constructed(
-        self, problem: Problem, plan: Plan, weighting: "_Weighting"
-    ) -> ShallowNetwork:
+    def _constructed(self, problem: Problem, plan: Plan, weighting: "_Weighting") -> ShallowNetwork:
         """Construct networks, each for rows weighted by the residuals of the one before.
 
         The first weights are rough, the last ones have settled; so it is the last network, unless
