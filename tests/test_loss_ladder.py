@@ -96,18 +96,36 @@ def test_the_line_of_noise_is_flat(loss):
 
 
 def test_stages_of_a_robust_loss_ignore_outliers():
+    """Measured 0.78 and 1.01 times the error on clean rows; 3.3 and 4.5 if they take part."""
+    example = load_example(1)
+
+    def error(at):
+        y = example.y_train.copy()
+        y[at] += 10 * y.std()
+        plan = Plan(Limits(14), loss=Huber())
+        rows = Rows(example.X_train, y[:, None])
+        growth = LossGrowth(staged_problem(rows, plan, False, FitContext()), plan.loss)
+        for width in (1, 2, 3, 4, 6, 9, 14):
+            assert growth.advance(width)
+        left = growth.network().predict(example.X_test) - example.y_test
+        return np.linalg.norm(left) / np.linalg.norm(example.y_test)
+
+    clean = error([])
+    assert clean < 0.05
+    assert error([10, 30]) < 1.5 * clean
+    assert error([5, 20, 40]) < 1.5 * clean
+
+
+def test_stages_see_a_spread_that_squares_cannot_see():
+    """The mean is constant, but the quantile has a kink at zero."""
     rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (200, 1))
-    clean = np.abs(X[:, 0])
-    y = clean + 0.02 * rng.normal(size=200)
-    y[::25] += 20.0
-    plan = Plan(Limits(10), loss=Absolute())
+    X = rng.uniform(-1, 1, (500, 2))
+    y = (0.05 + np.abs(X[:, 0])) * rng.normal(size=500)
+    plan = Plan(Limits(4), loss=Quantile(0.9))
     growth = LossGrowth(staged_problem(Rows(X, y[:, None]), plan, False, FitContext()), plan.loss)
-    for width in (1, 2, 3, 4, 6):
-        assert growth.advance(width)
-        network = growth.network()
-        assert network.n_neurons <= width
-    assert np.abs(network.predict(X) - clean).max() < 0.06
+    assert growth.advance(1)
+    wanted = 1.2816 * (0.05 + np.abs(X[:, 0]))
+    assert np.sqrt(np.mean((growth.network().predict(X) - wanted) ** 2)) < 0.12
 
 
 def test_the_shrunk_affine_term_is_the_line_of_the_loss():
@@ -177,6 +195,7 @@ def test_each_rung_where_it_is_right(quantile):
     reasons = [model.stop_reason_ for model in models]
     assert reasons == [StopReason.MEAN, StopReason.LINE, StopReason.VALIDATED]
     assert [str(model.ladder_.kind) for model in models] == ["mean", "line", "network"]
+    assert models[2].ladder_.n_neurons[:5].tolist() == [0, 0, 1, 2, 3]
     assert models[0].network_.linear_weights is not None
     assert not models[0].network_.linear_weights.any()
     assert all(model.expected_error_ == model.ladder_.expected_error for model in models)
@@ -184,14 +203,24 @@ def test_each_rung_where_it_is_right(quantile):
 
 @pytest.mark.all_folds
 @pytest.mark.parametrize("loss", ["huber", "absolute"])
-def test_as_many_columns_as_rows(loss):
-    """The affine term without a ridge would meet the rows, and miss new ones by far."""
-    rng = np.random.default_rng(0)
-    X, new = rng.normal(size=(30, 30)), rng.normal(size=(1000, 30))
-    y = 2 * X[:, 0] + 0.3 * rng.standard_t(3, 30)
-    model = GreedyNetRegressor(loss=loss).fit(X, y)
-    error = np.mean(np.abs(model.predict(new) - 2 * new[:, 0]))
-    assert error < 1.05 * np.mean(np.abs(np.median(y) - 2 * new[:, 0]))
+def test_a_line_with_many_columns_has_a_ridge(loss):
+    """Measured 0.61 and 0.62; a line without a ridge is worse than the constant."""
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=40) / np.sqrt(40)
+    X, new = rng.normal(size=(60, 40)), rng.normal(size=(1000, 40))
+    y = X @ w + 0.5 * rng.standard_t(3, 60)
+    model = GreedyNetRegressor(loss=loss, max_nodes=8).fit(X, y)
+    error = np.mean(np.abs(model.predict(new) - new @ w))
+    assert error < 0.75 * np.mean(np.abs(np.median(y) - new @ w))
+
+
+@pytest.mark.all_folds
+def test_few_distinct_rows_are_learned():
+    """Seven rows that count as often as they have copies; as seven they would be noise."""
+    x = np.random.default_rng(0).choice(np.linspace(-1, 1, 7), 500)[:, None]
+    y = np.sin(12 * x[:, 0])
+    model = GreedyNetRegressor(loss="absolute").fit(x, y)
+    assert np.abs(model.predict(x) - y).max() < 1e-6
 
 
 @pytest.mark.all_folds
@@ -217,20 +246,20 @@ def test_folds_of_the_user_and_largest_errors_keep_three_candidates():
 
 
 def test_held_out_rows_decide_between_constructions():
-    """With rows enough to reproduce, the last correction changes nothing."""
-    example = load_example(1)
+    """With few rows beside the neurons, the last correction changes nothing."""
+    example, rng = load_example(1), np.random.default_rng(3)
     X, y = example.X_train, example.y_train.copy()
-    y[[10, 30]] += 5.0
-    held_out = {"X_val": example.X_val, "y_val": example.y_val}
+    at = rng.choice(len(y), 2, replace=False)
+    y[at] += rng.choice([-1.0, 1.0], 2) * rng.uniform(5, 20, 2) * y.std()
 
     def size(share):
         reweighting = ReweightingSettings(clearly_better=share)
-        settings = EstimatorSettings(fit=FitSettings(reweighting=reweighting))
-        with settings_context(settings):
-            model = GreedyNetRegressor(loss="absolute").fit(X, y, **held_out)
+        with settings_context(EstimatorSettings(fit=FitSettings(reweighting=reweighting))):
+            model = GreedyNetRegressor(loss="absolute")
+            model.fit(X, y, X_val=example.X_val, y_val=example.y_val)
         return np.mean(np.abs(model.predict(example.X_val) - example.y_val))
 
-    assert size(1.0) <= size(0.0)
+    assert size(1.0) < 0.95 * size(0.0)
 
 
 # The campaign

@@ -152,15 +152,15 @@ class LossGrowth:
         rows, coordinates = problem.rows, problem.coordinates
         affine = coordinates.affine.evaluate(rows.X)
         for floor in np.geomspace(1.0, self._settings.last_floor, n_rounds):
-            self._rows = _weighted(rows, self._residuals, self._loss, float(floor))
+            weighted = _weighted(rows, self._residuals, self._loss, float(floor))
+            self._rows = weighted if near.all() else weighted.take(np.flatnonzero(near))
             state = VariableProjection(
                 self._rows,
                 coordinates.affine_columns(self._rows),
                 self._points,
                 self._ridge,
                 problem.plan.activation,
-                near,
-                problem.context,
+                context=problem.context,
             )
             state.settle(self._settings.steps_a_round)
             self._points, self._ridge, self._state = state.points, state.ridge, state
