@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from greedynet.correction.outer_solver import OuterSolver
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.limits import Limits
-from greedynet.fitting.objectives.following import shifted
+from greedynet.fitting.objectives.following import best_shift, shifted
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged
@@ -28,24 +28,32 @@ from greedynet.rows.affine import AffineTerm
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
+from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.types import Float64
 
 # Ratio of the standard deviation to the median absolute value, for normal numbers.
 _DEVIATION = 1.4826
 
 
-def line_for_loss(rows: Rows, loss: Loss, n_rounds: int) -> RidgeLine:
-    """Return the line with a ridge on rows weighted by its own residuals, for one output.
+def line_for_loss(
+    rows: Rows, loss: Loss, n_rounds: int, journal: Journal = NO_JOURNAL
+) -> RidgeLine:
+    """Return the line with a ridge for a loss and one output, with the best intercept."""
+    line = _reweighted_line(rows, loss, n_rounds)
+    by = best_shift(rows.Y - line.predict(rows.X), rows, loss, journal)
+    return replace(line, intercept=line.intercept + by)
+
+
+def _reweighted_line(rows: Rows, loss: Loss, n_rounds: int) -> RidgeLine:
+    """Return the line with a ridge on rows weighted by its own residuals.
 
     Residuals below their median are raised to it: rows that a line happens to meet would otherwise
-    determine its ridge. The intercept is then the best one for the loss.
+    determine its ridge.
     """
     line = RidgeLine.of(rows)
     for _ in range(n_rounds):
         line = RidgeLine.of(_weighted(rows, rows.Y - line.predict(rows.X), loss))
-    left = rows.Y - line.predict(rows.X)
-    best = loss.fit(np.ones((len(rows), 1)), left, rows.weights)
-    return replace(line, intercept=line.intercept + best.weights[0])
+    return line
 
 
 def _weighted(rows: Rows, residuals: Float64, loss: Loss, floor: float = 1.0) -> Rows:
@@ -76,7 +84,8 @@ class StagedForLoss(Staged):
         if not self.shrunk:
             return found
         scaled = found.apply(rows)
-        line = line_for_loss(scaled, self.loss, plan.settings.reweighting.n_rounds)
+        # With any intercept: the constant is a column of its own.
+        line = _reweighted_line(scaled, self.loss, plan.settings.reweighting.n_rounds)
         return replace(found, affine=AffineTerm.shrunk(scaled, line))
 
 
@@ -107,7 +116,8 @@ class LossGrowth:
         rows, self._residuals = problem.rows, problem.rows.Y
         self.line: RidgeLine | None = None
         if problem.plan.linear_term:
-            self.line = line_for_loss(rows, loss, self._settings.n_rounds)
+            journal = problem.context.journal
+            self.line = line_for_loss(rows, loss, self._settings.n_rounds, journal)
             self._residuals = rows.Y - self.line.predict(rows.X)
 
     def advance(self, n_neurons: int) -> bool:
@@ -171,7 +181,11 @@ class LossGrowth:
         problem = self._problem
         plan, coordinates = problem.plan, problem.coordinates
         solver = OuterSolver(coordinates, self._rows, plan.activation, plan.single_output)
-        return shifted(solver.network([self._state]), problem.sample, self._loss)
+        return self._shifted(solver.network([self._state]))
+
+    def _shifted(self, network: ShallowNetwork) -> ShallowNetwork:
+        problem = self._problem
+        return shifted(network, problem.sample, self._loss, problem.context.journal)
 
     def affine(self, *, line: bool) -> ShallowNetwork:
         """Return the line or the best constant as a network without neurons."""
@@ -190,5 +204,4 @@ class LossGrowth:
         if found is not None:
             linear = found.linear if line else np.zeros((d, t))
             network = replace(network, linear_weights=linear, intercept=found.intercept)
-        network = problem.coordinates.in_original_units(network)
-        return shifted(network, problem.sample, self._loss)
+        return self._shifted(problem.coordinates.in_original_units(network))
