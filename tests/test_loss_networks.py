@@ -427,16 +427,14 @@ def damage(loss, n_draws=7):
 
 @pytest.mark.slow
 @pytest.mark.all_folds
-@pytest.mark.parametrize(
-    "loss",
-    [
-        pytest.param("absolute", marks=pytest.mark.xfail(reason="1.71 in canonical columns")),
-        "huber",
-    ],
-)
+@pytest.mark.parametrize("loss", ["absolute", "huber"])
 def test_outliers_do_little_harm(loss):
-    # Measured 1.37 and 1.41 before rows were grown in canonical columns, now 1.71 and 1.30.
-    assert damage(loss) < 1.5
+    """Measured 1.31 and 1.35; 1.46 and 1.41 over 40 draws.
+
+    Two rows of fifty are lost in any case. Straight lines between the right rows alone have 1.38
+    times the error of all rows over 400 draws, but 1.64 over the first seven: these tell nothing.
+    """
+    assert damage(loss, n_draws=25) < 1.5
 
 
 def test_outliers_ruin_least_squares():

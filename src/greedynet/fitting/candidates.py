@@ -59,7 +59,7 @@ class Climber:
         self.held_out = held_out
         self.problem = Problem(TrainingData(train), plan_of_stages(plan), objective, None, context)
         self._X = self.problem.coordinates.apply(held_out).X
-        self.max_levelled = _max_levelled(self.problem.rows, plan)
+        self.max_levelled = max_levelled(self.problem.rows, plan)
         self._growths: dict[int, StagedGrowth] = {}
         self._last: dict[Key, Float64] = {}
         self._pruned: VariableProjection | None = None
@@ -142,7 +142,7 @@ class Climber:
         return np.asarray(values * outputs.scale + outputs.center)
 
 
-def _max_levelled(rows: Rows, plan: Plan) -> int:
+def max_levelled(rows: Rows, plan: Plan) -> int:
     """Return the largest width that can be levelled, which doubles the number of neurons; or 0.
 
     Only ReLU networks with an affine term, and only if some rows lie far from the others.

@@ -12,6 +12,7 @@ import numpy as np
 
 from greedynet.fitting.construct import NOISE_FREE, construct, cross_validate
 from greedynet.fitting.ladder import REASONS, Chosen, climb
+from greedynet.fitting.loss_ladder import ChosenForLoss
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.objectives.following import residuals_of
 from greedynet.fitting.plan import Plan, TrainingData
@@ -19,6 +20,7 @@ from greedynet.fitting.problem import OnStep
 from greedynet.fitting.staged import Staged
 from greedynet.fitting.trial import candidates, trial
 from greedynet.losses import is_squared
+from greedynet.losses.base import singles_out_rows
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import SelectionPath
@@ -32,10 +34,22 @@ def climbs(data: TrainingData, plan: Plan) -> bool:
 
     Not where the number of nodes is requested, rows are held out, or rows are sampled.
     """
+    return is_squared(plan.loss) and _has_rows_to_climb(data, plan)
+
+
+def climbs_for_loss(data: TrainingData, plan: Plan) -> bool:
+    """Whether folds choose between a constant, a line and networks in stages for another loss.
+
+    Not for losses that would single out rows: there are no weights with which networks could grow.
+    """
+    is_other = not is_squared(plan.loss) and not singles_out_rows(plan.loss)
+    return is_other and _has_rows_to_climb(data, plan)
+
+
+def _has_rows_to_climb(data: TrainingData, plan: Plan) -> bool:
     return (
         plan.correct
         and plan.gcv
-        and is_squared(plan.loss)
         and data.validation is None
         and data.sampling is None
         and isinstance(data.rows, Rows)
@@ -88,6 +102,15 @@ def judged(
             ladder, starts = climb(folds, exact, staged, of_folds.branch("exact"))
         chosen = Chosen(staged.shrunk, ladder=ladder, starts=starts)
         return construct(data, plan, chosen, context=of_network, on_step=on_step), ladder
+    if folds and not by_folds and climbs_for_loss(data, plan):
+        assert isinstance(data.rows, Rows)
+        chosen_for_loss = ChosenForLoss.by(folds, data.rows, plan, of_folds)
+        ladder = chosen_for_loss.ladder
+        if plan.rounds and ladder.score is not None and ladder.score <= NOISE_FREE**2:
+            exact, again = replace(plan, rounded=False), of_folds.branch("exact")
+            chosen_for_loss = ChosenForLoss.by(folds, data.rows, exact, again)
+        path = construct(data, plan, chosen_for_loss, context=of_network, on_step=on_step)
+        return path, chosen_for_loss.ladder
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
     path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)
     if path.expected_error is not None or not folds:

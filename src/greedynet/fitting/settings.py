@@ -180,6 +180,9 @@ class ReweightingSettings:
         Maximum number of neurons of the growth that determines the row weights.
     n_constructions : int
         Number of constructions for weighted rows, each with the weights of the previous one.
+    clearly_better : float
+        An earlier construction is kept if its loss on validation rows is below this fraction of
+        that of the last.
     n_rounds, steps_a_round : int
         Numbers of reweighting rounds, and of correction steps in each.
     max_parameters : float
@@ -191,16 +194,27 @@ class ReweightingSettings:
         Number of widths among which a robust loss selects the smallest median residual.
     outlier : float
         Number of robust standard deviations beyond which a row is an outlier, for robust losses.
+    max_outliers : float
+        With a larger fraction of the rows beyond it, they are no outliers of a growth in stages.
+    n_rounds_a_stage : int
+        Number of reweighting rounds after each stage of a growth in stages.
+    last_floor : float
+        Residuals below the median are raised to it in the first of these rounds, and to this
+        fraction of it in the last: rows that happen to be met would not move again.
     """
 
     max_grown: int = 40
-    n_constructions: int = 2
+    n_constructions: int = 3
+    clearly_better: float = 0.5
     n_rounds: int = 12
     steps_a_round: int = 2
     max_parameters: float = 0.5
     max_spent: float = 0.4
     n_widths_tried: int = 16
     outlier: float = 10.0
+    max_outliers: float = 0.2
+    n_rounds_a_stage: int = 5
+    last_floor: float = 0.2
 
 
 @dataclass(frozen=True)

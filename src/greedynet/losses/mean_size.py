@@ -20,3 +20,24 @@ def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:
     rate = np.log2(loss.size(np.concatenate([residuals, residuals]), twice) / size)
     n = residuals.size if weights is None else residuals.shape[1] * float(weights.sum())
     return size / n**rate
+
+
+def power(loss: Loss) -> float:
+    """Return the `p` for which `size^p` is a sum over rows: 1 for absolute values, 2 for squares.
+
+    It is infinite for the maximum norm.
+    """
+    one = loss.size(np.ones((1, 1)), None)
+    rate = float(np.log2(loss.size(np.ones((2, 1)), None) / one))
+    return 1.0 / rate if rate > 0 else np.inf
+
+
+def row_sizes(loss: Loss, residuals: Float64) -> Float64:
+    """Return what each row contributes to `size^p`, mean over the outputs.
+
+    The size is homogeneous, so a residual `r` alone has `|r|` times the size of its sign.
+    """
+    p = power(loss)
+    above, below = (loss.size(np.full((1, 1), sign), None) for sign in (1.0, -1.0))
+    sizes = np.where(residuals > 0, above, below) * np.abs(residuals)
+    return np.asarray(np.mean(sizes**p, axis=1))

@@ -19,6 +19,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.search import Candidate
 from greedynet.support.context import FitContext
+from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.types import Float64
 
 
@@ -49,7 +50,7 @@ def corrected_for_loss(
     """
     if singles_out_rows(plan.loss):
         return _solved_by_loss(network, rows, plan, context)
-    return _shifted(_followed(network, rows, plan, near, context), rows, plan.loss)
+    return shifted(_followed(network, rows, plan, near, context), rows, plan.loss)
 
 
 class _Rounds:
@@ -157,9 +158,22 @@ def _solved_by_loss(
     return min(found, key=lambda n: plan.loss.size(residuals_of(n, rows), rows.weights))
 
 
-def _shifted(network: ShallowNetwork, rows: Rows, loss: Loss) -> ShallowNetwork:
+def shifted(
+    network: ShallowNetwork, rows: Rows, loss: Loss, journal: Journal = NO_JOURNAL
+) -> ShallowNetwork:
     """Return the network with the intercept that is best for the loss, if it has one."""
     if network.intercept is None:
         return network
-    best = loss.fit(np.ones((len(rows), 1)), residuals_of(network, rows), rows.weights)
-    return replace(network, intercept=network.intercept + best.weights[0], path_factor=None)
+    by = best_shift(residuals_of(network, rows), rows, loss, journal)
+    return replace(network, intercept=network.intercept + by, path_factor=None)
+
+
+def best_shift(
+    residuals: Float64, rows: Rows, loss: Loss, journal: Journal = NO_JOURNAL
+) -> Float64:
+    """Return the constant that is best for the loss of residuals, for each output."""
+
+    def found(_: Journal) -> tuple[Float64]:
+        return (loss.fit(np.ones((len(rows), 1)), residuals, rows.weights).weights[0],)
+
+    return np.asarray(journal.once(found)[0])

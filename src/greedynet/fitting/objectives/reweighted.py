@@ -87,24 +87,42 @@ class Reweighted(Objective):
         plan = replace(problem.plan, correct=True, loss=Squared(), limits=problem.limits)
         path = replace(path, network=problem.network_of_scaled_rows(growths[0]))
         weighting = _Weighting.by(path, loss, rows, problem.settings.reweighting)
-        network = weighting.network
         if singles_out_rows(loss):
             # With weights that grow with the residuals, few rows would determine the neurons.
             data = TrainingData(rows, problem.validation)
             context = problem.context.branch("squares")
             network = construct(data, plan, LeastSquares(), context=context).kept
         else:
-            for i in range(problem.settings.reweighting.n_constructions):
-                problem.context.tell("growing a network for rows weighted by their residuals")
-                data = weighting.applied(rows, problem.validation, network)
-                context = problem.context.branch(f"squares {i}")
-                network = construct(data, plan, LeastSquares(), context=context).kept
+            network = self._constructed(problem, plan, weighting)
         near = weighting.near(rows, network)
         context = problem.context.branch("rounds")
         network = corrected_for_loss(network, rows, replace(plan, loss=loss), near, context)
         size = loss.size(rows.Y - _center(rows, plan), rows.weights) or 1.0
         error = loss.size(residuals_of(network, rows), rows.weights) / size
         return Finished(problem.coordinates.in_original_units(network), error)
+
+    def _constructed(self, problem: Problem, plan: Plan, weighting: "_Weighting") -> ShallowNetwork:
+        """Construct networks, each for rows weighted by the residuals of the one before.
+
+        The first weights are rough, the last ones have settled; so it is the last network, unless
+        the loss of an earlier one on held-out rows is clearly smaller.
+        """
+        held_out, settings = problem.validation, problem.settings.reweighting
+        networks = [weighting.network]
+        for i in range(settings.n_constructions):
+            problem.context.tell("growing a network for rows weighted by their residuals")
+            data = weighting.applied(problem.rows, held_out, networks[-1])
+            context = problem.context.branch(f"squares {i}")
+            networks.append(construct(data, plan, LeastSquares(), context=context).kept)
+        *earlier, last = networks[1:]
+        if held_out is None:
+            return last
+
+        def size(network: ShallowNetwork) -> float:
+            return self.loss.size(residuals_of(network, held_out), held_out.weights)
+
+        best = min(earlier, key=size, default=last)
+        return best if size(best) < settings.clearly_better * size(last) else last
 
 
 @dataclass(frozen=True, eq=False)
