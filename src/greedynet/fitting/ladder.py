@@ -129,7 +129,8 @@ class Chosen(Staged):
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
         """Return the width of the growth that the path shows."""
         settings = plan.settings.ladder
-        return min(n_neurons, max(settings.shown, ceil(settings.growth * self.ladder.width)))
+        wanted = max(settings.least_shown, ceil(settings.growth * self.ladder.width))
+        return min(n_neurons, wanted, settings.most_shown)
 
     def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
         """Return the limits without patience: the width has been chosen."""

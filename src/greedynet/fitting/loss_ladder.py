@@ -176,8 +176,8 @@ class ChosenForLoss(Reweighted):
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
         """Return the width of the growth that the path shows."""
         settings = plan.settings.ladder
-        most = max(settings.shown, ceil(settings.growth * self.ladder.width))
-        return super().grown_width(min(n_neurons, most), plan)
+        wanted = max(settings.least_shown, ceil(settings.growth * self.ladder.width))
+        return super().grown_width(min(n_neurons, wanted, settings.most_shown), plan)
 
     def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
         """Return the limits without patience: the width has been chosen."""

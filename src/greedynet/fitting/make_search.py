@@ -13,6 +13,7 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search import ContinuousSearch, DictionarySearch, Search, SearchFactory, WeakSearch
 from greedynet.search.atoms import Dictionary
+from greedynet.search.continuous import N_POLISHED
 from greedynet.search.directions import directions
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.search.sphere import POINTS_PER_DIMENSION, sample_sphere
@@ -23,6 +24,10 @@ from greedynet.support.types import Float64
 # (rows, plan, turn, learned directions, pool) -> search
 MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Pool | None], Search]
 
+# Where all neurons are corrected afterwards: how many are refined after a scan, and how good those
+# must be that are taken without another one.
+N_WAITING = 4
+WEAKNESS = 0.3
 MAX_POINTS = 50_000
 MIN_POINTS = 2_000
 DEPENDENT_SAMPLED = 3e-3
@@ -102,7 +107,7 @@ def begun_by(factory: SearchFactory) -> MakeSearch:
 def _continuous_search(
     rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
 ) -> Search:
-    found = directions(rows.X, plan.random_state + turn)
+    found, for_correction = directions(rows.X, plan.random_state + turn), learned is not None
     if learned is not None and rows.X.shape[1] > 1:
         found = np.concatenate([found, _unit(learned)])
     return ContinuousSearch(
@@ -112,6 +117,9 @@ def _continuous_search(
         mirrored=plan.linear_term and degree_of(plan.activation) == 1,
         activation=plan.activation,
         pool=pool,
+        # All neurons will be corrected: none needs to be the very best.
+        n_refined=N_WAITING if for_correction else N_POLISHED,
+        weakness=WEAKNESS if for_correction else 1.0,
     )
 
 

@@ -119,7 +119,9 @@ class LadderSettings:
     growth : float
         Factor between the widths of successive stages.
     steps : int
-        Correction steps after each stage, and after pruning.
+        Maximum number of correction steps after each stage, and after pruning.
+    enough : float
+        No more steps are taken after one that lowers the objective by less than this fraction.
     patience : int
         Number of wider networks without a better score after which no wider ones are tried.
     min_width : int
@@ -128,6 +130,8 @@ class LadderSettings:
         A wider network must lower the mean squared error by this factor.
     as_good : float
         A smaller network wins within this factor of the smallest mean squared error.
+    as_good_average : float
+        A single network wins against an average within this factor.
     near_tie : float
         The mean or the line wins within this number of standard errors of the best network.
     far : float
@@ -139,8 +143,16 @@ class LadderSettings:
         With fewer rows per input, the affine term of a network is a line with a ridge.
     parallel_from : int
         Number of inner weights from which folds are computed in parallel.
-    shown : int
-        Minimum number of neurons of the plain growth that the path shows.
+    max_started : int
+        With at most so many folds, the network of all rows starts from the neurons of the first
+        one; with more, growing it again costs little beside them.
+    min_rows_averaged : int
+        With fewer rows, no averages are tried.
+    n_averaged : int
+        Averages are tried of the chosen width, and of so many in all up to it.
+    least_shown, most_shown : int
+        Number of neurons of the plain growth that the path shows: it is not the network that was
+        chosen, and would cost as much.
     """
 
     n_folds: int = 5
@@ -163,7 +175,8 @@ class LadderSettings:
     max_started: int = 2
     min_rows_averaged: int = 50
     n_averaged: int = 3
-    shown: int = 6
+    least_shown: int = 6
+    most_shown: int = 32
 
     def n_folds_of(self, n_rows: int) -> int:
         """Return the number of folds to use."""

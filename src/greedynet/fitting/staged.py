@@ -66,9 +66,8 @@ class StagedGrowth:
         """Grow to a number of neurons and correct all; False if no neuron can be added."""
         state = self.state
         n_more = n_neurons - state.n_neurons
-        rows = self._finisher.rows
         cycle = self.n_stages + _STAGES * self._turn
-        points = self.problem.more_neurons(state.points, n_more, cycle, rows)
+        points = self.problem.more_neurons(state.points, n_more, cycle, self._finisher.rows)
         if len(points) == state.n_neurons:
             return False
         # The ridge of the affine term alone says nothing about neurons.

@@ -48,6 +48,11 @@ class ContinuousSearch:
     activation : Activation
     pool : Pool or None
         Threads.
+    n_refined : int
+        Number of neurons that are refined after a scan.
+    weakness : float
+        Below 1, the weak greedy algorithm: a neuron that was refined after the last scan is taken
+        without another one, as long as its score is at least this fraction of the best one then.
     """
 
     def __init__(
@@ -59,6 +64,8 @@ class ContinuousSearch:
         mirrored: bool = True,
         activation: Activation | None = None,
         pool: Pool | None = None,
+        n_refined: int = N_POLISHED,
+        weakness: float = 1.0,
     ) -> None:
         self.rows = rows
         self.activation = activation or ReLU()
@@ -72,7 +79,10 @@ class ContinuousSearch:
         weights = np.empty(0) if rows.weights is None else rows.weights
         self._make = make_group(self.activation, self._X, weights, mirrored=mirrored)
         self._groups: list[Group] = []
+        self._n_refined, self._weakness = n_refined, weakness
         self._best: Float64 | None = None
+        # Refined neurons that were not taken, and the least score with which they may be.
+        self._waiting, self._least = np.empty((0, self._X1.shape[1])), np.inf
         # Recalled neurons, and the number of columns before each: the groups are updated only when
         # a search is needed.
         self._behind: list[tuple[Float64, int]] = []
@@ -84,21 +94,36 @@ class ContinuousSearch:
         """Return the best neuron; None if all lie in the span."""
         if self._ended:
             return None
+        target = self._target(factor)
+        if self._took_waiting(target):
+            return self._candidate(target)
         self._catch_up(factor)
         self._take_off(factor)
         scores, W = self._scan(factor)
         # Of neurons that are equally good, the first is taken, irrespective of rounding.
-        top = np.argsort(-to_few_digits(scores), kind="stable")[:N_POLISHED]
+        top = np.argsort(-to_few_digits(scores), kind="stable")[: self._n_refined]
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
-        target = self._target(factor)
         W, judged = polish(W[top], target, N_STEPS if self._polished else 0)
         best = int(np.argmax(to_few_digits(judged)))
         if not judged[best] > 0:
             return None
         self._best = W[best]
+        if self._weakness < 1.0:
+            self._waiting, self._least = np.delete(W, best, 0), self._weakness * float(judged[best])
         return self._candidate(target)
+
+    def _took_waiting(self, target: Target) -> bool:
+        """Take the best neuron that was refined after the last scan, if it is still good."""
+        if not len(self._waiting):
+            return False
+        judged, _ = target.judge(self._waiting)
+        best = int(np.argmax(to_few_digits(judged)))
+        if not judged[best] >= self._least:
+            return False
+        self._best, self._waiting = self._waiting[best], np.delete(self._waiting, best, 0)
+        return True
 
     def accept(self, factor: Factor) -> None:
         """Add the direction of the neuron to the pool."""
@@ -109,14 +134,18 @@ class ContinuousSearch:
         """End the search: the components outside the span are rounding errors."""
         self._ended = True
 
-    def memory(self) -> tuple[Float64]:
-        """Return the neuron just proposed; the state follows from the accepted neurons."""
+    def memory(self) -> tuple[Float64, ...]:
+        """Return the neuron just proposed, and those that wait; the rest of the state follows."""
         assert self._best is not None
-        return (self._best,)
+        if self._weakness == 1.0:
+            return (self._best,)
+        return self._best, self._waiting, np.array([self._least])
 
     def recall(self, factor: Factor, found: Float64, *rest: Any) -> Candidate:
         """Propose a neuron found in an earlier run."""
         self._best = found
+        if rest:
+            self._waiting, self._least = rest[0].reshape(-1, len(found)), float(rest[1][0])
         self._behind.append((found, factor.size))
         candidate = self._candidate(self._target(factor))
         assert candidate is not None
