@@ -54,6 +54,7 @@ _TRIES = 2
 _MIN_STEPS = 3
 # Fractions of a step that are tried: they cost less than a step with another damping.
 _LENGTHS = (1.0, 0.4)
+_MORE_DAMPING = 16.0
 _JITTER = 1e-12
 _ROUNDING = 1e-14
 # With more effective parameters than this fraction of the data, noise cannot be estimated.
@@ -371,8 +372,8 @@ class VariableProjection:
     def _every(self, n_weights: int) -> int:
         """Return the step between the rows of the matrix `S`: a sample is enough for a step.
 
-        Rows are sorted, so that every so manieth is a sample of all parts of the data; the gradient
-        and the objective are those of all rows.
+        Rows in canonical order are sorted, so that evenly spaced ones represent all parts of the
+        data. The gradient and the objective are always those of all rows.
         """
         return max(1, len(self._Y) // max(_SYSTEM_ROWS, _ROWS_PER_WEIGHT * n_weights))
 
@@ -414,12 +415,15 @@ class VariableProjection:
         now = at.objective(self.ridge)
         for _ in range(_TRIES):
             step = damped_step(S, gradient, self.ridge, self.damping)
-            for length in () if step is None else _LENGTHS:
+            for length in _LENGTHS:
+                if step is None:
+                    break
                 moved = at.W.copy()
                 moved[block] += length * step
                 tried = self._solve(moved)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
-                    self.damping = max(self.damping / 4.0, 1e-7) if length == 1.0 else self.damping
+                    if length == 1.0:
+                        self.damping = max(self.damping / 4.0, 1e-7)
                     return
-            self.damping *= 4.0 ** len(_LENGTHS)
+            self.damping *= _MORE_DAMPING

@@ -19,6 +19,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from greedynet.estimators.checkpoint import (
     COORDINATES,
+    RECIPE,
+    RECIPE_NUMBER,
     checkpointed,
     data_described,
     described,
@@ -268,7 +270,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
             if self.search != "dictionary":
-                asked[COORDINATES] = "canonical columns"
+                asked |= {COORDINATES: "canonical columns", RECIPE: RECIPE_NUMBER}
             said = {"estimator": type(self).__name__, **self._recipe, **asked}
             return {**said, "seed": str(seed), **of_data}
 

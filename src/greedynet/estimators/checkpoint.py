@@ -30,6 +30,8 @@ Fingerprint = Mapping[str, str]
 _KIND = "checkpoint"
 # The entry of a fingerprint that names the coordinates of the neurons, if not those given.
 COORDINATES = "coordinates"
+# The number of the recipe by which a fit proceeds; notes of another recipe mean something else.
+RECIPE, RECIPE_NUMBER = "recipe", "2"
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,11 @@ def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
     if contents.kind != _KIND:
         raise ValueError(f"{foreign}, which contains a {contents.kind!r}: use another name.")
     known: Fingerprint = contents.tree["fingerprint"]
+    if RECIPE in fingerprint and COORDINATES in known and known.get(RECIPE) != fingerprint[RECIPE]:
+        raise ValueError(
+            f"{foreign}, which was written by another version of greedynet, whose fits take other "
+            "steps. Use another name, or delete the file to start again."
+        )
     if COORDINATES in fingerprint and COORDINATES not in known:
         raise ValueError(
             f"{foreign}, which was written by an earlier greedynet: its neurons refer to the "

@@ -96,8 +96,8 @@ def climb(
 
 def _averages(folds: Sequence[Split], plan: Plan, max_levelled: int) -> bool:
     """Whether to try averages: with one input, two networks would be the same."""
-    train = folds[0][0]
-    enough = len(train) >= plan.settings.ladder.min_rows_averaged
+    train, settings = folds[0][0], plan.settings.ladder
+    enough = len(train) >= settings.min_rows_averaged and settings.n_averaged > 0
     return enough and train.n_features > 1 and max_levelled == 0
 
 
