@@ -568,7 +568,7 @@ def test_what_is_done_between_neurons_is_shown(folder, monkeypatch):
     data = write(folder / "a.csv", table, ["x", "y"])
     run("fit", data, "--target", "y", "--max-nodes", 8, "--out", "m.safetensors")
     neurons = [i for i, state in enumerate(shown) if state.startswith("3 nodes, error 0.")]
-    stages = [i for i, state in enumerate(shown) if state.startswith("growing and correcting")]
+    stages = [i for i, state in enumerate(shown) if state.endswith("neurons on all rows")]
     assert neurons[0] < stages[0]
 
 

@@ -221,6 +221,31 @@ def test_the_directions_of_neurons_that_are_taken_join_the_pool():
         assert abs(inner @ u) == pytest.approx(1)
 
 
+def test_the_weak_search_takes_what_is_nearly_as_good_without_a_scan():
+    rows = several_inputs()
+    factor, weakness = factor_of(rows), 0.4
+    pool = directions(rows.X, 0)
+    search = ContinuousSearch(rows, pool, 3, n_refined=6, weakness=weakness)
+    n_scans, scan = 0, search._scan
+
+    def counted(factor):
+        nonlocal n_scans
+        n_scans += 1
+        return scan(factor)
+
+    search._scan = counted
+    for step in range(12):
+        n_before = n_scans
+        found = search.propose(factor)
+        score = score_of(found, factor)
+        if n_scans > n_before:
+            best = score
+        assert score >= weakness * best * (1 - 1e-9), step
+        assert factor.append(found.column)
+        search.accept(factor)
+    assert n_scans < 12
+
+
 def test_a_search_that_ended_proposes_nothing():
     rows = several_inputs()
     search = ContinuousSearch(rows, np.eye(3), 3)

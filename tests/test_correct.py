@@ -9,6 +9,7 @@ from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import N_WAITING, WEAKNESS
 from greedynet.fitting.objectives import LeastSquares
 from greedynet.fitting.objectives.finisher import Finisher
 from greedynet.fitting.plan import Plan, TrainingData
@@ -560,7 +561,8 @@ def test_more_neurons_are_those_that_lower_the_error_most(n_more):
     for column in columns_of(rows, points, affine_of(rows)).T:
         factor.append(column)
     pool = np.concatenate([directions(rows.X, 2 + cycle), lines_of(points[:, :-1])])
-    search, twin = ContinuousSearch(rows, pool, 2, mirrored=True), [points]
+    weak = {"n_refined": N_WAITING, "weakness": WEAKNESS}
+    search, twin = ContinuousSearch(rows, pool, 2, mirrored=True, **weak), [points]
     for _ in range(n_more):
         candidate = search.propose(factor)
         assert factor.append(candidate.column)
@@ -945,3 +947,34 @@ def test_neurons_that_the_penalty_has_shrunk_to_nothing_are_left_out(degree):
     np.testing.assert_allclose(
         network.predict(train.X), finisher.network([state]).predict(train.X), rtol=1e-9, atol=1e-12
     )
+
+
+def test_a_step_on_many_rows_needs_the_matrix_of_some_of_them():
+    """The twin is the matrix of evenly spaced rows, times their distance."""
+    rows, W = some_rows(n=5_000, d=2), some_neurons(4, 2)
+    state = state_of(rows, W)
+    S = state.systems()[0][1]
+    step = state._every(W.size)
+    assert step == 4
+    some = Rows(rows.X[::step], rows.Y[::step])
+    twin = VariableProjection(some, affine_of(rows)[::step], W, state.ridge / step)
+    twin = twin.moved(state.points)
+    # The matrix depends on the outer weights, which are those of all rows.
+    twin._at.weights[:] = state.weights
+    np.testing.assert_allclose(np.tril(S), step * np.tril(twin.systems()[0][1]), rtol=1e-8)
+    exact = VariableProjection(rows, affine_of(rows), W, state.ridge)
+    exact._every = lambda n_weights: 1
+    np.testing.assert_allclose(np.diag(S), np.diag(exact.systems()[0][1]), rtol=0.2)
+
+
+def test_steps_end_when_they_gain_little():
+    rows, W = some_rows(noise=1.0), some_neurons(5, 2)
+    objectives, state = [], state_of(rows, W)
+    for _ in range(30):
+        state.settle(1)
+        objectives.append(state._at.objective(state.ridge))
+    early = state_of(rows, W).settle(30, enough=0.05)
+    late = state_of(rows, W).settle(30)
+    np.testing.assert_array_equal(late.points, state_of(rows, W).settle(30, enough=0.0).points)
+    assert early._at.objective(early.ridge) > late._at.objective(early.ridge) * (1 - 1e-9)
+    assert not np.array_equal(early.points, late.points)

@@ -324,3 +324,21 @@ def test_statistics_are_compared_up_to_rounding():
     T = rng.standard_normal((50, 1))
     order = CanonicalColumns.of(Z, T, None).order.tolist()
     assert order.index(3) == order.index(0) + 1
+
+
+def test_neurons_carried_from_one_scaling_to_another_are_the_same_functions():
+    """Folds and all rows scale their inputs differently, and may order the columns differently."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4)) * [1.0, 20.0, 0.1, 1.0] + [0.0, 300.0, 0.0, 0.0]
+    X[:, 3] = 7.0
+    rows = Rows(X, np.sin(X[:, :1]))
+    first = InputScaling.standard(rows.take(np.arange(45))).in_canonical_columns(rows)
+    other = InputScaling(
+        X.mean(axis=0), np.array([-1.0, 18.0, 0.2, np.inf]), np.array([2, 0, 1, 3])
+    )
+    points = rng.normal(size=(5, 5))
+    for one, two in ((first, other), (other, first)):
+        carried = one.carried(points, two)
+        before = one.apply(X) @ points[:, :-1].T + points[:, -1]
+        after = two.apply(X) @ carried[:, :-1].T + carried[:, -1]
+        np.testing.assert_allclose(after, before, atol=1e-9)

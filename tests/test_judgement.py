@@ -14,6 +14,7 @@ from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import stage_widths
 from greedynet.losses import get_loss
 from greedynet.losses.mean_size import mean_size
+from greedynet.model.ladder import AVERAGE, NETWORK
 from greedynet.model.levelled import levelled
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.affine import AffineTerm
@@ -75,6 +76,34 @@ def test_the_shrunk_affine_term_spans_the_constant_and_the_line():
     np.testing.assert_allclose(term.evaluate(X), term.columns, atol=1e-12)
     for wanted in (np.ones((15, 1)), line.predict(X)):
         np.testing.assert_allclose(term.columns @ (term.columns.T @ wanted), wanted, atol=1e-10)
+
+
+# Averages
+
+
+@pytest.mark.all_folds
+def test_an_average_is_one_network_within_the_limit():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (260, 4))
+    y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2] - X[:, 3]) + 0.2 * rng.normal(size=260)
+    model = GreedyNetRegressor(max_nodes=40).fit(X, y)
+    ladder = model.ladder_
+    assert ladder.kind == AVERAGE
+    assert model.n_nodes_ == ladder.width + 2 <= 40
+    single = ladder.errors[ladder.kinds == NETWORK]
+    assert ladder.expected_error**2 < 0.98 * single.min() ** 2
+    # The neurons come from two pools of directions, each network with half of the outer weights.
+    neurons = np.column_stack([model.network_.inner_weights, model.network_.biases])
+    assert len(np.unique(neurons.round(9), axis=0)) == len(neurons)
+
+
+def test_a_single_network_wins_against_an_average_that_is_hardly_better():
+    Y = np.random.default_rng(0).normal(size=(100, 1))
+    for factor, wanted in ((0.995, 0), (0.9, 1)):
+        found = Table(Y, np.ones(100), 100)
+        found.keys = [(NETWORK, 4), (AVERAGE, 6)]
+        found.predictions = [0.5 * Y, (1 - 0.5 * factor) * Y]
+        assert found.best(LadderSettings()) == wanted
 
 
 # Levelled networks

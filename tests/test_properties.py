@@ -590,6 +590,7 @@ def test_validation_data_of_another_scale(small, data, x_scale, y_scale):
     ("search", "name", "values"),
     [("dictionary", "rule", ["ols", "oga"]), ("continuous", "correct", [False, True])],
 )
+@pytest.mark.all_folds  # settings of a test hold for its own thread
 def test_parallel_searches_and_files(data, backend, search, name, values):
     X, y = data
     with joblib.parallel_config(backend):

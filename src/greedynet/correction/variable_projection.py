@@ -49,12 +49,9 @@ _CHUNK_ROWS = 1_024
 # Rows of the matrix `S`: so many, and so many for each inner weight in it.
 _SYSTEM_ROWS = 1_024
 _ROWS_PER_WEIGHT = 4
-_RISE = 30.0
-_TRIES = 2
+_RISE = 10.0
+_TRIES = 4
 _MIN_STEPS = 3
-# Fractions of a step that are tried: they cost less than a step with another damping.
-_LENGTHS = (1.0, 0.4)
-_MORE_DAMPING = 16.0
 _JITTER = 1e-12
 _ROUNDING = 1e-14
 # With more effective parameters than this fraction of the data, noise cannot be estimated.
@@ -202,7 +199,9 @@ class VariableProjection:
                 break
         return self
 
-    def settle(self, n_steps: int, enough: float = 0.0) -> "VariableProjection":
+    def settle(
+        self, n_steps: int, enough: float = 0.0, ridge_every: int = 1
+    ) -> "VariableProjection":
         """Correct while the ridge is updated by the evidence.
 
         Parameters
@@ -211,6 +210,9 @@ class VariableProjection:
             Maximum number of steps.
         enough : float
             Stop after a step that lowers the objective by less than this fraction.
+        ridge_every : int
+            The ridge is updated in the first of every so many steps: the traces that it needs cost
+            as much as a step.
         """
         if self.n_neurons == 0:
             return self
@@ -221,8 +223,7 @@ class VariableProjection:
                 break
             self._context.check()
             systems = self.systems()
-            if n_done % 2 == 1:
-                # The traces cost as much as a step, and change little from one to the next.
+            if (n_done - 1) % ridge_every == 0:
                 self.dof = self._count([S for _, S in systems])
                 self._set_ridge(min(self._evidence(), _RISE * self.ridge))
             before = self._at.objective(self.ridge)
@@ -415,15 +416,12 @@ class VariableProjection:
         now = at.objective(self.ridge)
         for _ in range(_TRIES):
             step = damped_step(S, gradient, self.ridge, self.damping)
-            for length in _LENGTHS:
-                if step is None:
-                    break
+            if step is not None:
                 moved = at.W.copy()
-                moved[block] += length * step
+                moved[block] += step
                 tried = self._solve(moved)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
-                    if length == 1.0:
-                        self.damping = max(self.damping / 4.0, 1e-7)
+                    self.damping = max(self.damping / 4.0, 1e-7)
                     return
-            self.damping *= _MORE_DAMPING
+            self.damping *= 4.0

@@ -51,8 +51,6 @@ class StagedGrowth:
         self.problem = problem
         self._turn = turn
         self._finisher = Finisher.of(problem)
-        self._steps = problem.settings.ladder.steps * self._finisher.times
-        self._enough = problem.settings.ladder.enough
         self.state = self._finisher.state(np.empty((0, problem.n_features + 1)))
         # Weights and ridge of each stage: states would hold the columns of all rows.
         self._stages: list[tuple[Float64, float]] = []
@@ -72,7 +70,7 @@ class StagedGrowth:
             return False
         # The ridge of the affine term alone says nothing about neurons.
         grown = state.at(points) if state.n_neurons else self._finisher.state(points)
-        self.state = self._converged(grown.settle(self._steps, self._enough))
+        self.state = self._converged(self._settled(grown))
         self._stages.append((self.state.points, self.state.ridge))
         return True
 
@@ -86,16 +84,21 @@ class StagedGrowth:
         state = self.stage(i)
         if n_neurons >= state.n_neurons:
             return state
-        return self._converged(state.without(n_neurons).settle(self._steps, self._enough))
+        return self._converged(self._settled(state.without(n_neurons)))
 
     def corrected(self, points: Float64, ridge: float) -> VariableProjection:
         """Return the network of given neurons, corrected, with some of them exchanged.
 
         More neurons are grown and as many removed: on other rows, others may be better.
         """
-        state = self._finisher.state(points, ridge).settle(self._steps, self._enough)
+        state = self._settled(self._finisher.state(points, ridge))
         further = self._finisher.exchanged_once(state, _STAGES - 1)
         return self._converged(further if further.gcv < state.gcv else state)
+
+    def _settled(self, state: VariableProjection) -> VariableProjection:
+        settings = self.problem.settings.ladder
+        steps = settings.steps * self._finisher.times
+        return state.settle(steps, settings.enough, settings.ridge_every)
 
     def _converged(self, state: VariableProjection) -> VariableProjection:
         """Correct to convergence if the error is tiny."""
