@@ -6,12 +6,16 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings, LadderSettings
+from greedynet.fitting.settings import FitSettings, LadderSettings, LogisticSettings
+from greedynet.rows.splitting import FoldSettings
 
 # Fits that choose and tell their error by one fold instead of many, and do not try averages, take
 # a fraction of the time.
 FEW_FOLDS = EstimatorSettings(
-    fit=FitSettings(ladder=LadderSettings(used=((0, 3), (30, 1)), max_tried=1, n_averaged=0))
+    fit=FitSettings(
+        ladder=LadderSettings(used=((0, 3), (30, 1)), max_tried=1, n_averaged=0),
+        logistic=LogisticSettings(folds=FoldSettings(max_repeats=1)),
+    )
 )
 
 # Shells start what runs in the background with interrupts ignored, and some tests send them.

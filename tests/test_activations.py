@@ -47,6 +47,16 @@ FORMULAS = {
 }
 
 each_activation = pytest.mark.parametrize("name", NAMES)
+# Several scales are searched for each neuron of these: the rest is the same for all of them.
+each_or_slowly = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow)
+        if name in ("sin", "softplus", "sigmoid")
+        else name
+        for name in NAMES
+    ],
+)
 # Off the kinks.
 Z = np.r_[np.linspace(-6, 6, 61) + 0.013, -1e-3, 1e-3]
 
@@ -365,7 +375,7 @@ def error_on_new_rows(name, fitted_with, seed=0, linear=True, n_outputs=1):
     return relative_error(model.predict(X_new), y_new)
 
 
-@each_activation
+@each_or_slowly
 def test_a_planted_network_is_found(name):
     """Where the start leads to it: of three networks, at least two."""
     errors = [error_on_new_rows(name, name, seed) for seed in range(3)]
@@ -406,7 +416,7 @@ def fitted(name):
     return GreedyNetRegressor(8, activation=name, correct=False).fit(*noisy_rows(name))
 
 
-@each_activation
+@each_or_slowly
 @pytest.mark.parametrize("correct", [True, False])
 def test_sample_weights_are_copies(name, correct):
     X, y = noisy_rows(name, 60)
@@ -419,7 +429,7 @@ def test_sample_weights_are_copies(name, correct):
     assert np.abs(weighted - clone(model).fit(X, y).predict(X)).max() > 1e-3
 
 
-@each_activation
+@each_or_slowly
 def test_single_precision_inputs_do(name):
     X, y = planted(name)
     X32 = X.astype(np.float32)

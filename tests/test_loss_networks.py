@@ -738,7 +738,10 @@ def test_folds_choose_the_width(small, data, name):
 
 
 @every_loss
-@pytest.mark.parametrize(("n_nodes", "linear_term"), [(3, False), (10, False), (45, True)])
+@pytest.mark.parametrize(
+    ("n_nodes", "linear_term"),
+    [(3, False), (10, True), pytest.param(45, True, marks=pytest.mark.slow)],
+)
 def test_exactly_so_many_nodes(data, name, linear_term, n_nodes):
     model = GreedyNetRegressor(n_nodes, linear_term=linear_term, **LOSSES[name]).fit(*data)
     assert model.n_nodes_ == model.network_.n_nodes == n_nodes
