@@ -39,9 +39,9 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
     each step adds the neuron that lowers the error most, and solves for the outer weights by least
     squares. Then all neurons are corrected jointly, with a ridge chosen from the data, and those
-    that do not help are removed. The width is the one with the best score: on a validation set if
-    one is given, otherwise by generalised cross-validation, or on held-out rows if there are more
-    than 10,000.
+    that do not help are removed. By default, folds choose between the mean, a line, networks of
+    increasing width and averages of two, by their errors on rows that they have not seen; with more
+    than 10,000 rows, some of them are held out instead. A validation set takes precedence.
 
     A *neuron* is one hidden unit `c sigma(a . x + b)`; `sigma` is ReLU by default. The number of
     *nodes* is the number of neurons plus two for the affine term `l . x + m`.
@@ -137,7 +137,9 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     network_ : ShallowNetwork
         The network that was kept.
     path_ : SelectionPath
-        Neurons, errors and seconds along the selection, with the network of the full path.
+        Neurons, errors and seconds along the selection, with the network of the full path. Where
+        folds choose, it shows a plain growth of at most 32 neurons, which may be fewer than those
+        of `network_`.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
