@@ -750,6 +750,7 @@ def test_a_process_that_is_killed_while_it_writes(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
+@pytest.mark.all_folds
 @pytest.mark.parametrize("name", ["averaged in threads", "absolute", "two classes"])
 def test_processes_that_are_killed_at_random(name, tmp_path):
     moment, wanted = random.Random(name), bits(FITS[name]())

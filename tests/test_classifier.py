@@ -552,6 +552,7 @@ def scores(model, X, y, splits):
 
 
 @pytest.mark.slow
+@pytest.mark.all_folds
 def test_breast_cancer():
     """Five of ten folds: measured 0.979 and 0.072. On all ten 0.977 and 0.074, with up to 30 nodes
     0.974 and 0.073; a perceptron of 30 neurons has 0.069 to 0.077."""

@@ -82,7 +82,7 @@ def test_the_shrunk_affine_term_spans_the_constant_and_the_line():
 
 
 @pytest.mark.all_folds
-def test_an_average_is_one_network_within_the_limit():
+def test_an_average_is_one_network_within_the_limit(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (260, 4))
     y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2] - X[:, 3]) + 0.2 * rng.normal(size=260)
@@ -95,6 +95,9 @@ def test_an_average_is_one_network_within_the_limit():
     # The neurons come from two pools of directions, each network with half of the outer weights.
     neurons = np.column_stack([model.network_.inner_weights, model.network_.biases])
     assert len(np.unique(neurons.round(9), axis=0)) == len(neurons)
+    # Two growths note what they find in one checkpoint.
+    noted = GreedyNetRegressor(max_nodes=40, checkpoint=tmp_path / "c").fit(X, y)
+    np.testing.assert_array_equal(noted.network_.inner_weights, model.network_.inner_weights)
 
 
 def test_a_single_network_wins_against_an_average_that_is_hardly_better():

@@ -50,7 +50,7 @@ class StagedGrowth:
     def __init__(self, problem: Problem, turn: int = 0) -> None:
         self.problem = problem
         self._turn = turn
-        self._finisher = Finisher.of(problem)
+        self._finisher = Finisher.of(problem, turn)
         self.state = self._finisher.state(np.empty((0, problem.n_features + 1)))
         # Weights and ridge of each stage: states would hold the columns of all rows.
         self._stages: list[tuple[Float64, float]] = []

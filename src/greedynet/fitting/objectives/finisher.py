@@ -52,12 +52,12 @@ class Finisher:
     judging: Rows | None
 
     @staticmethod
-    def of(problem: Problem) -> "Finisher":
-        """Return the finisher of a problem."""
+    def of(problem: Problem, turn: int = 0) -> "Finisher":
+        """Return the finisher of a problem; those of several turns have journals of their own."""
         passes, samples = None, problem.samples
         if isinstance(samples, RandomSamples):
             passes = Passes(samples, problem.settings.blocks, problem.passes)
-        context = problem.context.branch("finish")
+        context = problem.context.branch(f"finish {turn}" if turn else "finish")
         return Finisher(problem, problem.rows_of(2), passes, context, problem.validation)
 
     @cached_property
