@@ -199,9 +199,7 @@ class VariableProjection:
                 break
         return self
 
-    def settle(
-        self, n_steps: int, enough: float = 0.0, ridge_every: int = 1
-    ) -> "VariableProjection":
+    def settle(self, n_steps: int, enough: float = 0.0) -> "VariableProjection":
         """Correct while the ridge is updated by the evidence.
 
         Parameters
@@ -210,9 +208,6 @@ class VariableProjection:
             Maximum number of steps.
         enough : float
             Stop after a step that lowers the objective by less than this fraction.
-        ridge_every : int
-            The ridge is updated in the first of every so many steps: the traces that it needs cost
-            as much as a step.
         """
         if self.n_neurons == 0:
             return self
@@ -223,9 +218,8 @@ class VariableProjection:
                 break
             self._context.check()
             systems = self.systems()
-            if (n_done - 1) % ridge_every == 0:
-                self.dof = self._count([S for _, S in systems])
-                self._set_ridge(min(self._evidence(), _RISE * self.ridge))
+            self.dof = self._count([S for _, S in systems])
+            self._set_ridge(min(self._evidence(), _RISE * self.ridge))
             before = self._at.objective(self.ridge)
             for block, S in systems:
                 self._step(block, S)

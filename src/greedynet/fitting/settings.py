@@ -122,8 +122,6 @@ class LadderSettings:
         Maximum number of correction steps after each stage, and after pruning.
     enough : float
         No more steps are taken after one that lowers the objective by less than this fraction.
-    ridge_every : int
-        The ridge is updated in the first of every so many steps.
     patience : int
         Number of wider networks without a better score after which no wider ones are tried.
     min_width : int
@@ -164,7 +162,6 @@ class LadderSettings:
     growth: float = 1.5
     steps: int = 12
     enough: float = 0.02
-    ridge_every: int = 2
     patience: int = 3
     min_width: int = 4
     clearly_better: float = 0.99

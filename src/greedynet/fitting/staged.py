@@ -98,7 +98,7 @@ class StagedGrowth:
     def _settled(self, state: VariableProjection) -> VariableProjection:
         settings = self.problem.settings.ladder
         steps = settings.steps * self._finisher.times
-        return state.settle(steps, settings.enough, settings.ridge_every)
+        return state.settle(steps, settings.enough)
 
     def _converged(self, state: VariableProjection) -> VariableProjection:
         """Correct to convergence if the error is tiny."""
