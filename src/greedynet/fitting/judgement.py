@@ -5,19 +5,18 @@
 `construct` builds a network; this module decides which one, on rows that it has not seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from greedynet.fitting.construct import NOISE_FREE, construct, cross_validate
-from greedynet.fitting.ladder import REASONS, Chosen, climb
+from greedynet.fitting.ladder import REASONS, Chosen
 from greedynet.fitting.loss_ladder import ChosenForLoss
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.objectives.following import residuals_of
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
-from greedynet.fitting.staged import Staged
 from greedynet.fitting.trial import candidates, trial
 from greedynet.losses import is_squared
 from greedynet.losses.base import singles_out_rows
@@ -28,22 +27,22 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.context import FitContext
 
+# (folds, rows, plan, context) -> objective of the candidate that was chosen
+Chooser = Callable[[Sequence[Split], Rows, Plan, FitContext], Chosen | ChosenForLoss]
 
-def climbs(data: TrainingData, plan: Plan) -> bool:
-    """Whether folds choose between the mean, a line and networks grown in stages.
 
-    Not where the number of nodes is requested, rows are held out, or rows are sampled.
+def _chooser(data: TrainingData, plan: Plan, *, by_folds: bool) -> Chooser | None:
+    """Return how folds choose between the mean, a line and networks grown in stages.
+
+    None where the number of nodes is requested, rows are held out, or rows are sampled; for a loss
+    that would single out rows, as there are no weights with which networks could grow; and for
+    another loss with folds that the user asks for, by which networks as grown are scored.
     """
-    return is_squared(plan.loss) and _has_rows_to_climb(data, plan)
-
-
-def climbs_for_loss(data: TrainingData, plan: Plan) -> bool:
-    """Whether folds choose between a constant, a line and networks in stages for another loss.
-
-    Not for losses that would single out rows: there are no weights with which networks could grow.
-    """
-    is_other = not is_squared(plan.loss) and not singles_out_rows(plan.loss)
-    return is_other and _has_rows_to_climb(data, plan)
+    if not _has_rows_to_climb(data, plan):
+        return None
+    if is_squared(plan.loss):
+        return Chosen.by
+    return None if by_folds or singles_out_rows(plan.loss) else ChosenForLoss.by
 
 
 def _has_rows_to_climb(data: TrainingData, plan: Plan) -> bool:
@@ -93,24 +92,17 @@ def judged(
     on_step : callable
     """
     of_folds, of_network = context.branch("folds"), context.branch("network")
-    if folds and climbs(data, plan):
-        staged = Staged.of(data.rows, plan)
-        ladder, starts = climb(folds, plan, staged, of_folds)
-        if plan.rounds and ladder.score is not None and ladder.score <= NOISE_FREE**2:
+    by = _chooser(data, plan, by_folds=by_folds) if folds else None
+    if by is not None:
+        assert isinstance(data.rows, Rows)
+        chosen = by(folds, data.rows, plan, of_folds)
+        score = chosen.ladder.score
+        if plan.rounds and score is not None and score <= NOISE_FREE**2:
             # Rounded rows would tell an error that is only rounding.
             exact = replace(plan, rounded=False)
-            ladder, starts = climb(folds, exact, staged, of_folds.branch("exact"))
-        chosen = Chosen(staged.shrunk, ladder=ladder, starts=starts)
-        return construct(data, plan, chosen, context=of_network, on_step=on_step), ladder
-    if folds and not by_folds and climbs_for_loss(data, plan):
-        assert isinstance(data.rows, Rows)
-        chosen_for_loss = ChosenForLoss.by(folds, data.rows, plan, of_folds)
-        ladder = chosen_for_loss.ladder
-        if plan.rounds and ladder.score is not None and ladder.score <= NOISE_FREE**2:
-            exact, again = replace(plan, rounded=False), of_folds.branch("exact")
-            chosen_for_loss = ChosenForLoss.by(folds, data.rows, exact, again)
-        path = construct(data, plan, chosen_for_loss, context=of_network, on_step=on_step)
-        return path, chosen_for_loss.ladder
+            chosen = by(folds, data.rows, exact, of_folds.branch("exact"))
+        path = construct(data, plan, chosen, context=of_network, on_step=on_step)
+        return path, chosen.ladder
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
     path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)
     if path.expected_error is not None or not folds:

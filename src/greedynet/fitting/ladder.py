@@ -17,7 +17,7 @@ import numpy as np
 from greedynet.fitting.candidates import Climber, Start, Table
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
-from greedynet.fitting.objective import Finished
+from greedynet.fitting.objective import Finished, Objective
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
@@ -27,6 +27,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
@@ -35,10 +36,8 @@ from greedynet.support.types import Float64
 REASONS = {MEAN: StopReason.MEAN, LINE: StopReason.LINE}
 
 
-def climb(
-    folds: Sequence[Split], plan: Plan, objective: Staged, context: FitContext
-) -> tuple[Ladder, list[Start]]:
-    """Score all candidates on the held-out rows of folds, and choose.
+class Ascent:
+    """All candidates on the held-out rows of folds, from the simple ones to averages.
 
     Parameters
     ----------
@@ -49,56 +48,82 @@ def climb(
         Least squares, with an affine term that suits the number of rows.
     context : FitContext
     """
-    settings, alone = plan.settings.ladder, context.single_threaded()
-    climbers = [
-        Climber(train, held_out, plan, objective, alone.branch(f"fold {i}"))
-        for i, (train, held_out) in enumerate(folds)
-    ]
-    max_levelled = max(climber.max_levelled for climber in climbers)
-    for climber in climbers:
-        climber.max_levelled = max_levelled
-    table = Table.of(climbers, plan.limits.tol)
-    n_train, d = folds[0][0].n_independent, folds[0][0].n_features
-    widths = _widths(plan)
 
-    def all_folds(width: int, method: str, *arguments: int) -> list[dict[tuple[str, int], Float64]]:
+    def __init__(
+        self, folds: Sequence[Split], plan: Plan, objective: Staged, context: FitContext
+    ) -> None:
+        self._settings, self._context = plan.settings.ladder, context
+        self._patient, self._alone = plan.limits.patience is None, context.single_threaded()
+        self._train, self._n_folds = folds[0][0], counted(len(folds))
+        self._climbers = [
+            Climber(train, held_out, plan, objective, self._alone.branch(f"fold {i}"))
+            for i, (train, held_out) in enumerate(folds)
+        ]
+        self._max_levelled = max(climber.max_levelled for climber in self._climbers)
+        for climber in self._climbers:
+            climber.max_levelled = self._max_levelled
+        self._table, self._widths = Table.of(self._climbers, plan.limits.tol), _widths(plan)
+
+    def climbed(self) -> tuple[Ladder, list[Start]]:
+        """Score the candidates, choose, and return neurons from which to start, if any."""
+        table = self._table
+        self._try_networks()
+        chosen = table.best(self._settings)
+        if self._tries_averages(*table.keys[chosen]):
+            self._try_averages(self._widths.index(table.keys[chosen][1]))
+            chosen = table.best(self._settings)
+        pruned = self._is_pruned(chosen)
+        kinds, n_neurons = zip(*table.keys, strict=True)
+        score = table.scores[chosen] * table.Y.shape[1]
+        ladder = Ladder(np.array(kinds), np.array(n_neurons), table.errors, chosen, pruned, score)
+        if ladder.width == 0 or len(self._climbers) > self._settings.max_started:
+            return ladder, []
+        return ladder, self._climbers[0].starts(ladder, self._widths.index(ladder.width_of_each))
+
+    def _all_folds(
+        self, width: int, method: str, *arguments: int
+    ) -> list[dict[tuple[str, int], Float64]]:
         # Threads gain only where most of the time is spent in large products.
-        pool = context.pool if width * (d + 1) >= settings.parallel_from else alone.pool
-        return pool.map(methodcaller(method, width, *arguments), climbers)
+        large = width * (self._train.n_features + 1) >= self._settings.parallel_from
+        pool = self._context.pool if large else self._alone.pool
+        return pool.map(methodcaller(method, width, *arguments), self._climbers)
 
-    for width in widths[:-1]:
-        context.tell(f"networks of {width} neurons on {counted(len(folds))}")
-        table.add(all_folds(width, "networks"))
-        if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
-            break
-    chosen, pruned = table.best(settings), False
-    if table.keys[chosen][0] == NETWORK and _averages(folds, plan, max_levelled):
-        # Averages of the chosen width and of the two before: no wider ones are grown for them.
-        last = widths.index(table.keys[chosen][1])
-        for stage in range(last + 1):
-            context.tell(f"averages of two networks on {counted(len(folds))}")
-            found = all_folds(widths[stage], "average", stage)
-            if 2 * widths[stage] <= widths[-2] and stage > last - settings.n_averaged:
-                table.add(found)
-        chosen = table.best(settings)
-    kind, width = table.keys[chosen]
-    if width > 0 and kind != AVERAGE:
-        stage = widths.index(width)
-        context.tell(f"pruning to {width} neurons on {counted(len(folds))}")
-        pruned = table.replace(chosen, all_folds(width, "pruned", stage, widths[stage + 1]))
-    kinds, n_neurons = zip(*table.keys, strict=True)
-    score = table.scores[chosen] * table.Y.shape[1]
-    ladder = Ladder(np.array(kinds), np.array(n_neurons), table.errors, chosen, pruned, score)
-    if width == 0 or len(folds) > settings.max_started:
-        return ladder, []
-    return ladder, climbers[0].starts(ladder, widths.index(width // ladder.n_networks))
+    def _try_networks(self) -> None:
+        """Try networks of increasing width, until wider ones do not help."""
+        table, train = self._table, self._train
+        n_supported = train.n_independent / (train.n_features + 2)
+        for width in self._widths[:-1]:
+            self._context.tell(f"networks of {width} neurons on {self._n_folds}")
+            table.add(self._all_folds(width, "networks"))
+            if not self._patient and table.stops(self._settings, n_supported):
+                break
 
+    def _tries_averages(self, kind: str, width: int) -> bool:
+        """Whether to try averages: with one input, two networks would be the same."""
+        enough = len(self._train) >= self._settings.min_rows_averaged
+        can_be = self._train.n_features > 1 and self._max_levelled == 0
+        return kind == NETWORK and width > 0 and enough and can_be
 
-def _averages(folds: Sequence[Split], plan: Plan, max_levelled: int) -> bool:
-    """Whether to try averages: with one input, two networks would be the same."""
-    train, settings = folds[0][0], plan.settings.ladder
-    enough = len(train) >= settings.min_rows_averaged and settings.n_averaged > 0
-    return enough and train.n_features > 1 and max_levelled == 0
+    def _try_averages(self, best: int) -> None:
+        """Try averages of the best stage and of some before it, as far as the limit allows."""
+        most = self._widths[-2]
+        tried = range(max(0, best - self._settings.n_averaged + 1), best + 1)
+        usable = [stage for stage in tried if 2 * self._widths[stage] <= most]
+        for stage, width in enumerate(self._widths[: max(usable, default=-1) + 1]):
+            self._context.tell(f"averages of two networks on {self._n_folds}")
+            found = self._all_folds(width, "average", stage)
+            if stage in usable:
+                self._table.add(found)
+
+    def _is_pruned(self, chosen: int) -> bool:
+        """Whether the chosen network is better if it is pruned from the next stage."""
+        kind, width = self._table.keys[chosen]
+        if width == 0 or kind == AVERAGE:
+            return False
+        stage = self._widths.index(width)
+        self._context.tell(f"pruning to {width} neurons on {self._n_folds}")
+        found = self._all_folds(width, "pruned", stage, self._widths[stage + 1])
+        return self._table.replace(chosen, found)
 
 
 def _widths(plan: Plan) -> list[int]:
@@ -108,23 +133,15 @@ def _widths(plan: Plan) -> list[int]:
     return [*widths, ceil(plan.settings.least_squares.overgrowth * most)]
 
 
-@dataclass(frozen=True)
-class Chosen(Staged):
-    """Least squares for the candidate that folds have chosen.
-
-    The path shows a plain growth, up to a little more than the chosen width.
+class OfLadder(Objective):
+    """What the objectives of a chosen candidate share: the path only shows a plain growth.
 
     Attributes
     ----------
     ladder : Ladder
     """
 
-    ladder: Ladder = field(kw_only=True)
-    starts: Sequence[Start] = field(kw_only=True)
-
-    def averages(self, problem: Problem) -> bool:
-        """Return False: one network was chosen."""
-        return False
+    ladder: Ladder
 
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
         """Return the width of the growth that the path shows."""
@@ -140,20 +157,49 @@ class Chosen(Staged):
         """Whether the user stopped the growth."""
         return growth.reason is StopReason.CALLBACK
 
+    def finished(self, network: ShallowNetwork, error: float, score: float | None) -> Finished:
+        """Return the network with what the ladder says of it."""
+        reason = StopReason.EXACT if error <= ZERO_RESIDUAL else REASONS.get(self.ladder.kind)
+        return Finished(network, error, score, self.ladder.expected_error, reason)
+
+
+@dataclass(frozen=True)
+class Chosen(OfLadder, Staged):
+    """Least squares for the candidate that folds have chosen.
+
+    Attributes
+    ----------
+    ladder : Ladder
+    starts : sequence of Start
+        Neurons from which the network of all rows starts; empty to grow it.
+    """
+
+    ladder: Ladder = field(kw_only=True)
+    starts: Sequence[Start] = field(kw_only=True)
+
+    @staticmethod
+    def by(folds: Sequence[Split], rows: Rows, plan: Plan, context: FitContext) -> "Chosen":
+        """Return the objective of the candidate that folds choose for rows."""
+        staged = Staged.of(rows, plan)
+        ladder, starts = Ascent(folds, plan, staged, context).climbed()
+        return Chosen(staged.shrunk, ladder=ladder, starts=starts)
+
+    def averages(self, problem: Problem) -> bool:
+        """Return False: one network was chosen."""
+        return False
+
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Return the chosen candidate on all rows."""
         ladder = self.ladder
-        if ladder.width > 0:
-            starts = self.starts
-            network = _of_starts(starts, problem) if starts else _of_width(ladder, problem)
-        else:
+        if ladder.width == 0:
             network = _affine(problem, line=ladder.kind != MEAN)
+        elif self.starts:
+            network = _of_starts(self.starts, problem)
+        else:
+            network = _of_width(ladder, problem)
         if ladder.is_levelled:
             network = levelled(network, problem.sample.X)
-        error, reason = _relative_error(network, problem), REASONS.get(ladder.kind)
-        if error <= ZERO_RESIDUAL:
-            reason = StopReason.EXACT
-        return Finished(network, error, ladder.score, ladder.expected_error, reason)
+        return self.finished(network, _relative_error(network, problem), ladder.score)
 
 
 def _of_starts(starts: Sequence[Start], problem: Problem) -> ShallowNetwork:
@@ -169,8 +215,7 @@ def _of_starts(starts: Sequence[Start], problem: Problem) -> ShallowNetwork:
 def _of_width(ladder: Ladder, problem: Problem) -> ShallowNetwork:
     """Return the network of the chosen width, grown in the same stages as on the folds."""
     widths = _widths(problem.plan)
-    width = ladder.width // ladder.n_networks
-    last = widths.index(width)
+    last = widths.index(ladder.width_of_each)
     growths = [StagedGrowth(problem, turn) for turn in range(ladder.n_networks)]
     for growth in growths:
         for width in widths[: last + 1 + ladder.pruned]:

@@ -7,14 +7,12 @@ that they have not seen.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import ceil
 
 import numpy as np
 
 from greedynet.fitting.candidates import ROUNDING, Key, Table, max_levelled
 from greedynet.fitting.growth import Growth
-from greedynet.fitting.ladder import REASONS
-from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
+from greedynet.fitting.ladder import OfLadder
 from greedynet.fitting.loss_growth import LossGrowth, staged_problem
 from greedynet.fitting.objective import Finished
 from greedynet.fitting.objectives.following import residuals_of
@@ -28,7 +26,6 @@ from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
-from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext
@@ -152,10 +149,8 @@ class LossTable(Table):
 
 
 @dataclass(frozen=True)
-class ChosenForLoss(Reweighted):
+class ChosenForLoss(OfLadder, Reweighted):
     """Another loss, for the candidate that folds have chosen.
-
-    The path shows a plain growth, up to a little more than the chosen width.
 
     Attributes
     ----------
@@ -172,20 +167,6 @@ class ChosenForLoss(Reweighted):
         """Return the objective of the candidate that folds choose for rows."""
         shrunk = Staged.of(rows, plan).shrunk
         return ChosenForLoss(plan.loss, shrunk, climb_for_loss(folds, plan, shrunk, context))
-
-    def grown_width(self, n_neurons: int, plan: Plan) -> int:
-        """Return the width of the growth that the path shows."""
-        settings = plan.settings.ladder
-        wanted = max(settings.least_shown, ceil(settings.growth * self.ladder.width))
-        return super().grown_width(min(n_neurons, wanted, settings.most_shown), plan)
-
-    def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
-        """Return the limits without patience: the width has been chosen."""
-        return replace(limits, patience=None)
-
-    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
-        """Whether the user stopped the growth."""
-        return growth.reason is StopReason.CALLBACK
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Return the chosen candidate on all rows."""
@@ -204,5 +185,4 @@ class ChosenForLoss(Reweighted):
             network = levelled(network, rows.X)
         size = loss.size(rows.Y - problem.coordinates.outputs.center, rows.weights) or 1.0
         error = loss.size(residuals_of(network, rows), rows.weights) / size
-        reason = StopReason.EXACT if error <= ZERO_RESIDUAL else REASONS.get(ladder.kind)
-        return Finished(network, error, None, ladder.expected_error, reason)
+        return self.finished(network, error, None)

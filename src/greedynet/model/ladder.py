@@ -59,6 +59,11 @@ class Ladder:
         return 2 if self.kind == AVERAGE else 1
 
     @property
+    def width_of_each(self) -> int:
+        """Number of neurons of each of these networks."""
+        return self.width // self.n_networks
+
+    @property
     def expected_error(self) -> float:
         """Error of the chosen candidate on held-out rows."""
         return float(self.errors[self.chosen])
