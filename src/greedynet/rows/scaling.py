@@ -11,6 +11,7 @@ from greedynet.support.types import Float64
 
 # Columns with a kurtosis above this are scaled by their fourth moment.
 MAX_KURTOSIS = 10.0
+# Finer than the grid of the rows, coarser than the rounding of their units.
 _GRID = 2.0**40
 
 
@@ -86,23 +87,18 @@ class InputScaling:
     def scaled_gradient(self, by_inputs: Float64, by_bias: Float64) -> Float64:
         """Return a gradient for scaled inputs, bias last, from one for the original units."""
         scaled = (by_inputs - by_bias * self.center) / self.width
-        return np.column_stack([scaled if self.order is None else scaled[:, self.order], by_bias])
+        return np.column_stack([self._ordered(scaled), by_bias])
 
     def fold(self, points: Float64) -> Float64:
         """Convert weights for scaled inputs, bias last, to weights for the original units."""
-        weights = points[:, :-1]
-        if self.order is not None:
-            weights = np.empty_like(weights)
-            weights[:, self.order] = points[:, :-1]
-        weights = weights / self.width
+        weights = self._as_given(points) / self.width
         return np.column_stack([weights, points[:, -1] - weights @ self.center])
 
     def unfold(self, points: Float64) -> Float64:
         """Convert weights for the original units, bias last, to weights for scaled inputs."""
         bias = points[:, -1] + points[:, :-1] @ self.center
         width = np.where(np.isinf(self.width), 0.0, self.width)
-        weights = points[:, :-1] * width
-        return np.column_stack([weights if self.order is None else weights[:, self.order], bias])
+        return np.column_stack([self._ordered(points[:, :-1] * width), bias])
 
     def carried(self, points: Float64, to: "InputScaling") -> Float64:
         """Convert weights for inputs scaled by this map, bias last, to those scaled by another.
@@ -114,13 +110,21 @@ class InputScaling:
             ratio, shift = to.width / self.width, (to.center - self.center) / self.width
         ratio = np.where(np.isfinite(ratio), rounded(ratio), 0.0)
         shift = np.round(shift * _GRID) / _GRID
-        weights = points[:, :-1]
-        if self.order is not None:
-            weights = np.empty_like(weights)
-            weights[:, self.order] = points[:, :-1]
+        weights = self._as_given(points)
         bias = points[:, -1] + weights @ shift
-        weights = weights * ratio
-        return np.column_stack([weights if to.order is None else weights[:, to.order], bias])
+        return np.column_stack([to._ordered(weights * ratio), bias])
+
+    def _as_given(self, points: Float64) -> Float64:
+        """Return weights of scaled inputs, without the bias, in the order of the given columns."""
+        if self.order is None:
+            return points[:, :-1]
+        weights = np.empty_like(points[:, :-1])
+        weights[:, self.order] = points[:, :-1]
+        return weights
+
+    def _ordered(self, weights: Float64) -> Float64:
+        """Return weights of the given columns in the order of the scaled ones."""
+        return weights if self.order is None else weights[:, self.order]
 
 
 def canonical_columns(rows: Rows) -> CanonicalColumns:
