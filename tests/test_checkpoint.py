@@ -563,6 +563,14 @@ def test_another_version_is_refused(interrupted, monkeypatch):
         regression(correct=False)(checkpoint=interrupted)
 
 
+def test_a_fit_of_another_recipe_is_refused(interrupted, monkeypatch):
+    """Its notes are of steps that this one does not take."""
+    monkeypatch.setattr("greedynet.estimators.base.RECIPE_NUMBER", "0")
+    with pytest.raises(ValueError, match="another version of greedynet, whose fits take other"):
+        FITS["averaged"](checkpoint=interrupted)
+    assert interrupted.exists()
+
+
 def test_blocks_in_another_order_are_refused(moments):
     moments.of(FITS["blocks"])
     with pytest.raises(ValueError, match="in the same order as when the fit was started"):
