@@ -12,7 +12,9 @@ from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights, des
 from greedynet.fitting.construct import construct
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LogLoss, logistic, trials
-from greedynet.fitting.objectives.class_ladder import HeldOut, Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_blend import Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_held_out import HeldOut
+from greedynet.fitting.objectives.class_ladder import Ladder
 from greedynet.fitting.objectives.class_stages import grown_weights
 from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for
 from greedynet.fitting.plan import Plan, TrainingData

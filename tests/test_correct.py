@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
+from greedynet.correction.gauss_newton import spacing, system
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
@@ -214,8 +215,7 @@ def test_the_gradient_is_that_of_finite_differences(lapack, n_outputs, weighted,
 def test_the_system_is_that_of_stacked_outputs(n_outputs, weighted):
     rows = some_rows(n_outputs=n_outputs, weighted=weighted)
     state = state_of(rows, some_neurons(5, 2))
-    (block,) = state._blocks()
-    S = state._system(block)
+    ((_, S),) = state.systems()
     wanted = twin_system(rows, state, affine_of(rows))
     np.testing.assert_allclose(symmetric(S), wanted, rtol=1e-6, atol=1e-8)
 
@@ -231,8 +231,7 @@ def test_where_the_network_fits_the_system_is_that_of_finite_differences(n_outpu
     affine, ridge = affine_of(rows), 1e-7
     state = state_of(rows, W, ridge)
     assert state.error < 1e-9
-    (block,) = state._blocks()
-    S = state._system(block)
+    ((_, S),) = state.systems()
     numeric = np.empty((80 * n_outputs, W.size))
     for i in range(W.size):
         change = np.zeros(W.size)
@@ -307,7 +306,7 @@ def test_blocks_reach_all_neurons_and_come_as_far():
     W = some_neurons(9, 2)
     whole = state_of(rows, W).improve(40)
     state = state_of(rows, W, max_block=6)
-    assert [block.indices(9)[:2] for block in state._blocks()] == [
+    assert [block.indices(9)[:2] for block, _ in state.systems()] == [
         (0, 2),
         (2, 4),
         (4, 6),
@@ -820,9 +819,9 @@ def test_the_system_of_any_activation_is_that_of_the_derivative(name, n_outputs)
     B = rows.weighted((slope[:, :, None] * X1[:, None, :]).reshape(len(X1), -1))
     C = state.weights[A.shape[1] :]
     wanted = np.kron(C @ C.T, np.ones((3, 3))) * (B.T @ P @ B)
-    (block,) = state._blocks()
+    ((_, S),) = state.systems()
     atol = 1e-8 * np.abs(wanted).max()
-    np.testing.assert_allclose(symmetric(state._system(block)), wanted, rtol=1e-6, atol=atol)
+    np.testing.assert_allclose(symmetric(S), wanted, rtol=1e-6, atol=atol)
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -863,7 +862,7 @@ def test_balancing_shares_the_size_and_changes_no_prediction(name, weighted):
     for change in (0.99, 1.01):
         assert np.sum((change * inner) ** 2 + (outer / change**k) ** 2) > size
     # Once balanced, it stays.
-    np.testing.assert_allclose(state._balanced(), state.points, rtol=1e-4)
+    np.testing.assert_allclose(state.at(state.points).points, state.points, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", SMOOTH[1:])
@@ -938,9 +937,8 @@ def test_neurons_that_the_penalty_has_shrunk_to_nothing_are_left_out(degree):
     W = np.vstack([some_neurons(4, 2), 10.0 ** (-155 / degree) * some_neurons(3, 2, seed=1)])
     affine = finisher.problem.coordinates.affine_columns(rows)
     state = VariableProjection(rows, affine, W[:4], 1e-3, activation)
-    dead = VariableProjection(rows, affine, W, 1e-3, activation)
     # As after many steps: balancing would make them larger.
-    dead._at = dead._solve(np.vstack([state.points, W[4:]]))
+    dead = state.moved(np.vstack([state.points, W[4:]]))
     np.testing.assert_array_equal(dead.alive, np.arange(7) < 4)
     network = finisher.network([dead])
     assert network.n_neurons == 4
@@ -954,7 +952,7 @@ def test_a_step_on_many_rows_needs_the_matrix_of_some_of_them():
     rows, W = some_rows(n=5_000, d=2), some_neurons(4, 2)
     state = state_of(rows, W)
     S = state.systems()[0][1]
-    step = state._every(W.size)
+    step = spacing(len(rows), W.size)
     assert step == 4
     some = Rows(rows.X[::step], rows.Y[::step])
     twin = VariableProjection(some, affine_of(rows)[::step], W, state.ridge / step)
@@ -962,9 +960,8 @@ def test_a_step_on_many_rows_needs_the_matrix_of_some_of_them():
     # The matrix depends on the outer weights, which are those of all rows.
     twin._at.weights[:] = state.weights
     np.testing.assert_allclose(np.tril(S), step * np.tril(twin.systems()[0][1]), rtol=1e-8)
-    exact = VariableProjection(rows, affine_of(rows), W, state.ridge)
-    exact._every = lambda n_weights: 1
-    np.testing.assert_allclose(np.diag(S), np.diag(exact.systems()[0][1]), rtol=0.2)
+    exact = system(state._problem, state._at, state.ridge, slice(None))
+    np.testing.assert_allclose(np.diag(S), np.diag(exact), rtol=0.2)
 
 
 def test_steps_end_when_they_gain_little():

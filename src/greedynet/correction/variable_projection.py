@@ -1,83 +1,39 @@
 """Joint correction of all neurons: variable projection with a ridge chosen from the data.
 
-All inner weights `W` are updated jointly while the outer weights are eliminated. With `F = [A,
-sigma(X1 W')]`, where `A` are the affine columns, the objective is
+All inner weights `W` are updated jointly while the outer weights are eliminated. The objective is
 
-    E(W, c) + lam (||W||^2 + ||c||^2),    E = || y - F [a; c] ||^2,
+    E(W, c) + lam (||W||^2 + ||c||^2),    E = || y - F [a; c] ||^2
 
-where the affine weights `a` are not penalised. A ReLU neuron is invariant when a factor is moved
-between `w` and `c`, so this is a penalty `2 lam sum |c_j| |w_j|` on the magnitude of the neurons;
-for an activation of degree `k` it is minimal with `|w|^2 = k |c|^2`. Kaufman's form of the
-Gauss-Newton matrix, with the derivative `B` of the neurons and `P = I - F (F'F + lam)^-1 F'`,
+(`reduced_problem.py`). A ReLU neuron is invariant when a factor is moved between `w` and `c`, so
+this is a penalty `2 lam sum |c_j| |w_j|` on the magnitude of the neurons; for an activation of
+degree `k` it is minimal with `|w|^2 = k |c|^2`.
 
-    S = (C C' (x) 1 1') o (B' P B),
-
-applies to any number of outputs. Steps are damped (Levenberg-Marquardt) and accepted only if the
-objective decreases.
-
-The ridge follows from the data (MacKay's evidence): with `gamma` effective parameters,
-
-    lam = sigma^2 gamma_penalised / (||W||^2 + ||c||^2),    sigma^2 = E / (n - gamma),
-
-approached from below. Networks are compared by generalised cross-validation with the same `gamma`.
+Gauss-Newton steps (`gauss_newton.py`) are damped (Levenberg-Marquardt) and accepted only if the
+objective decreases. The ridge approaches that of the evidence (`evidence.py`) from below.
 """
 
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
-from scipy.linalg.blas import dsyrk
 
-from greedynet.activations import Activation, ReLU, degree_of
-from greedynet.linalg.cholesky import damped_step, inverse_of, trace_of_inverse
+from greedynet.activations import Activation, ReLU
+from greedynet.correction.evidence import effective_parameters, gcv, ridge_by_evidence
+from greedynet.correction.gauss_newton import descent, spacing, system
+from greedynet.correction.reduced_problem import ReducedProblem
+from greedynet.linalg.cholesky import damped_step
+from greedynet.linalg.elimination import columns_left
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
 # Maximum number of inner weights in one system; more neurons are corrected in turn, in blocks.
 MAX_BLOCK = 600
-FIRST_RIDGE = 1e-6
-# Smooth neurons represent functions by differences: large weights do not indicate noise.
-FIRST_RIDGE_SMOOTH = 1e-10
-# Rows on a kink count as inactive, irrespective of rounding.
-EDGE = 1e-12
-# Number of rows whose derivatives are stored at once.
-_CHUNK_ROWS = 1_024
-# Rows of the matrix `S`: so many, and so many for each inner weight in it.
-_SYSTEM_ROWS = 1_024
-_ROWS_PER_WEIGHT = 4
 _RISE = 10.0
 _TRIES = 4
 _MIN_STEPS = 3
-_JITTER = 1e-12
 _ROUNDING = 1e-14
-# With more effective parameters than this fraction of the data, noise cannot be estimated.
-_MAX_SHARE = 0.95
-
-
-def gcv(error: float, n: float, gamma: float) -> float:
-    """Generalised cross-validation, `(E / n) / (1 - gamma / n)^2`."""
-    return error / n / (1.0 - min(_MAX_SHARE, gamma / n)) ** 2
-
-
-@dataclass(eq=False)
-class _Point:
-    """Inner weights with all quantities that follow from them at a given ridge."""
-
-    W: Float64
-    Z: Float64
-    F: Float64
-    cholesky: Float64
-    weights: Float64
-    residual: Float64
-    error: float
-    size: float
-
-    def objective(self, ridge: float) -> float:
-        return self.error + ridge * self.size
 
 
 class VariableProjection:
@@ -124,22 +80,17 @@ class VariableProjection:
         max_block: int = MAX_BLOCK,
     ) -> None:
         self._rows = rows
+        self._problem = ReducedProblem(rows, affine, activation or ReLU())
         self._context = context or FitContext()
         self._max_block = max_block
         self._judged = judged
-        self._sigma = activation or ReLU()
-        self._affine = affine
-        self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
-        scale = rows.row_scale
-        self._scale = None if scale is None else scale[:, None]
-        self._scaled_X1 = self._X1 if self._scale is None else self._X1 * self._scale
-        self._Y = rows.weighted(rows.Y)
-        self._n = rows.n_independent * rows.Y.shape[1]
-        self.ridge = self._first_ridge() if ridge is None else ridge
-        self.dof = float(affine.shape[1] * rows.Y.shape[1] + W.size + len(W) * rows.Y.shape[1])
+        n_outputs = rows.Y.shape[1]
+        self._n = rows.n_independent * n_outputs
+        self.ridge = self._problem.first_ridge if ridge is None else ridge
+        self.dof = float(affine.shape[1] * n_outputs + W.size + len(W) * n_outputs)
         self.damping = 1e-2
-        self._at = self._solve(W)
-        self._at = self._solve(self._balanced())
+        self._move(W)
+        self._move(self._problem.balanced(self._at))
 
     @property
     def points(self) -> Float64:
@@ -159,14 +110,14 @@ class VariableProjection:
     @property
     def columns(self) -> Float64:
         """The columns of the neurons on the rows, sample weights included."""
-        return self._at.F[:, self._affine.shape[1] :]
+        return self._at.columns
 
     @property
     def alive(self) -> NDArray[np.bool_]:
         """Whether neurons contribute more than rounding: the penalty shrinks useless ones."""
-        outer = np.linalg.norm(self._at.weights[self._affine.shape[1] :], axis=1)
+        outer = np.linalg.norm(self._at.outer, axis=1)
         shares = np.linalg.norm(self.columns, axis=0) * outer
-        return np.asarray(shares > _ROUNDING * np.linalg.norm(self._Y))
+        return np.asarray(shares > _ROUNDING * np.linalg.norm(self._problem.Y))
 
     @property
     def weights(self) -> Float64:
@@ -185,8 +136,8 @@ class VariableProjection:
 
     def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
         """Return the scaled outputs on other rows, given the affine columns on them."""
-        hidden = self._sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
-        r = self._affine.shape[1]
+        sigma, r = self._problem.activation, self._problem.n_affine
+        hidden = sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
         return np.asarray(affine @ self.weights[:r] + hidden @ self.weights[r:])
 
     def improve(self, n_steps: int) -> "VariableProjection":
@@ -219,7 +170,8 @@ class VariableProjection:
             self._context.check()
             systems = self.systems()
             self.dof = self._count([S for _, S in systems])
-            self._set_ridge(min(self._evidence(), _RISE * self.ridge))
+            self.ridge = min(self._evidence(), _RISE * self.ridge)
+            self._move(self._at.W)
             before = self._at.objective(self.ridge)
             for block, S in systems:
                 self._step(block, S)
@@ -239,7 +191,7 @@ class VariableProjection:
         """Restore the state after `n_steps` steps."""
         self.ridge, self.dof, self.damping = ridge, dof, damping
         # Unchanged weights stay the same array: results depend on its memory order.
-        self._at = self._solve(self._at.W if np.array_equal(W, self._at.W) else W)
+        self._move(self._at.W if np.array_equal(W, self._at.W) else W)
         return n_steps, gain
 
     def systems(self) -> list[tuple[slice, Float64]]:
@@ -250,10 +202,10 @@ class VariableProjection:
         """Return the network of other neurons, with the same ridge."""
         return VariableProjection(
             self._rows,
-            self._affine,
+            self._problem.affine,
             W,
             self.ridge,
-            self._sigma,
+            self._problem.activation,
             self._judged,
             self._context,
             self._max_block,
@@ -262,136 +214,40 @@ class VariableProjection:
     def moved(self, W: Float64) -> "VariableProjection":
         """Return the network after a step of the inner weights, without balancing them."""
         other = copy(self)
-        other._at = self._solve(W)
+        other._move(W)
         return other
 
     def without(self, n_neurons: int) -> "VariableProjection":
-        """Return the network with `n_neurons` neurons, without those that contribute least.
-
-        They are removed one at a time: removing neuron `j` costs `|c_j|^2 / (M^-1)_jj`, `M = F'F +
-        lam`, and changes `M^-1` by one outer product.
-        """
-        r = self._affine.shape[1]
-        inverse = inverse_of(self._at.cholesky)
-        weights = self._at.weights.copy()
-        left = list(range(self.n_neurons))
-        while len(left) > n_neurons:
-            at = np.arange(r, r + len(left))
-            costs = np.sum(weights[at] ** 2, axis=1) / inverse[at, at]
-            j = r + int(np.argmin(costs))
-            row = inverse[j] / inverse[j, j]
-            weights -= np.outer(row, weights[j])
-            inverse -= np.outer(row, inverse[j])
-            weights = np.delete(weights, j, axis=0)
-            inverse = np.delete(np.delete(inverse, j, axis=0), j, axis=1)
-            del left[j - r]
+        """Return the network with `n_neurons` neurons, without those that contribute least."""
+        at = self._at
+        left = columns_left(at.cholesky, at.weights, n_neurons, self._problem.n_affine)
         pruned = self.at(self.points[left])
         pruned.damping = max(self.damping, 1e-3)
         return pruned
 
-    def _first_ridge(self) -> float:
-        """Return a small ridge, in proportion to the residual of the affine term."""
-        left = self._Y
-        if self._affine.shape[1]:
-            left = left - self._affine @ np.linalg.lstsq(self._affine, left, rcond=None)[0]
-        first = FIRST_RIDGE if degree_of(self._sigma) == 1 else FIRST_RIDGE_SMOOTH
-        return first * len(left) * float(np.sqrt(np.mean(left**2)))
+    def _move(self, W: Float64) -> None:
+        """Solve for the outer weights of other inner weights."""
+        self._at = self._problem.at(W, self.ridge)
 
     def _blocks(self) -> list[slice]:
         """Return the blocks of neurons that are corrected in one system each."""
-        p = self._X1.shape[1]
-        size = max(1, self._max_block // p)
+        size = max(1, self._max_block // self.points.shape[1])
         return [slice(i, i + size) for i in range(0, self.n_neurons, size)]
-
-    def _balanced(self) -> Float64:
-        """Return inner weights scaled to `|w_j|^2 = k |c_j|^2`, if sigma is homogeneous."""
-        k = degree_of(self._sigma)
-        if k is None:
-            return self._at.W
-        W, C = self._at.W, self._at.weights[self._affine.shape[1] :]
-        inner, outer = np.linalg.norm(W, axis=1), np.linalg.norm(C, axis=1)
-        largest = outer.max(initial=0.0) or 1.0
-        ratio = np.maximum(outer, 1e-8 * largest) / np.where(inner > 0, inner, 1.0)
-        share = (np.sqrt(k) * ratio) ** (1 / (k + 1)) if k > 1 else np.sqrt(ratio)
-        return W * share[:, None]
-
-    def _solve(self, W: Float64) -> _Point:
-        """Solve for the outer weights of given inner weights."""
-        r = self._affine.shape[1]
-        Z = self._X1 @ W.T
-        F = np.empty((len(Z), r + len(W)))
-        F[:, :r] = self._affine
-        F[:, r:] = self._sigma.value(Z)
-        if self._scale is not None:
-            F[:, r:] *= self._scale
-        cholesky = self._cholesky(F)
-        weights = cho_solve((cholesky, True), F.T @ self._Y, check_finite=False)
-        residual = self._Y - F @ weights
-        size = float(np.sum(W**2) + np.sum(weights[r:] ** 2))
-        error = float(np.sum(residual**2))
-        return _Point(W, Z, F, cholesky, weights, residual, error, size)
-
-    def _cholesky(self, F: Float64, times: int = 1) -> Float64:
-        """Return the lower Cholesky factor of `times F'F` with the ridge on the neurons."""
-        M = F.T @ F
-        if times > 1:
-            M *= times
-        diagonal = np.einsum("ii->i", M)
-        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
-        diagonal[self._affine.shape[1] :] += self.ridge
-        return np.asarray(cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0])
-
-    def _set_ridge(self, ridge: float) -> None:
-        self.ridge = ridge
-        self._at = self._solve(self._at.W)
 
     def _system(self, block: slice) -> Float64:
         """Return the lower triangle of the matrix `S` of a block."""
-        at, p = self._at, self._X1.shape[1]
-        C = self._outer(block)
-        step = self._every(len(C) * p)
-        K = np.zeros((len(C) * p, len(C) * p), order="F")
-        T = np.zeros((at.F.shape[1], len(C) * p))
-        for start in range(0, len(at.Z), step * _CHUNK_ROWS):
-            rows = slice(start, start + step * _CHUNK_ROWS, step)
-            slope = self._sigma.slope(at.Z[rows, block] - EDGE)
-            B = (slope[:, :, None] * self._scaled_X1[rows, None, :]).reshape(len(slope), -1)
-            K = dsyrk(float(step), B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
-            T += step * (at.F[rows].T @ B)
-        cholesky = at.cholesky if step == 1 else self._cholesky(at.F[::step], step)
-        half = solve_triangular(cholesky, T, lower=True, check_finite=False)
-        K = dsyrk(-1.0, half.T, beta=1.0, c=K, lower=1, overwrite_c=1)
-        K *= np.repeat(np.repeat(C @ C.T, p, axis=0), p, axis=1)
-        return np.asarray(K)
-
-    def _every(self, n_weights: int) -> int:
-        """Return the step between the rows of the matrix `S`: a sample is enough for a step.
-
-        Rows in canonical order are sorted, so that evenly spaced ones represent all parts of the
-        data. The gradient and the objective are always those of all rows.
-        """
-        return max(1, len(self._Y) // max(_SYSTEM_ROWS, _ROWS_PER_WEIGHT * n_weights))
-
-    def _outer(self, block: slice) -> Float64:
-        return self._at.weights[self._affine.shape[1] :][block]
+        every = spacing(self.n_rows, self.points[block].size)
+        return system(self._problem, self._at, self.ridge, block, every)
 
     def _count(self, systems: list[Float64]) -> float:
-        """Effective number of parameters: `sum of s / (s + lam)`, plus those not penalised."""
-        r, t = self._affine.shape[1], self._Y.shape[1]
-        inner = 0.0
-        for S in systems:
-            damped = S.copy()
-            diagonal = np.einsum("ii->i", damped)
-            diagonal += self.ridge + 1e-12 * diagonal.max()
-            inner += len(S) - self.ridge * trace_of_inverse(lapack.dpotrf(damped, lower=1)[0])
-        outer = self.n_neurons - self.ridge * trace_of_inverse(self._at.cholesky, r)
-        return inner + t * (outer + r)
+        """Effective number of parameters."""
+        r, t = self._problem.n_affine, self._problem.Y.shape[1]
+        return effective_parameters(systems, self._at.cholesky, self.ridge, r, t)
 
     def _evidence(self) -> float:
-        n = self._n
-        free = max(n - self.dof, (1 - _MAX_SHARE) * n)
-        penalised = max(self.dof - self._affine.shape[1] * self._Y.shape[1], 1.0)
-        return self._noise / free * penalised / max(self._at.size, 1e-300)
+        """Ridge that follows from the rows."""
+        n_free = self._problem.n_affine * self._problem.Y.shape[1]
+        return ridge_by_evidence(self._noise, self._at.size, self._n, self.dof, n_free)
 
     @property
     def _noise(self) -> float:
@@ -399,21 +255,19 @@ class VariableProjection:
         if self._judged is None:
             return self._at.error
         shown = self._at.residual[self._judged]
-        return float(np.sum(shown**2)) * self._Y.size / max(shown.size, 1)
+        return float(np.sum(shown**2)) * self._problem.Y.size / max(shown.size, 1)
 
     def _step(self, block: slice, S: Float64) -> None:
         """Take a damped step of the inner weights of a block, if the objective decreases."""
         at = self._at
-        C, W = self._outer(block), at.W[block]
-        pull = self._sigma.slope(at.Z[:, block] - EDGE) * (at.residual @ C.T)
-        gradient = pull.T @ self._scaled_X1 - self.ridge * W
+        down = descent(self._problem, at, self.ridge, block)
         now = at.objective(self.ridge)
         for _ in range(_TRIES):
-            step = damped_step(S, gradient, self.ridge, self.damping)
+            step = damped_step(S, down, self.ridge, self.damping)
             if step is not None:
                 moved = at.W.copy()
                 moved[block] += step
-                tried = self._solve(moved)
+                tried = self._problem.at(moved, self.ridge)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
                     self.damping = max(self.damping / 4.0, 1e-7)

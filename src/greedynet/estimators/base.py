@@ -1,9 +1,9 @@
-"""The common base of the estimators: limits, progress, and storage of the path."""
+"""The common base of the estimators: held-out rows, limits, progress, storage of the path."""
 
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral, Real
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.checkpoint import (
     COORDINATES,
@@ -25,6 +25,7 @@ from greedynet.estimators.checkpoint import (
     data_described,
     described,
 )
+from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, check_reproducible
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.fitting.limits import Limits
@@ -40,7 +41,7 @@ from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
-from greedynet.support.checks import check_labels, check_matrix, check_same_length, named
+from greedynet.support.checks import named
 from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
 from greedynet.support.journal import Journal
@@ -56,6 +57,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     n_nodes: int | None
     validation_fraction: float | None
+    cv: Any
     search: Any
     max_nodes: int | None
     patience: int | None
@@ -69,6 +71,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions(set(SEARCHES)), HasMethods("begin")],
         "correct": ["boolean"],
@@ -208,50 +211,20 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         X = np.asarray(rows.X, dtype=np.float64)
         return replace(rows, X=X, columns=canonical_columns(rows))
 
-    def _checked_groups(
-        self, groups: Any, data: Rows | Blocks, validation: Rows | None
-    ) -> NDArray[Any] | None:
-        """Return the groups of the rows; raise an error where they would have no effect."""
-        if groups is None:
-            return None
-        for name, value, instead in (
-            ("n_nodes", self.n_nodes, "use max_nodes, or omit `groups`"),
-            ("X_val", validation, "validate on whole groups, and omit `groups`"),
-            ("validation_fraction", self.validation_fraction, "write cv=5"),
-        ):
-            if value is not None:
-                got = f"{name}={value}" if name != "X_val" else "`X_val`"
-                raise ValueError(
-                    f"`groups` must be passed without `{name}`, because it determines folds, got "
-                    f"it with {got}: {instead}."
-                )
-        if not isinstance(data, Rows):
-            raise ValueError(
-                f"`groups` needs all rows in memory, got {len(data):,} rows in blocks: pass "
-                "arrays, or whole groups as `X_val` and `y_val`."
-            )
-        with named("groups"):
-            labels = column_or_1d(groups)
-        check_labels(labels, "groups", what="group")
-        check_same_length(X=data.X, groups=labels)
-        return labels
-
     def _kept_in_blocks(
         self, rows: Rows | Blocks, plan: Plan, needed: dict[str, bool]
     ) -> TypeGuard[Blocks]:
         """Whether rows stay in blocks; raise an error for parameters that need all rows."""
         if isinstance(rows, Rows) or plan.sampling(rows) is None:
             return False
-        for name in (name for name, used in needed.items() if used):
-            raise ValueError(
-                f"`{name}` needs all rows in memory, got {len(rows):,} rows in blocks: omit "
-                f"`{name}`, or pass arrays; pass validation data as `X_val` and `y_val`."
-            )
+        check_in_blocks(rows, **needed)
         return True
 
     def _requested_fraction(self) -> float:
-        """Return the fraction of the rows that the parameters ask to hold out."""
-        return float(self.validation_fraction or 0.0) if self.n_nodes is None else 0.0
+        """Return the fraction of the rows that is to be held out; folds take precedence."""
+        if self.n_nodes is not None or self.cv is not None:
+            return 0.0
+        return float(self.validation_fraction or 0.0)
 
     def _default_fraction(self, rows: Rows) -> float:
         """Return the fraction of the rows to hold out by default."""
@@ -274,11 +247,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             said = {"estimator": type(self).__name__, **self._recipe, **asked}
             return {**said, "seed": str(seed), **of_data}
 
-        if self.checkpoint is not None and self.random_state is None:
-            raise ValueError(
-                "`checkpoint` needs a reproducible fit, got random_state=None, which gives a "
-                "different fit every time: write random_state=0, or any other integer."
-            )
+        check_reproducible(self.checkpoint, self.random_state)
         return checkpointed(self.checkpoint, fingerprint, self._settings.checkpoint)
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
@@ -323,50 +292,12 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     def _attributes(self, network: ShallowNetwork) -> dict[str, Any]:
         return {"network_": network, "n_nodes_": network.n_nodes}
 
-    def _limits(self, tol: float = 0.0) -> tuple[Limits, bool]:
-        """Return when to stop, and whether there is an affine term, which counts as two nodes."""
-        exact = self.n_nodes is not None
-        nodes = self.n_nodes or self.max_nodes or self._most_nodes
-        if exact and self.max_nodes is not None and self.max_nodes < nodes:
-            raise ValueError(
-                f"`n_nodes` must be at most `max_nodes`, got n_nodes={self.n_nodes} and "
-                f"max_nodes={self.max_nodes}: pass only one of them."
-            )
-        linear_term = bool(self.linear_term)
-        if linear_term and nodes < 2:
-            name = "n_nodes" if exact else "max_nodes"
-            raise ValueError(
-                f"`{name}` must be at least 2 with an affine term, which counts as two nodes, got "
-                f"{nodes}: write `linear_term=False`."
-            )
-        neurons = nodes - 2 if linear_term else nodes
-        # A requested number is reached irrespective of the error, unless that is only rounding.
-        return Limits(neurons, 0.0 if exact else tol, None if exact else self.patience, exact), (
-            linear_term
+    def _limits(self, tol: float = 0.0) -> Limits:
+        """Return when to stop."""
+        neurons = check_n_neurons(
+            self.n_nodes, self.max_nodes, self._most_nodes, bool(self.linear_term)
         )
-
-    def _check_search(self, search: Any, **changed: bool) -> None:
-        """Raise an error for a class, and for parameters of the dictionary if there is none."""
-        if isinstance(search, type):
-            raise TypeError(
-                f"`search` must be an object, got the class {search.__name__}: write "
-                f"search={search.__name__}()."
-            )
-        if search == "dictionary":
-            return
-        for name in (name for name, used in changed.items() if used):
-            raise ValueError(
-                f"`{name}` requires a dictionary of sampled points, got it with "
-                f'search={search!r}: write search="dictionary", or omit `{name}`.'
-            )
-
-    def _check_points(self, n_features: int) -> Float64 | None:
-        if self.points is None:
-            return None
-        points = check_matrix(self.points, "points")
-        if points.shape[1] != n_features + 1:
-            raise ValueError(
-                f"`points` must have {n_features + 1} columns, {n_features} weights and the bias "
-                f"last, got {points.shape[1]}."
-            )
-        return points
+        if self.n_nodes is not None:
+            # A requested number is reached irrespective of the error, unless that is only rounding.
+            return Limits(neurons, exact=True)
+        return Limits(neurons, tol, self.patience)

@@ -3,26 +3,22 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.estimators.inputs import (
-    all_or_nothing,
-    class_rows,
-    class_validation_rows,
-)
+from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
+from greedynet.estimators.parameters import check_groups, check_points, check_search
 from greedynet.fitting.construct import construct, cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
-from greedynet.losses.logistic import probabilities
+from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.rows.blocks import Blocks, in_memory
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, folds_of
@@ -143,7 +139,6 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     _recipe: ClassVar[dict[str, str]] = {"folds": "with networks of their own"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -245,7 +240,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             )
             seed = self._seed()
             plan = self._plan(given, seed)
-            labels = self._checked_groups(groups, given, validation)
+            labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = self.cv is not None or labels is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds)
             folds = self._folds(given, seed, labels) if by_folds and validation is None else []
@@ -312,10 +307,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         log_p : ndarray of shape (n_samples, n_classes)
         """
         logits = self._outputs(X)
-        if logits.ndim == 1:
-            return -np.logaddexp(0.0, np.column_stack([logits, -logits]))
-        shifted = logits - logits.max(axis=1, keepdims=True)
-        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+        return log_probabilities(logits.reshape(len(logits), -1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with the largest probability.
@@ -340,23 +332,19 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         rows, merged_up_to = in_memory(data), self._settings.merged_up_to
         return folds_of(rows, self.cv, seed, merged_up_to, groups, stratified=True)
 
-    def _requested_fraction(self) -> float:
-        """Return the requested fraction of held-out rows; folds take precedence."""
-        return super()._requested_fraction() if self.cv is None else 0.0
-
     def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
-        limits, linear_term = self._limits()
-        self._check_search(
+        limits = self._limits()
+        check_search(
             self.search, points=self.points is not None, n_points=self.n_points is not None
         )
         return Plan(
             limits=limits,
             search=self.search,
             correct=bool(self.correct),
-            points=self._check_points(rows.n_features),
+            points=check_points(self.points, rows.n_features),
             n_points=self.n_points,
             min_active=self.min_active,
-            linear_term=linear_term,
+            linear_term=bool(self.linear_term),
             alpha=None if self.alpha == "auto" else float(self.alpha),
             gcv=self.validation_fraction is None and self.n_nodes is None,
             activation=get_activation(self.activation),

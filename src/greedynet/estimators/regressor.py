@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
+from greedynet.estimators.parameters import check_groups, check_loss, check_points, check_search
 from greedynet.fitting.judgement import judged
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName, TrainingData
@@ -176,7 +177,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "tol": [Interval(Real, 0, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "rule": [StrOptions(set(RULES))],
         "weakness": [Interval(Real, 0, 1, closed="right")],
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
@@ -293,7 +293,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             seed = self._seed()
             plan = self._plan(given, seed, one_output)
             objective = objective_of(plan.loss)
-            labels = self._checked_groups(groups, given, validation)
+            labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None
             refined = self.refine is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds, refine=refined)
@@ -376,10 +376,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         rows = self._in_memory(data)
         return folds_of(rows, self.cv, seed, self._settings.merged_up_to, groups)
 
-    def _requested_fraction(self) -> float:
-        """Return the requested fraction of held-out rows; folds take precedence."""
-        return super()._requested_fraction() if self.cv is None else 0.0
-
     def _default_fraction(self, rows: Rows) -> float:
         """Return the fraction of the rows to hold out by default: nonzero for large data."""
         said = (self.n_nodes, self.cv, self.validation_fraction)
@@ -391,9 +387,9 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         n_features = rows.n_features
         if self.reduction is not None:
             check_dimension(n_features)
-        limits, linear_term = self._limits(float(self.tol))
+        limits = self._limits(float(self.tol))
         activation = get_activation(self.activation)
-        self._check_search(
+        check_search(
             self.search,
             points=self.points is not None,
             n_points=self.n_points is not None,
@@ -402,7 +398,13 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             rule=self.rule != "ols",
         )
         loss = get_loss(self.loss, self.quantile)
-        self._check_loss(loss)
+        check_loss(
+            loss,
+            self.loss,
+            alpha=self.alpha not in ("auto", 0),
+            weakness=self.weakness != 1.0,
+            refine=self.refine is not None,
+        )
         correct = bool(self.correct) and self.search != "dictionary"
         if correct and is_squared(loss):
             # The same norm in another form; the correction of least squares is the best.
@@ -411,13 +413,13 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             limits=limits,
             search=self.search,
             correct=correct and self._is_correctable(loss, rows.n_outputs),
-            points=self._check_points(n_features),
+            points=check_points(self.points, n_features),
             n_points=self.n_points,
             min_active=self.min_active,
             rule=self.rule,
             weakness=float(self.weakness),
             reduction=THRESHOLD if self.reduction == "ridgelet" else self.reduction,
-            linear_term=linear_term,
+            linear_term=bool(self.linear_term),
             alpha=None if self.alpha == "auto" else float(self.alpha),
             gcv=self.n_nodes is None and (self.validation_fraction is None or self.cv is not None),
             activation=activation,
@@ -442,15 +444,3 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
             )
             return False
         return True
-
-    def _check_loss(self, loss: Loss) -> None:
-        """Raise an error for parameters that require the squared loss."""
-        changed = {
-            "alpha": self.alpha not in ("auto", 0),
-            "weakness": self.weakness != 1.0,
-            "refine": self.refine is not None,
-        }
-        for name in (name for name, used in changed.items() if used and loss != Squared()):
-            raise ValueError(
-                f'`{name}` requires loss="squared", got it with loss={self.loss!r}: omit `{name}`.'
-            )

@@ -31,6 +31,14 @@ def probabilities(logits: Float64) -> Float64:
     return np.asarray(E / E.sum(axis=1, keepdims=True))
 
 
+def log_probabilities(logits: Float64) -> Float64:
+    """Return the logarithms of `probabilities`, which are finite where those are 0 by rounding."""
+    if logits.shape[1] == 1:
+        return -np.logaddexp(0.0, np.hstack([logits, -logits]))
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
 def losses_and_residual(logits: Float64, Y: Float64) -> tuple[Float64, Float64]:
     """Return the loss of every row and the working residual `y - p`.
 

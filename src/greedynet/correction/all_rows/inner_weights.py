@@ -7,7 +7,7 @@ them:
     F'F, F'Y                                             outer weights and objective at `W`,
     sum_i sigma'(W x_i) o (C r_i) x_i',  r = Y - F c     the gradient there.
 
-The Gauss-Newton matrix `S` (see `variable_projection`) remains that of the sample: it only affects
+The Gauss-Newton matrix `S` (see `gauss_newton`) remains that of the sample: it only affects
 the direction of the step. A step is accepted if the objective over all rows decreases, so it takes
 one pass to try and one for the next gradient. For more than a few million rows, a sample of a
 million replaces them.
@@ -20,7 +20,8 @@ import numpy as np
 from greedynet.activations import Activation
 from greedynet.correction.all_rows.products import Gram, OnNeurons
 from greedynet.correction.all_rows.sums import Sums
-from greedynet.correction.variable_projection import EDGE, VariableProjection
+from greedynet.correction.gauss_newton import EDGE
+from greedynet.correction.variable_projection import VariableProjection
 from greedynet.linalg.cholesky import damped_step
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows

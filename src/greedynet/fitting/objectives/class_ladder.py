@@ -3,21 +3,17 @@
     shares of the classes  ->  logistic regression  ->  networks of several ridges and widths
 
 Every fold scales its own training rows and grows its own network on them, so that no candidate has
-seen the rows that judge it. The logits of the three rungs are then blended,
-
-    f = (1 - a - b) f_shares + a f_line + b f_network,        a, b >= 0,  a + b <= 1,
-
-with the weights that are best on the held-out rows: a blend is a network of the same form, and with
-few rows it is better than any of its parts. A rung that hardly helps is left out.
+seen the rows that judge it. The logits of the three rungs are then blended (`class_blend.py`): a
+blend is a network of the same form, and with few rows it is better than any of its parts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from greedynet.correction.log_loss_descent import Weights
-from greedynet.fitting.objective import Decision
+from greedynet.fitting.objectives.class_blend import Rung, best_blend, shares_weights
+from greedynet.fitting.objectives.class_held_out import HeldOut
 from greedynet.fitting.objectives.trials import (
     Part,
     Trials,
@@ -26,96 +22,7 @@ from greedynet.fitting.objectives.trials import (
     ridges_for,
 )
 from greedynet.fitting.settings import LogisticSettings
-from greedynet.losses.logistic import losses_and_residual
-from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
-
-
-@dataclass(frozen=True)
-class Rung(Decision):
-    """The decision of a ladder.
-
-    Attributes
-    ----------
-    line_ridge, ridge : float
-        Ridges of the logistic regression and of the network.
-    line, network : float
-        Weights `a` and `b` of the blend.
-    widths : tuple of int
-        Numbers of neurons to which the network is pruned, one after the other.
-    expected : float or None
-        Mean log-loss of the held-out rows.
-    """
-
-    line_ridge: float = 0.0
-    ridge: float = 0.0
-    line: float = 0.0
-    network: float = 1.0
-    widths: tuple[int, ...] = ()
-    expected: float | None = None
-
-
-class HeldOut:
-    """The held-out rows of all folds, and the losses of candidates on them.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-    repeats : float
-        How often a row is held out, on average: its losses are not independent.
-    """
-
-    def __init__(self, parts: Sequence[Part], repeats: float = 1.0) -> None:
-        self.Y = np.concatenate([part.held.Y for part in parts])
-        weights = [
-            np.ones(len(part.held)) if part.held.weights is None else part.held.weights
-            for part in parts
-        ]
-        self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
-        self._repeats = max(1.0, repeats)
-
-    def losses(self, logits: Float64) -> Float64:
-        """Return the loss of every held-out row."""
-        return losses_and_residual(logits, self.Y)[0]
-
-    def mean(self, losses: Float64) -> float:
-        """Return the mean of losses."""
-        return float(self._weights @ losses)
-
-    def prudent(self, logits: Float64) -> float:
-        """Return the mean loss with half a row more, of another class than its label says.
-
-        Few rows without an error do not show that there are none (Jeffreys' prior of a share).
-        """
-        losses = self.losses(logits)
-        others = losses_and_residual(logits, (1 - self.Y) / max(1, self.Y.shape[1] - 1))[0]
-        n = len(losses) / self._repeats
-        return (n * self.mean(losses) + 0.5 * self.mean(others)) / (n + 0.5)
-
-    def excess(self, losses: Float64, others: Float64) -> tuple[float, float]:
-        """Return by how much losses exceed others on average, and the standard error of that."""
-        more = losses - others
-        mean = self.mean(more)
-        spread = float(np.sqrt(self._repeats * np.sum((self._weights * (more - mean)) ** 2)))
-        return mean, spread
-
-
-def shares_weights(rows: Rows) -> Weights:
-    """Return the network whose logits are those of the class shares."""
-    shares = np.average(rows.Y, axis=0, weights=rows.weights)
-    # Half a row of an absent class keeps its logit finite.
-    shares = np.clip(shares, 0.5 / len(rows), 1 - 0.5 / len(rows))
-    constant = np.log(shares / (1 - shares)) if len(shares) == 1 else np.log(shares)
-    L = np.zeros((rows.n_features + 1, len(shares)))
-    L[-1] = constant - (0.0 if len(shares) == 1 else constant.mean())
-    return Weights(np.zeros((0, rows.n_features + 1)), np.zeros((0, len(shares))), L)
-
-
-def blended(shares: Weights, line: Weights, network: Weights, rung: Rung) -> Weights:
-    """Return the blend of three networks, of which only the last has neurons."""
-    rest = 1.0 - rung.line - rung.network
-    L = rest * shares.L + rung.line * line.L + rung.network * network.L
-    return Weights(network.W, rung.network * network.C, L)
 
 
 class Ladder:
@@ -149,12 +56,27 @@ class Ladder:
 
     def decided(self) -> Rung:
         """Return the best blend, with the simplest rungs that are as good."""
-        if not self._plan.linear_term or self._plan.limits.exact:
+        plan, settings = self._plan, self._settings
+        if not plan.linear_term or plan.limits.exact:
             return self._network_only()
         shares = self._logits([shares_weights(part.train) for part in self._parts])
         line_ridge, line = self._best_line()
         network, ridge, widths = self._best_network(shares, line)
-        return self._blend(shares, line, network, line_ridge, ridge, widths)
+        # For a given ridge, the weight is all on one of them.
+        n_steps = settings.n_blends if plan.alpha is None else 1
+        a, b, expected = best_blend(self._held, shares, line, network, n_steps, settings.near_tie)
+        is_straight = b == 0 or 0 in widths
+        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected)
+
+    def _network_only(self) -> Rung:
+        """Return the best ridge of networks that are neither blended nor replaced."""
+        first = self._parts[: self._settings.n_first_folds]
+        ridge, networks = self._ridge_of(self._on_all(self._explored(first)))
+        logits, widths = self._logits(networks), tuple[int, ...]()
+        if not self._plan.limits.exact:
+            logits, ridge, widths = self._narrowed(ridge, networks)
+        expected = self._held.prudent(logits)
+        return Rung(None, ridge=ridge, widths=widths, expected=expected)
 
     def loss_of_line(self, ridge: float) -> float:
         """Return the held-out loss of logistic regressions with a given ridge."""
@@ -301,54 +223,3 @@ class Ladder:
             else:
                 worse += 1
         return best, ridge, tuple(widths[:kept])
-
-    # The choice.
-
-    def _network_only(self) -> Rung:
-        """Return the best ridge of networks that are neither blended nor replaced."""
-        first = self._parts[: self._settings.n_first_folds]
-        ridge, networks = self._ridge_of(self._on_all(self._explored(first)))
-        logits, widths = self._logits(networks), tuple[int, ...]()
-        if not self._plan.limits.exact:
-            logits, ridge, widths = self._narrowed(ridge, networks)
-        expected = self._held.prudent(logits)
-        return Rung(None, ridge=ridge, widths=widths, expected=expected)
-
-    def _blend(
-        self,
-        shares: Float64,
-        line: Float64,
-        network: Float64 | None,
-        line_ridge: float,
-        ridge: float,
-        widths: tuple[int, ...],
-    ) -> Rung:
-        """Return the simplest blend that is nearly as good as the best."""
-        held, other = self._held, shares if network is None else network
-
-        def logits(weights: tuple[float, float]) -> Float64:
-            a, b = weights
-            return np.asarray(shares + a * (line - shares) + b * (other - shares))
-
-        n_rungs = 2 if network is None else 3
-        best = [
-            min(self._weights(rungs), key=lambda weights: held.prudent(logits(weights)))
-            for rungs in range(n_rungs)
-        ]
-        lowest = held.losses(logits(best[-1]))
-
-        def is_as_good(weights: tuple[float, float]) -> bool:
-            more, spread = held.excess(held.losses(logits(weights)), lowest)
-            return more <= self._settings.near_tie * spread
-
-        a, b = next(weights for weights in best if is_as_good(weights))
-        expected = held.prudent(logits((a, b)))
-        is_straight = b == 0 or 0 in widths
-        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected)
-
-    def _weights(self, rungs: int) -> list[tuple[float, float]]:
-        """Return the weights `a`, `b` to try: a grid, or only whole ones for a given ridge."""
-        n = self._settings.n_blends if self._plan.alpha is None else 1
-        pairs = [(i / n, j / n) for j in range(n + 1) for i in range(n + 1 - j)]
-        most = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)][rungs]
-        return [(a, b) for a, b in pairs if a <= most[0] and b <= most[1]]

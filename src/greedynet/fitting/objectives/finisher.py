@@ -14,8 +14,9 @@ import numpy as np
 from greedynet.activations import degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
 from greedynet.correction.all_rows.passes import Passes
+from greedynet.correction.evidence import gcv
 from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
-from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection, gcv
+from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import best_width
 from greedynet.fitting.problem import Problem

@@ -15,7 +15,8 @@ from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
 from greedynet.fitting.objective import Decision, Finished, Objective
-from greedynet.fitting.objectives.class_ladder import Ladder, Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_blend import Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_ladder import Ladder
 from greedynet.fitting.objectives.class_stages import grown_weights, staged_weights
 from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData

@@ -1,0 +1,73 @@
+"""What the rows say about the ridge, and about the error on new rows.
+
+The effective number of parameters `gamma` is the sum of `s / (s + lam)` over the eigenvalues `s` of
+the matrices of the penalised weights, plus the number of those that are not penalised. Then
+
+    lam = sigma^2 gamma_penalised / (||W||^2 + ||c||^2),    sigma^2 = E / (n - gamma)
+
+is the ridge of MacKay's evidence, and networks are compared by generalised cross-validation.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import lapack
+
+from greedynet.linalg.cholesky import trace_of_inverse
+from greedynet.support.types import Float64
+
+# With more effective parameters than this fraction of the data, noise cannot be estimated.
+_MAX_SHARE = 0.95
+
+
+def gcv(error: float, n: float, gamma: float) -> float:
+    """Generalised cross-validation, `(E / n) / (1 - gamma / n)^2`."""
+    return error / n / (1.0 - min(_MAX_SHARE, gamma / n)) ** 2
+
+
+def effective_parameters(
+    systems: Sequence[Float64], cholesky: Float64, ridge: float, n_affine: int, n_outputs: int
+) -> float:
+    """Return `gamma`, of inner and outer weights.
+
+    Parameters
+    ----------
+    systems : sequence of ndarray
+        Lower triangles of the matrices `S` of blocks of inner weights.
+    cholesky : ndarray of shape (n_affine + k, n_affine + k)
+        Lower Cholesky factor of `F'F` with the ridge on the neurons.
+    ridge : float
+    n_affine : int
+        Number of affine columns, which come first and are not penalised.
+    n_outputs : int
+    """
+    inner = 0.0
+    for S in systems:
+        damped = S.copy()
+        diagonal = np.einsum("ii->i", damped)
+        diagonal += ridge + 1e-12 * diagonal.max()
+        inner += len(S) - ridge * trace_of_inverse(lapack.dpotrf(damped, lower=1)[0])
+    n_neurons = len(cholesky) - n_affine
+    outer = n_neurons - ridge * trace_of_inverse(cholesky, n_affine)
+    return inner + n_outputs * (outer + n_affine)
+
+
+def ridge_by_evidence(error: float, size: float, n: float, gamma: float, n_free: int) -> float:
+    """Return the `lam` of the evidence.
+
+    Parameters
+    ----------
+    error : float
+        Squared error `E`.
+    size : float
+        Sum of the squared weights that are penalised.
+    n : float
+        Number of outputs of independent rows.
+    gamma : float
+        Effective number of parameters.
+    n_free : int
+        Number of parameters that are not penalised.
+    """
+    left = max(n - gamma, (1 - _MAX_SHARE) * n)
+    penalised = max(gamma - n_free, 1.0)
+    return error / left * penalised / max(size, 1e-300)

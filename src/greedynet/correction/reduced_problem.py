@@ -1,0 +1,149 @@
+"""`ReducedProblem`: least squares as a function of the inner weights, the outer ones eliminated.
+
+With `F = [A, sigma(X1 W')]`, where `A` are the affine columns, the outer weights that minimise
+
+    || y - F [a; c] ||^2 + lam (||W||^2 + ||c||^2)
+
+for given `W` are those of a ridge regression, in which the affine weights `a` are not penalised.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from greedynet.activations import Activation, degree_of
+from greedynet.rows.rows import Rows
+from greedynet.support.types import Float64
+
+_FIRST_RIDGE = 1e-6
+# Smooth neurons represent functions by differences: large weights do not indicate noise.
+_FIRST_RIDGE_SMOOTH = 1e-10
+_JITTER = 1e-12
+
+
+@dataclass(eq=False)
+class Point:
+    """Inner weights with all quantities that follow from them at a given ridge.
+
+    Attributes
+    ----------
+    W : ndarray of shape (k, d + 1)
+        Inner weights, bias last.
+    Z : ndarray of shape (n_rows, k)
+        Values before the activation.
+    F : ndarray of shape (n_rows, n_affine + k)
+        Affine columns and those of the neurons, sample weights included.
+    cholesky : ndarray of shape (n_affine + k, n_affine + k)
+        Lower Cholesky factor of `F'F` with the ridge on the neurons.
+    weights : ndarray of shape (n_affine + k, n_outputs)
+        Weights of the affine columns, then of the neurons.
+    residual : ndarray of shape (n_rows, n_outputs)
+    error, size : float
+        Sums of the squared residual and of the squared weights that are penalised.
+    """
+
+    W: Float64
+    Z: Float64
+    F: Float64
+    cholesky: Float64
+    weights: Float64
+    residual: Float64
+    error: float
+    size: float
+
+    @property
+    def columns(self) -> Float64:
+        """The columns of the neurons."""
+        return self.F[:, self.F.shape[1] - len(self.W) :]
+
+    @property
+    def outer(self) -> Float64:
+        """Weights of the neurons."""
+        return self.weights[len(self.weights) - len(self.W) :]
+
+    def objective(self, ridge: float) -> float:
+        """Return the penalised squared error."""
+        return self.error + ridge * self.size
+
+
+class ReducedProblem:
+    """Scaled rows and an activation: everything but the inner weights and the ridge.
+
+    Parameters
+    ----------
+    rows : Rows
+        Scaled training rows.
+    affine : ndarray of shape (n_rows, n_affine)
+        Affine columns, sample weights included; they are not penalised.
+    activation : Activation
+        The `sigma`.
+
+    Attributes
+    ----------
+    affine, activation
+        As given.
+    scaled_X1 : ndarray of shape (n_rows, d + 1)
+        Inputs and a column of ones, sample weights included.
+    Y : ndarray of shape (n_rows, n_outputs)
+        Outputs, sample weights included.
+    """
+
+    def __init__(self, rows: Rows, affine: Float64, activation: Activation) -> None:
+        self.affine, self.activation = affine, activation
+        self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
+        scale = rows.row_scale
+        self._scale = None if scale is None else scale[:, None]
+        self.scaled_X1 = self._X1 if self._scale is None else self._X1 * self._scale
+        self.Y = rows.weighted(rows.Y)
+
+    @property
+    def n_affine(self) -> int:
+        """Number of affine columns."""
+        return self.affine.shape[1]
+
+    @property
+    def first_ridge(self) -> float:
+        """A small ridge, in proportion to the residual of the affine term."""
+        left = self.Y
+        if self.n_affine:
+            left = left - self.affine @ np.linalg.lstsq(self.affine, left, rcond=None)[0]
+        first = _FIRST_RIDGE if degree_of(self.activation) == 1 else _FIRST_RIDGE_SMOOTH
+        return first * len(left) * float(np.sqrt(np.mean(left**2)))
+
+    def at(self, W: Float64, ridge: float) -> Point:
+        """Solve for the outer weights of given inner weights."""
+        r = self.n_affine
+        Z = self._X1 @ W.T
+        F = np.empty((len(Z), r + len(W)))
+        F[:, :r] = self.affine
+        F[:, r:] = self.activation.value(Z)
+        if self._scale is not None:
+            F[:, r:] *= self._scale
+        cholesky = self.cholesky(F, ridge)
+        weights = cho_solve((cholesky, True), F.T @ self.Y, check_finite=False)
+        residual = self.Y - F @ weights
+        size = float(np.sum(W**2) + np.sum(weights[r:] ** 2))
+        error = float(np.sum(residual**2))
+        return Point(W, Z, F, cholesky, weights, residual, error, size)
+
+    def cholesky(self, F: Float64, ridge: float, times: int = 1) -> Float64:
+        """Return the lower Cholesky factor of `times F'F` with the ridge on the neurons."""
+        M = F.T @ F
+        if times > 1:
+            M *= times
+        diagonal = np.einsum("ii->i", M)
+        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
+        diagonal[self.n_affine :] += ridge
+        return np.asarray(cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0])
+
+    def balanced(self, at: Point) -> Float64:
+        """Return inner weights scaled to `|w_j|^2 = k |c_j|^2`, if sigma is homogeneous."""
+        k = degree_of(self.activation)
+        if k is None:
+            return at.W
+        inner, outer = np.linalg.norm(at.W, axis=1), np.linalg.norm(at.outer, axis=1)
+        largest = outer.max(initial=0.0) or 1.0
+        ratio = np.maximum(outer, 1e-8 * largest) / np.where(inner > 0, inner, 1.0)
+        share = (np.sqrt(k) * ratio) ** (1 / (k + 1)) if k > 1 else np.sqrt(ratio)
+        return at.W * share[:, None]

@@ -1,0 +1,154 @@
+"""Checks of parameters that depend on each other or on the data.
+
+scikit-learn checks each parameter on its own (`_parameter_constraints`). Here an error says which
+parameters do not go together, and what to write instead.
+"""
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
+
+from greedynet.losses import Loss, Squared
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
+from greedynet.support.checks import check_labels, check_matrix, check_same_length, named
+from greedynet.support.types import Float64
+
+
+def check_n_neurons(
+    n_nodes: int | None, max_nodes: int | None, most_nodes: int, linear_term: bool
+) -> int:
+    """Return the maximum number of neurons; an affine term counts as two nodes.
+
+    Parameters
+    ----------
+    n_nodes, max_nodes : int or None
+    most_nodes : int
+        Maximum number of nodes by default.
+    linear_term : bool
+    """
+    nodes = n_nodes or max_nodes or most_nodes
+    if n_nodes is not None and max_nodes is not None and max_nodes < nodes:
+        raise ValueError(
+            f"`n_nodes` must be at most `max_nodes`, got n_nodes={n_nodes} and "
+            f"max_nodes={max_nodes}: pass only one of them."
+        )
+    if linear_term and nodes < 2:
+        name = "max_nodes" if n_nodes is None else "n_nodes"
+        raise ValueError(
+            f"`{name}` must be at least 2 with an affine term, which counts as two nodes, got "
+            f"{nodes}: write `linear_term=False`."
+        )
+    return nodes - 2 if linear_term else nodes
+
+
+def check_search(search: Any, **changed: bool) -> None:
+    """Raise an error for a class, and for parameters of the dictionary if there is none.
+
+    Parameters
+    ----------
+    search : str or SearchFactory
+    **changed
+        Parameters of the dictionary, and whether they differ from their defaults.
+    """
+    if isinstance(search, type):
+        raise TypeError(
+            f"`search` must be an object, got the class {search.__name__}: write "
+            f"search={search.__name__}()."
+        )
+    if search == "dictionary":
+        return
+    for name in (name for name, used in changed.items() if used):
+        raise ValueError(
+            f"`{name}` requires a dictionary of sampled points, got it with "
+            f'search={search!r}: write search="dictionary", or omit `{name}`.'
+        )
+
+
+def check_points(points: ArrayLike | None, n_features: int) -> Float64 | None:
+    """Return the points of the dictionary, or None if they are to be sampled."""
+    if points is None:
+        return None
+    checked = check_matrix(points, "points")
+    if checked.shape[1] != n_features + 1:
+        raise ValueError(
+            f"`points` must have {n_features + 1} columns, {n_features} weights and the bias "
+            f"last, got {checked.shape[1]}."
+        )
+    return checked
+
+
+def check_loss(loss: Loss, given: Any, **changed: bool) -> None:
+    """Raise an error for parameters that require the squared loss.
+
+    Parameters
+    ----------
+    loss : Loss
+    given : str, float or Loss
+        The parameter `loss`.
+    **changed
+        Parameters of the squared loss, and whether they differ from their defaults.
+    """
+    for name in (name for name, used in changed.items() if used and loss != Squared()):
+        raise ValueError(
+            f'`{name}` requires loss="squared", got it with loss={given!r}: omit `{name}`.'
+        )
+
+
+def check_groups(
+    groups: Any,
+    data: Rows | Blocks,
+    validation: Rows | None,
+    n_nodes: int | None,
+    validation_fraction: float | None,
+) -> NDArray[Any] | None:
+    """Return the groups of the rows; raise an error where they would have no effect."""
+    if groups is None:
+        return None
+    for name, value, instead in (
+        ("n_nodes", n_nodes, "use max_nodes, or omit `groups`"),
+        ("X_val", validation, "validate on whole groups, and omit `groups`"),
+        ("validation_fraction", validation_fraction, "write cv=5"),
+    ):
+        if value is not None:
+            got = f"{name}={value}" if name != "X_val" else "`X_val`"
+            raise ValueError(
+                f"`groups` must be passed without `{name}`, because it determines folds, got "
+                f"it with {got}: {instead}."
+            )
+    if not isinstance(data, Rows):
+        raise ValueError(
+            f"`groups` needs all rows in memory, got {len(data):,} rows in blocks: pass "
+            "arrays, or whole groups as `X_val` and `y_val`."
+        )
+    with named("groups"):
+        labels = column_or_1d(groups)
+    check_labels(labels, "groups", what="group")
+    check_same_length(X=data.X, groups=labels)
+    return labels
+
+
+def check_in_blocks(data: Blocks, **needed: bool) -> None:
+    """Raise an error for parameters that need all rows in memory.
+
+    Parameters
+    ----------
+    data : Blocks
+    **needed
+        Such parameters, and whether they are used.
+    """
+    for name in (name for name, used in needed.items() if used):
+        raise ValueError(
+            f"`{name}` needs all rows in memory, got {len(data):,} rows in blocks: omit "
+            f"`{name}`, or pass arrays; pass validation data as `X_val` and `y_val`."
+        )
+
+
+def check_reproducible(checkpoint: Any, random_state: Any) -> None:
+    """Raise an error for a checkpoint of a fit that could not be repeated."""
+    if checkpoint is not None and random_state is None:
+        raise ValueError(
+            "`checkpoint` needs a reproducible fit, got random_state=None, which gives a "
+            "different fit every time: write random_state=0, or any other integer."
+        )

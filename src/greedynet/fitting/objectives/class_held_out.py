@@ -1,0 +1,54 @@
+"""`HeldOut`: the rows on which candidates of a classifier are compared, and their losses."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from greedynet.fitting.objectives.trials import Part
+from greedynet.losses.logistic import losses_and_residual
+from greedynet.support.types import Float64
+
+
+class HeldOut:
+    """The held-out rows of all folds, and the losses of candidates on them.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    repeats : float
+        How often a row is held out, on average: its losses are not independent.
+    """
+
+    def __init__(self, parts: Sequence[Part], repeats: float = 1.0) -> None:
+        self.Y = np.concatenate([part.held.Y for part in parts])
+        weights = [
+            np.ones(len(part.held)) if part.held.weights is None else part.held.weights
+            for part in parts
+        ]
+        self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
+        self._repeats = max(1.0, repeats)
+
+    def losses(self, logits: Float64) -> Float64:
+        """Return the loss of every held-out row."""
+        return losses_and_residual(logits, self.Y)[0]
+
+    def mean(self, losses: Float64) -> float:
+        """Return the mean of losses."""
+        return float(self._weights @ losses)
+
+    def prudent(self, logits: Float64) -> float:
+        """Return the mean loss with half a row more, of another class than its label says.
+
+        Few rows without an error do not show that there are none (Jeffreys' prior of a share).
+        """
+        losses = self.losses(logits)
+        others = losses_and_residual(logits, (1 - self.Y) / max(1, self.Y.shape[1] - 1))[0]
+        n = len(losses) / self._repeats
+        return (n * self.mean(losses) + 0.5 * self.mean(others)) / (n + 0.5)
+
+    def excess(self, losses: Float64, others: Float64) -> tuple[float, float]:
+        """Return by how much losses exceed others on average, and the standard error of that."""
+        more = losses - others
+        mean = self.mean(more)
+        spread = float(np.sqrt(self._repeats * np.sum((self._weights * (more - mean)) ** 2)))
+        return mean, spread
