@@ -182,7 +182,7 @@ INTERRUPTED = {
     "again and again": ((2, 7, 12, 14, 15), R, X, CLEAN, {"max_nodes": 12}),
     "as grown": ((3, 6), R, X, NOISY, {"max_nodes": 12, "correct": False}),
     "dictionary": ((3,), R, X, NOISY, {"search": "dictionary", "n_points": 400, "n_nodes": 9}),
-    "absolute": ((3, 9, 18), R, X, NOISY, {"loss": "absolute", "max_nodes": 8}),
+    "absolute": ((3, 6, 9), R, X, NOISY, {"loss": "absolute", "max_nodes": 8}),
     "classes": ((3, 7, 9), C, X, TEXT, {"max_nodes": 6}),
     "cv": ((4,), R, X, NOISY, {"cv": 3, "max_nodes": 10}),
     "blocks": ((3, 8), R, BLOCKS, None, {"max_nodes": 8, "new": MANY}),

@@ -97,6 +97,7 @@ def test_units_are_nothing(name):
         pytest.param({}, marks=pytest.mark.slow),
         {"validation_fraction": 0.3},
         {"correct": False},
+        {"cv": 3},
     ],
 )
 def test_a_classifier_too(parameters):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -38,7 +38,7 @@ from greedynet.model.path import SelectionPath
 from greedynet.rows.blocks import Blocks, gives_blocks, in_memory, input_blocks, parquet_inputs
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import canonical_columns
-from greedynet.rows.splitting import hold_out
+from greedynet.rows.splitting import Split, folds_of, hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.support.checks import named
@@ -210,6 +210,13 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             return rows
         X = np.asarray(rows.X, dtype=np.float64)
         return replace(rows, X=X, columns=canonical_columns(rows))
+
+    def _folds(
+        self, data: Rows | Blocks, seed: int, groups: NDArray[Any] | None = None
+    ) -> list[Split]:
+        """Return the folds of `cv`, by which the network is chosen."""
+        rows, merged_up_to = self._in_memory(data), self._settings.merged_up_to
+        return folds_of(rows, self.cv, seed, merged_up_to, groups, stratified=self._stratified)
 
     def _kept_in_blocks(
         self, rows: Rows | Blocks, plan: Plan, needed: dict[str, bool]

@@ -19,9 +19,8 @@ from greedynet.fitting.construct import construct, cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
-from greedynet.rows.blocks import Blocks, in_memory
+from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import Split, folds_of
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
@@ -324,13 +323,6 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         logits = self._outputs(X)
         best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
         return np.asarray(self.classes_[best])
-
-    def _folds(
-        self, data: Rows | Blocks, seed: int, groups: NDArray[Any] | None = None
-    ) -> list[Split]:
-        """Return the folds by which ridge and width are chosen."""
-        rows, merged_up_to = in_memory(data), self._settings.merged_up_to
-        return folds_of(rows, self.cv, seed, merged_up_to, groups, stratified=True)
 
     def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
         limits = self._limits()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
@@ -23,7 +23,7 @@ from greedynet.fitting.plan import Plan, SearchName, TrainingData
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import Split, folds_of, repeated_folds, with_copies
+from greedynet.rows.splitting import Split, repeated_folds, with_copies
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import RULES, Rule, SearchFactory
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
@@ -368,13 +368,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         of_classes = self._settings.fit.logistic.folds
         n_folds = settings.n_folds_of(round(with_copies(rows, of_classes).n_independent))
         return repeated_folds(rows, seed, settings.n_folds, n_folds, of_classes)
-
-    def _folds(
-        self, data: Rows | Blocks, seed: int, groups: NDArray[Any] | None = None
-    ) -> list[Split]:
-        """Return the folds by which the width is chosen."""
-        rows = self._in_memory(data)
-        return folds_of(rows, self.cv, seed, self._settings.merged_up_to, groups)
 
     def _default_fraction(self, rows: Rows) -> float:
         """Return the fraction of the rows to hold out by default: nonzero for large data."""
