@@ -129,7 +129,7 @@ def scan_cost():
         scan.measure(values, order, weights, outside)
         found = (weights, residual, outside, 10, 0.0, 1e-5, scores, thresholds)
         look = best_of(lambda v, o, f: scan.best_thresholds(v, o, *f), values, order, found)
-        take = best_of(scan.take_off, values, order, column / 1e3, outside)
+        take = best_of(scan.take_off, values, order, column.T / 1e3, 1, outside)
         look, take = (1e9 * seconds / (2 * m * n) for seconds in (look, take))
         print(f"{n:>10}{look:>10.2f}{take:>10.2f}{look + take:>10.2f}")
 

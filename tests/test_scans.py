@@ -79,7 +79,7 @@ class Problem:
 
     def group(self, sigma, which=slice(None), *, mirrored=False):
         group = make_group(sigma, self.X, self.weights, mirrored=mirrored)(self.directions[which])
-        group.take_off(self.rows(self.Q))
+        group.take_off(self.Q * self.scale[:, None], self.Q.shape[1])
         return group
 
     def score(self, sigma, W, dependent=1e-4):
@@ -195,7 +195,7 @@ def test_the_scan_of_powers_is_the_best_of_its_thresholds_and_signs(k, pm, kind,
         assert isinstance(group, ReluGroup)
         sigma_of_group = (1, pm, np.sqrt(np.sum(problem.X**2, axis=1).max()) * groups._BEYOND)
         group = PowerGroup(problem.directions, problem.X, problem.weights, sigma_of_group)
-        group.take_off(problem.rows(problem.Q))
+        group.take_off(problem.Q * problem.scale[:, None], problem.Q.shape[1])
     assert isinstance(group, PowerGroup)
     scores, W = group.scan(problem.rows(problem.r), min_active, 1e-4)
     for u, found, w in zip(problem.directions, scores, W, strict=True):
@@ -251,8 +251,8 @@ def test_two_groups_joined_are_one_group_of_both(name):
     for _ in range(2):
         for found, wanted in zip(both.scan(rows, 3, 1e-6), whole.scan(rows, 3, 1e-6), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-9)
-        both.take_off(problem.rows(extra))
-        whole.take_off(problem.rows(extra))
+        both.take_off(extra * problem.scale[:, None], 2)
+        whole.take_off(extra * problem.scale[:, None], 2)
 
 
 @pytest.mark.parametrize("name", ["relu2", "relu3", "sigmoid", "gaussian", "softplus"])
@@ -263,7 +263,7 @@ def test_columns_taken_off_one_by_one_or_at_once_are_the_same(name):
         problem.directions
     )
     for q in problem.Q.T:
-        one_by_one.take_off(problem.rows(q[:, None]))
+        one_by_one.take_off((q * problem.scale)[:, None], 1)
     rows = problem.rows(problem.r)
     scores, W = one_by_one.scan(rows, 3, 1e-6)
     np.testing.assert_allclose(scores, at_once.scan(rows, 3, 1e-6)[0], rtol=1e-8)
@@ -284,7 +284,7 @@ def test_weights_are_copies(name):
         (problem.X[each], NO_WEIGHTS, (Q / scale)[each], (r / scale)[each]),
     ):
         group = make_group(sigma, X, weights, mirrored=False)(problem.directions)
-        group.take_off(np.ascontiguousarray(columns.T))
+        group.take_off(columns, columns.shape[1])
         found.append(group.scan(np.ascontiguousarray(residual.T), 1, 1e-4))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-8)
     np.testing.assert_allclose(upright(found[0][1]), upright(found[1][1]), rtol=1e-8)
@@ -305,7 +305,7 @@ def test_beside_an_affine_term_a_broken_line_scores_as_a_relu(name, weighted):
     for broken in (sigma, relu):
         parameters = (1, halves(broken), longest * groups._BEYOND)
         group = PowerGroup(problem.directions, problem.X, problem.weights, parameters)
-        group.take_off(problem.rows(problem.Q))
+        group.take_off(problem.Q * problem.scale[:, None], problem.Q.shape[1])
         at_rows.append(group.scan(problem.rows(problem.r), 3, 1e-6)[0])
     np.testing.assert_allclose(at_rows[0], at_rows[1], rtol=1e-7)
     assert (scores >= at_rows[0] * (1 - 1e-9)).all()
@@ -440,5 +440,5 @@ def test_equal_rows_have_no_neuron():
     r = np.random.default_rng(0).standard_normal((1, 6))
     for name in ("relu2", "abs", "tanh", "gaussian"):
         group = make_group(get_activation(name), X, NO_WEIGHTS, mirrored=False)(np.eye(2))
-        group.take_off(np.ascontiguousarray(ones.T))
+        group.take_off(ones, ones.shape[1])
         np.testing.assert_array_equal(group.scan(r, 1, 1e-6)[0], 0)

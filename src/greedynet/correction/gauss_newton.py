@@ -59,7 +59,8 @@ def system(
         T += every * (at.F[rows].T @ B)
     cholesky = at.cholesky
     if every > 1:
-        cholesky = problem.cholesky(at.F[::every], ridge, every)
+        shown = at.F[::every]
+        cholesky = problem.cholesky(every * (shown.T @ shown), ridge)
     half = solve_triangular(cholesky, T, lower=True, check_finite=False)
     K = dsyrk(-1.0, half.T, beta=1.0, c=K, lower=1, overwrite_c=1)
     K *= np.repeat(np.repeat(C @ C.T, p, axis=0), p, axis=1)

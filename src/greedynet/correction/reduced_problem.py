@@ -34,6 +34,8 @@ class Point:
         Values before the activation.
     F : ndarray of shape (n_rows, n_affine + k)
         Affine columns and those of the neurons, sample weights included.
+    gram, moments : ndarray
+        `F'F` and `F'Y`.
     cholesky : ndarray of shape (n_affine + k, n_affine + k)
         Lower Cholesky factor of `F'F` with the ridge on the neurons.
     weights : ndarray of shape (n_affine + k, n_outputs)
@@ -46,6 +48,8 @@ class Point:
     W: Float64
     Z: Float64
     F: Float64
+    gram: Float64
+    moments: Float64
     cholesky: Float64
     weights: Float64
     residual: Float64
@@ -120,18 +124,25 @@ class ReducedProblem:
         F[:, r:] = self.activation.value(Z)
         if self._scale is not None:
             F[:, r:] *= self._scale
-        cholesky = self.cholesky(F, ridge)
-        weights = cho_solve((cholesky, True), F.T @ self.Y, check_finite=False)
-        residual = self.Y - F @ weights
-        size = float(np.sum(W**2) + np.sum(weights[r:] ** 2))
-        error = float(np.sum(residual**2))
-        return Point(W, Z, F, cholesky, weights, residual, error, size)
+        return self._solved(W, Z, F, F.T @ F, F.T @ self.Y, ridge)
 
-    def cholesky(self, F: Float64, ridge: float, times: int = 1) -> Float64:
-        """Return the lower Cholesky factor of `times F'F` with the ridge on the neurons."""
-        M = F.T @ F
-        if times > 1:
-            M *= times
+    def with_ridge(self, at: Point, ridge: float) -> Point:
+        """Solve for the outer weights of the same inner weights at another ridge."""
+        return self._solved(at.W, at.Z, at.F, at.gram, at.moments, ridge)
+
+    def _solved(
+        self, W: Float64, Z: Float64, F: Float64, gram: Float64, moments: Float64, ridge: float
+    ) -> Point:
+        cholesky = self.cholesky(gram, ridge)
+        weights = cho_solve((cholesky, True), moments, check_finite=False)
+        residual = self.Y - F @ weights
+        size = float(np.sum(W**2) + np.sum(weights[self.n_affine :] ** 2))
+        error = float(np.sum(residual**2))
+        return Point(W, Z, F, gram, moments, cholesky, weights, residual, error, size)
+
+    def cholesky(self, gram: Float64, ridge: float) -> Float64:
+        """Return the lower Cholesky factor of `F'F` with the ridge on the neurons."""
+        M = gram.copy()
         diagonal = np.einsum("ii->i", M)
         diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
         diagonal[self.n_affine :] += ridge

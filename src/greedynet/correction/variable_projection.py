@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from greedynet.activations import Activation, ReLU
 from greedynet.correction.evidence import effective_parameters, gcv, ridge_by_evidence
 from greedynet.correction.gauss_newton import descent, spacing, system
-from greedynet.correction.reduced_problem import ReducedProblem
+from greedynet.correction.reduced_problem import Point, ReducedProblem
 from greedynet.linalg.cholesky import damped_step
 from greedynet.linalg.elimination import columns_left
 from greedynet.rows.rows import Rows
@@ -89,7 +89,7 @@ class VariableProjection:
         self.ridge = self._problem.first_ridge if ridge is None else ridge
         self.dof = float(affine.shape[1] * n_outputs + W.size + len(W) * n_outputs)
         self.damping = 1e-2
-        self._move(W)
+        self._at: Point = self._problem.at(W, self.ridge)
         self._move(self._problem.balanced(self._at))
 
     @property
@@ -171,7 +171,7 @@ class VariableProjection:
             systems = self.systems()
             self.dof = self._count([S for _, S in systems])
             self.ridge = min(self._evidence(), _RISE * self.ridge)
-            self._move(self._at.W)
+            self._at = self._problem.with_ridge(self._at, self.ridge)
             before = self._at.objective(self.ridge)
             for block, S in systems:
                 self._step(block, S)
@@ -262,7 +262,7 @@ class VariableProjection:
         at = self._at
         down = descent(self._problem, at, self.ridge, block)
         now = at.objective(self.ridge)
-        for _ in range(_TRIES):
+        for n_tried in range(_TRIES):
             step = damped_step(S, down, self.ridge, self.damping)
             if step is not None:
                 moved = at.W.copy()
@@ -270,6 +270,8 @@ class VariableProjection:
                 tried = self._problem.at(moved, self.ridge)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
-                    self.damping = max(self.damping / 4.0, 1e-7)
+                    # With the damping that has just failed, the next step would fail, too.
+                    if n_tried == 0:
+                        self.damping = max(self.damping / 4.0, 1e-7)
                     return
             self.damping *= 4.0

@@ -50,12 +50,12 @@ class BatchSearch:
         weights = np.empty(0) if rows.weights is None else rows.weights
         mirrored = affine.shape[1] > 0 and degree_of(activation) == 1
         self._make = make_group(activation, self._X, weights, mirrored=mirrored)
-        self._off = np.ascontiguousarray((affine * self._scale).T)
+        self._off = np.ascontiguousarray(affine * self._scale)
         self._pool = self._group(directions(self._X, seed))
 
     def _group(self, found: Float64) -> Group:
         group = self._make(found)
-        group.take_off(self._off)
+        group.take_off(self._off, self._off.shape[1])
         return group
 
     def propose(self, residual: Float64, W: Float64, n_more: int) -> tuple[Float64, Float64]:

@@ -83,10 +83,14 @@ class ContinuousSearch:
         self._best: Float64 | None = None
         # Refined neurons that were not taken, and the least score with which they may be.
         self._waiting, self._least = np.empty((0, self._X1.shape[1])), np.inf
-        # Recalled neurons, and the number of columns before each: the groups are updated only when
-        # a search is needed.
-        self._behind: list[tuple[Float64, int]] = []
-        self._seen = 0
+        # Neurons accepted since the last scan, whose directions are still to be added.
+        self._accepted: list[Float64] = []
+        # Recalled neurons, and the number of columns at the scan that found each, None if it had
+        # waited: the groups are updated only when a search is needed.
+        self._behind: list[tuple[Float64, int | None]] = []
+        # The columns that were taken off, with room for more.
+        self._columns, self._seen = np.empty((len(rows), 0)), 0
+        self._scanned = True
         self._ended = False
         self._add(directions)
 
@@ -95,10 +99,11 @@ class ContinuousSearch:
         if self._ended:
             return None
         target = self._target(factor)
-        if self._took_waiting(target):
+        self._scanned = not self._took_waiting(target)
+        if not self._scanned:
             return self._candidate(target)
         self._catch_up(factor)
-        self._take_off(factor)
+        self._update(factor, factor.size)
         scores, W = self._scan(factor)
         # Of neurons that are equally good, the first is taken, irrespective of rounding.
         top = np.argsort(-to_few_digits(scores), kind="stable")[: self._n_refined]
@@ -126,9 +131,9 @@ class ContinuousSearch:
         return True
 
     def accept(self, factor: Factor) -> None:
-        """Add the direction of the neuron to the pool."""
+        """Have the direction of the neuron added to the pool before the next scan."""
         if self._best is not None and not self._behind:
-            self._join(self._best, factor)
+            self._accepted.append(self._best)
 
     def reject(self) -> None:
         """End the search: the components outside the span are rounding errors."""
@@ -139,14 +144,15 @@ class ContinuousSearch:
         assert self._best is not None
         if self._weakness == 1.0:
             return (self._best,)
-        return self._best, self._waiting, np.array([self._least])
+        return self._best, self._waiting, np.array([self._least, self._scanned])
 
     def recall(self, factor: Factor, found: Float64, *rest: Any) -> Candidate:
         """Propose a neuron found in an earlier run."""
         self._best = found
         if rest:
             self._waiting, self._least = rest[0].reshape(-1, len(found)), float(rest[1][0])
-        self._behind.append((found, factor.size))
+            self._scanned = bool(rest[1][1])
+        self._behind.append((found, factor.size if self._scanned else None))
         candidate = self._candidate(self._target(factor))
         assert candidate is not None
         return candidate
@@ -163,44 +169,52 @@ class ContinuousSearch:
         """The pool, with learned directions last."""
         return np.concatenate([group.directions for group in self._groups])
 
-    def _add(self, directions: Float64, Q: Float64 | None = None) -> None:
+    def _add(self, directions: Float64) -> None:
         size = max(1, _GROUP_ELEMENTS // max(1, len(self._X)))
         starts = range(0, len(directions), size)
         groups = [self._make(directions[i : i + size]) for i in starts]
         for group in groups:
-            group.take_off(self._weighted(Q))
+            group.take_off(self._columns, self._seen)
         if self._groups and len(self._groups[-1].directions) + len(directions) <= size:
             self._groups[-1] = self._groups[-1].joined(groups[0])
         else:
             self._groups += groups
 
-    def _join(self, W: Float64, factor: Factor) -> None:
-        if self._X.shape[1] > 1:
-            u = W[:-1]
-            self._add((u / np.linalg.norm(u))[None, :], factor.Q[:, : self._seen])
-
     def _catch_up(self, factor: Factor) -> None:
-        """Update the groups as if the recalled neurons had been accepted one by one."""
+        """Update the groups as if the recalled neurons had been found here."""
         behind, self._behind = self._behind, []
         for W, n_columns in behind:
-            self._take_off(factor, n_columns)
-            self._join(W, factor)
+            if n_columns is not None:
+                self._update(factor, n_columns)
+            self._accepted.append(W)
 
-    def _weighted(self, Q: Float64 | None) -> Float64:
-        """Return columns as rows, times the square roots of the weights, for the scan."""
-        if Q is None or Q.shape[1] == 0:
-            return np.empty((0, len(self._X)))
-        return np.ascontiguousarray((Q if self._row_scale is None else Q * self._row_scale).T)
+    def _update(self, factor: Factor, n_columns: int) -> None:
+        """Take new columns off all groups, and add the directions of accepted neurons."""
+        new = np.ascontiguousarray(self._weighted(factor.Q[:, self._seen : n_columns]))
+        if new.shape[1]:
+            self._map(lambda group: group.take_off(new, new.shape[1]))
+            self._note(new)
+        accepted, self._accepted = self._accepted, []
+        if accepted and self._X.shape[1] > 1:
+            found = np.array(accepted)[:, :-1]
+            self._add(found / np.linalg.norm(found, axis=1, keepdims=True))
 
-    def _take_off(self, factor: Factor, n_columns: int | None = None) -> None:
-        n_columns = factor.size if n_columns is None else n_columns
-        new = self._weighted(factor.Q[:, self._seen : n_columns])
-        self._seen = n_columns
-        if len(new):
-            self._map(lambda group: group.take_off(new))
+    def _note(self, new: Float64) -> None:
+        """Keep columns that were taken off, row by row: rows are read in many orders."""
+        seen = self._seen + new.shape[1]
+        if seen > self._columns.shape[1]:
+            columns = np.empty((len(new), 2 * seen))
+            columns[:, : self._seen] = self._columns[:, : self._seen]
+            self._columns = columns
+        self._columns[:, self._seen : seen] = new
+        self._seen = seen
+
+    def _weighted(self, columns: Float64) -> Float64:
+        """Return columns times the square roots of the weights, for the scan."""
+        return columns if self._row_scale is None else columns * self._row_scale
 
     def _scan(self, factor: Factor) -> tuple[Float64, Float64]:
-        residual = self._weighted(factor.residual)
+        residual = np.ascontiguousarray(self._weighted(factor.residual).T)
         limit = factor.dependent**2
 
         found = self._map(lambda group: group.scan(residual, self.min_active, limit))

@@ -158,11 +158,14 @@ def _gauss_newton_steps(
     W: Float64, weights: Float64, target: Target, damping: float = _DAMPING
 ) -> Float64:
     """Return the step of each neuron."""
-    p = W.shape[1]
+    m, p = W.shape
     rows = target.X1 if target.row_scale is None else target.X1 * target.row_scale
-    J = target.slopes(W).T[:, :, None] * rows
+    each = target.slopes(W)[:, :, None] * rows[:, None, :]
+    # One product for all neurons: Q is large, and read only once.
+    QJ = target.factor.Q.T @ each.reshape(len(rows), m * p)
+    QJ = QJ.reshape(-1, m, p).transpose(1, 0, 2)
+    J = each.transpose(1, 0, 2)
     gram = np.matmul(J.transpose(0, 2, 1), J)
-    QJ = np.matmul(target.factor.Q.T, J)
     H = gram - np.matmul(QJ.transpose(0, 2, 1), QJ)
     square = np.einsum("ij,ij->i", weights, weights)
     rho = target.factor.residual @ (weights / np.where(square > 0, square, 1.0)[:, None]).T

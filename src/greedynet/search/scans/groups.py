@@ -34,8 +34,8 @@ class Group(Protocol):
         """Return the union of two groups."""
         ...
 
-    def take_off(self, columns: Float64) -> None:
-        """Subtract the components along orthonormal columns, given as rows, from the norms."""
+    def take_off(self, columns: Float64, n_columns: int) -> None:
+        """Subtract the components along the first orthonormal columns from the norms."""
         ...
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
@@ -92,7 +92,7 @@ class _Sorted(_Joinable):
     def __init__(self, directions: Float64, X: Float64, weights: Float64) -> None:
         self.directions = directions
         projections = directions @ X.T
-        order = np.argsort(-projections, axis=1, kind="stable")
+        order = np.argsort(-projections, axis=1)
         self._weights = weights
         self._values = np.take_along_axis(projections, order, axis=1)
         self._order = order.astype(np.uint32)
@@ -113,9 +113,9 @@ class ReluGroup(_Sorted):
         self._outside = np.empty((*self._values.shape, 3))
         relu.measure(self._values, self._order, weights, self._outside)
 
-    def take_off(self, columns: Float64) -> None:
+    def take_off(self, columns: Float64, n_columns: int) -> None:
         """Subtract the components along columns from `G0, G1, G2`."""
-        relu.take_off(self._values, self._order, columns, self._outside)
+        relu.take_off(self._values, self._order, columns, n_columns, self._outside)
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
         """Return the best of all thresholds."""
@@ -157,9 +157,10 @@ class PowerGroup(_Sorted):
         powers.sizes(self._values, self._order, weights, *sigma, self._sizes)
         self._outside = self._sizes.copy()
 
-    def take_off(self, columns: Float64) -> None:
+    def take_off(self, columns: Float64, n_columns: int) -> None:
         """Subtract the components along columns from the squared norms."""
-        powers.add_squares(self._values, self._order, columns, *self._sigma, -1.0, self._outside)
+        rows = np.ascontiguousarray(columns[:, :n_columns].T)
+        powers.add_squares(self._values, self._order, rows, *self._sigma, -1.0, self._outside)
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
         """Return the best of the thresholds and of the two signs."""
@@ -208,9 +209,9 @@ class BinnedGroup(_Joinable):
         self._outside = self._sizes.copy()
         self._n_alive = self._count_alive()
 
-    def take_off(self, columns: Float64) -> None:
+    def take_off(self, columns: Float64, n_columns: int) -> None:
         """Subtract the components along columns from the squared norms, up to binning errors."""
-        for column in columns:
+        for column in np.ascontiguousarray(columns[:, :n_columns].T):
             self._outside -= (self._histogram(column) @ self._grid.values) ** 2
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
