@@ -39,6 +39,8 @@ class CommaTable:
             start += len(next(iter(block.values()), ()))
 
     def _pointed(self, name: str, cells: Column, start: int) -> Column:
+        if not isinstance(cells, np.ndarray):
+            cells = cells.texts()
         if cells.dtype == np.float64:
             return cells
         for row, cell in enumerate(cells, start + 1):
