@@ -15,6 +15,7 @@ from greedynet.tables.findings import Findings
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.readers.base import ROWS
+from greedynet.tables.readers.commas import CommaTable
 from greedynet.tables.readers.delimited import DelimitedTable
 from greedynet.tables.readers.delimited.cells import Page, PlainCells
 from greedynet.tables.readers.delimited.distinct import MOST
@@ -169,22 +170,29 @@ written_cell = st.one_of(
     any_cell.filter(lambda cell: not set(cell) & set(',"\n\r\x00')),
     any_cell.filter(lambda cell: not set(cell) & set('"\x00')).map(quoted),
 )
+# Columns of one kind of cells, as in most files, and of all kinds.
+columns = st.sampled_from(
+    [
+        st.integers().map(str),
+        st.floats(allow_nan=False).map(repr),
+        st.sampled_from(["a", "b", "", "NA"]),
+        written_cell,
+    ]
+)
 # Most files are plain, otherwise only the careful reader would be compared with itself.
-odd_cell = st.one_of(any_cell, any_cell.map(quoted), st.just('"'), st.just('"a"b'))
+odd_columns = st.just(st.one_of(any_cell, any_cell.map(quoted), st.just('"'), st.just('"a"b')))
 
 
 @st.composite
 def files(draw):
     """Tables in bytes, plain or not, with lines of one length or not."""
-    n_columns = draw(st.integers(1, 4))
-    cells = draw(st.sampled_from([written_cell, written_cell, odd_cell]))
-    rows = draw(
-        st.lists(st.lists(cells, min_size=n_columns, max_size=n_columns), min_size=0, max_size=12)
-    )
+    kinds = odd_columns if draw(st.integers(0, 3)) == 0 else columns
+    cells = draw(st.lists(kinds, min_size=1, max_size=4))
+    rows = draw(st.lists(st.tuples(*cells).map(list), max_size=12))
     if draw(st.integers(0, 5)) == 0:
-        rows.insert(draw(st.integers(0, len(rows))), draw(st.lists(cells, max_size=5)))
+        rows.insert(draw(st.integers(0, len(rows))), draw(st.lists(cells[0], max_size=5)))
     names = [
-        draw(st.sampled_from(["{}", '"{}"', " {} "])).format(f"n{j}") for j in range(n_columns)
+        draw(st.sampled_from(["{}", '"{}"', " {} "])).format(f"n{j}") for j in range(len(cells))
     ]
     line_end = draw(st.sampled_from(["\n", "\r\n"]))
     lines = [",".join(row) for row in [names, *rows]]
@@ -233,6 +241,34 @@ def findings(table):
     except TableError as error:
         return str(error)
     return None
+
+
+@settings(max_examples=300, deadline=None)
+@given(files(), st.booleans())
+@example(b"a,b\n1,2\n3,4\n", False)
+@example(b"a,b\n1.5,2\n.5,x\n", True)
+@example(b"a,b\n1.5,2\n.5,x\n", False)
+@example(b'a,b\n"1,5",2\n"2,25",3\n', False)
+def test_decimal_commas_are_read_as_by_the_careful_reader(tmp_path_factory, data, swap):
+    # Points are refused where commas are promised: most files have commas instead.
+    path = tmp_path_factory.mktemp("files") / "a.csv"
+    path.write_bytes(data.replace(b",", b";").replace(b".", b",") if swap else data)
+    try:
+        plain, careful = (CommaTable(table) for table in twins(path, ";" if swap else ","))
+    except TableError:
+        return
+    assert contents(plain) == contents(careful)
+
+
+def test_cells_with_decimal_commas_are_compiled(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('x;when;c\n1,5;1.2.2024;a\n-2,5e3;2.3.2024;"1,25"\n7;3.3.2024;,\n')
+    (block,) = CommaTable(DelimitedTable(path, least_bytes=0)).blocks(["x", "when", "c"])
+    assert isinstance(block["x"], PlainCells)
+    assert block["x"].numbers()[0].tolist() == [1.5, -2500.0, 7.0]
+    assert list(block["x"]) == ["1.5", "-2.5e3", "7"]
+    assert list(block["c"]) == ["a", "1.25", ","]
+    assert isinstance(block["when"], np.ndarray)
 
 
 @settings(max_examples=200, deadline=None)

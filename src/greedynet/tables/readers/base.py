@@ -37,6 +37,10 @@ class Cells(Protocol):
         """Return the text of a cell."""
         ...
 
+    def with_commas(self) -> "Cells | None":
+        """Return the cells with decimal points for decimal commas; None if any has a point."""
+        ...
+
     def texts(self) -> ArrayColumn:
         """Return the texts of all cells, as a column of objects."""
         ...

@@ -1,7 +1,7 @@
 """Columns of a plain text table: the places of their cells in the bytes of the file."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 from greedynet.tables.readers.base import Levels, Mask, text_column
 from greedynet.tables.readers.delimited.distinct import MOST, find_distinct
-from greedynet.tables.readers.delimited.numbers import TEXT, UNDECIDED, as_key, read_numbers
+from greedynet.tables.readers.delimited.numbers import (
+    TEXT,
+    UNDECIDED,
+    as_key,
+    has_byte,
+    read_numbers,
+)
 from greedynet.tables.readers.delimited.split import Bytes, Places
-from greedynet.tables.readers.texts import EMPTY, stripped, text_levels, text_numbers
+from greedynet.tables.readers.texts import EMPTY, stripped, text_levels, text_numbers, with_point
 
 _EMPTY_KEYS = np.array([as_key(text) for text in sorted(EMPTY) if text], dtype=np.uint64)
 
@@ -53,11 +59,14 @@ class PlainCells:
         The rows.
     starts, ends : ndarray of shape (n_rows,)
         The places of the cells.
+    decimal : {".", ","}
+        Decimal separator of numbers; in the texts of the cells it is a point.
     """
 
     page: Page
     starts: Places
     ends: Places
+    decimal: str = "."
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -68,10 +77,17 @@ class PlainCells:
         return len(self.page.text)
 
     def __getitem__(self, row: int) -> str:
-        return self.page.text[self.starts[row] : self.ends[row]].decode()
+        (cell,) = self._some([row])
+        return cell
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self.texts(), dtype=dtype)
+
+    def with_commas(self) -> "PlainCells | None":
+        """Return the cells with decimal points for decimal commas; None if any has a point."""
+        if has_byte(self.page.data, self.starts, self.ends, ord(".")):
+            return None
+        return replace(self, decimal=",")
 
     def texts(self) -> NDArray[Any]:
         """Return the texts of all cells, as a column of objects."""
@@ -85,7 +101,9 @@ class PlainCells:
     def _numbers(self) -> tuple[Float64, Mask]:
         values = np.empty(len(self))
         kinds = np.empty(len(self), dtype=np.uint8)
-        n_left = read_numbers(self.page.data, self.starts, self.ends, _EMPTY_KEYS, values, kinds)
+        n_left = read_numbers(
+            self.page.data, self.starts, self.ends, ord(self.decimal), _EMPTY_KEYS, values, kinds
+        )
         is_text = kinds == TEXT
         if n_left:
             left = np.flatnonzero(kinds == UNDECIDED)
@@ -118,4 +136,5 @@ class PlainCells:
             self.starts[rows].tolist(), self.ends[rows].tolist(), strict=True
         )
         text = self.page.text
-        return [text[start:end].decode() for start, end in places]
+        cells = [text[start:end].decode() for start, end in places]
+        return cells if self.decimal == "." else list(map(with_point, cells))

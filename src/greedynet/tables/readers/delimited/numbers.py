@@ -89,11 +89,12 @@ def _rounded(w: np.uint64, q: int) -> np.uint64:  # pragma: no cover - compiled
 
 @_compiled
 def _number(
-    data: Bytes, i: int, end: int
+    data: Bytes, i: int, end: int, point: int
 ) -> tuple[int, np.uint64, int, bool]:  # pragma: no cover - compiled
-    """Read `data[i:end]` as a sign, digits, a point and an exponent.
+    """Read `data[i:end]` as a sign, digits, a `point` or a comma, and an exponent.
 
-    What follows the cell is no part of a number: a separator, a space, a quote or a line's end.
+    What follows the cell is a separator, a space, a quote or a line's end: only a comma could be
+    taken for a part of the number.
 
     Returns whether it is a `NUMBER`, `TEXT`, or `UNDECIDED` since it has too many digits; `w`; `q`;
     and whether it is negative.
@@ -110,18 +111,18 @@ def _number(
         w = w * _U10 + np.uint64(data[i] - 48)
         i += 1
     n_significant = i - first
-    if data[i] == 46:
+    if i < end and data[i] == point:
         i += 1
-        point = i
+        fraction = i
         while w == _U0 and data[i] == 48:
             i += 1
-        n_digits += i - point
+        n_digits += i - fraction
         first = i
         while 48 <= data[i] <= 57:
             w = w * _U10 + np.uint64(data[i] - 48)
             i += 1
         n_significant += i - first
-        q = point - i
+        q = fraction - i
     n_digits += n_significant
     if n_digits == 0:
         return TEXT, w, q, negative
@@ -173,6 +174,7 @@ def read_numbers(
     data: Bytes,
     starts: Places,
     ends: Places,
+    point: int,
     empty: NDArray[np.uint64],
     values: Float64,
     kinds: NDArray[np.uint8],
@@ -185,6 +187,8 @@ def read_numbers(
         Bytes of the file.
     starts, ends : ndarray of shape (n_rows,)
         The places of the cells.
+    point : int
+        The decimal point, or comma.
     empty : ndarray of uint64
         Texts that stand for an empty cell, as `as_key` gives them.
     values : ndarray of shape (n_rows,)
@@ -208,7 +212,7 @@ def read_numbers(
         if start == end:
             kinds[row] = EMPTY_CELL
             continue
-        kind, w, q, negative = _number(data, start, end)
+        kind, w, q, negative = _number(data, start, end, point)
         if kind == TEXT:
             kind = _other(data, start, end, empty)
         elif kind == NUMBER:
@@ -228,6 +232,18 @@ def read_numbers(
         kinds[row] = kind
         n_left += kind == UNDECIDED
     return n_left
+
+
+@_compiled
+def has_byte(
+    data: Bytes, starts: Places, ends: Places, byte: int
+) -> bool:  # pragma: no cover - compiled
+    """Whether a byte occurs in any of the cells."""
+    for row in range(len(starts)):
+        for i in range(starts[row], ends[row]):
+            if data[i] == byte:
+                return True
+    return False
 
 
 def as_key(text: str) -> int:
