@@ -1,6 +1,5 @@
 """Columns of a plain text table: the places of their cells in the bytes of the file."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -58,7 +57,7 @@ class PlainCells:
     page : Page
         The rows.
     starts, ends : ndarray of shape (n_rows,)
-        The places of the cells.
+        The places of the cells, as `split` gives them.
     decimal : {".", ","}
         Decimal separator of numbers; in the texts of the cells it is a point.
     """
@@ -132,9 +131,9 @@ class PlainCells:
         return (stripped(self._some(firsts[:n_texts])), codes) if n_texts >= 0 else None
 
     def _some(self, rows: Any) -> list[str]:
-        places: Iterable[tuple[int, int]] = zip(
-            self.starts[rows].tolist(), self.ends[rows].tolist(), strict=True
-        )
-        text = self.page.text
-        cells = [text[start:end].decode() for start, end in places]
+        starts, ends, text = self.starts[rows].tolist(), self.ends[rows].tolist(), self.page.text
+        cells = [
+            text[start:end].decode() if end >= 0 else text[start:~end].decode().replace('""', '"')
+            for start, end in zip(starts, ends, strict=True)
+        ]
         return cells if self.decimal == "." else list(map(with_point, cells))

@@ -34,7 +34,7 @@ def find_distinct(
     data : ndarray of uint8
         Bytes of the file.
     starts, ends : ndarray of shape (n_rows,)
-        The places of the cells.
+        The places of the cells, as `split` gives them.
     codes : ndarray of shape (n_rows,)
         Written to: the number of each cell's text.
     firsts : ndarray of shape (MOST,)
@@ -48,8 +48,11 @@ def find_distinct(
     slots = np.full(_SLOTS, -1, dtype=np.int32)
     n_texts = 0
     places = np.empty((len(firsts), 2), dtype=np.int32)
+    has_quotes = np.empty(len(firsts), dtype=np.bool_)
     for row in range(len(starts)):
         start, end = starts[row], ends[row]
+        is_negative = end < 0
+        end = ~end if is_negative else end
         while start < end and _is_space(data[start]):
             start += 1
         while start < end and _is_space(data[end - 1]):
@@ -66,10 +69,11 @@ def find_distinct(
                 slots[slot] = code = n_texts
                 firsts[code] = row
                 places[code, 0], places[code, 1] = start, end
+                has_quotes[code] = is_negative
                 n_texts += 1
                 break
             other = places[code, 0]
-            if places[code, 1] - other == end - start:
+            if places[code, 1] - other == end - start and has_quotes[code] == is_negative:
                 i = 0
                 while start + i < end and data[start + i] == data[other + i]:
                     i += 1

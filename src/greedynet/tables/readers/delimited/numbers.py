@@ -186,7 +186,7 @@ def read_numbers(
     data : ndarray of uint8
         Bytes of the file.
     starts, ends : ndarray of shape (n_rows,)
-        The places of the cells.
+        The places of the cells, as `split` gives them.
     point : int
         The decimal point, or comma.
     empty : ndarray of uint64
@@ -204,6 +204,9 @@ def read_numbers(
     bits, n_left = values.view(np.uint64), 0
     for row in range(len(starts)):
         start, end = starts[row], ends[row]
+        if end < 0:  # it has quotes inside
+            values[row], kinds[row] = np.nan, TEXT
+            continue
         while start < end and (data[start] == 32 or data[start] == 9):
             start += 1
         while start < end and (data[end - 1] == 32 or data[end - 1] == 9):
@@ -240,7 +243,8 @@ def has_byte(
 ) -> bool:  # pragma: no cover - compiled
     """Whether a byte occurs in any of the cells."""
     for row in range(len(starts)):
-        for i in range(starts[row], ends[row]):
+        end = ends[row]
+        for i in range(starts[row], ~end if end < 0 else end):
             if data[i] == byte:
                 return True
     return False

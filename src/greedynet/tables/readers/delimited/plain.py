@@ -44,9 +44,9 @@ class Rows:
 class PlainRows:
     """The rows of a file in UTF-8, as far as they are plain.
 
-    Plain are rows with the right number of cells, without quotes inside quotes, NUL bytes and
-    similar surprises. Rows that are not, and all rows below, are left to the careful reader: then
-    `is_plain` is False, and they begin at byte `position`, which is 0 if the header is not plain.
+    Plain are rows with the right number of cells, without NUL bytes and similar surprises. Rows
+    that are not, and all rows below, are left to the careful reader: then `is_plain` is False, and
+    they begin at byte `position`, which is 0 if the header is not plain.
 
     Parameters
     ----------

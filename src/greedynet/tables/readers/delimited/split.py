@@ -38,7 +38,8 @@ def split(
     longest : int
         Longest cell, in bytes.
     starts, ends : ndarray of shape (n_rows, n_cells)
-        Written to: each cell is `data[start:end]`, without its quotes.
+        Written to: each cell is `data[start:end]`, without the quotes around it. If it has quotes
+        inside, which are doubled, `~end` takes the place of `end`: it is negative.
 
     Returns
     -------
@@ -47,8 +48,8 @@ def split(
     at : int
         Where the next row begins.
     is_plain : bool
-        Whether the rows are as expected: False for a row with another number of cells, a quote
-        inside quotes, a text after a quote, a cell that is too long, or a lone carriage return.
+        Whether the rows are as expected: False for a row with another number of cells, a text
+        after a quote, a cell that is too long, or a lone carriage return.
     """
     most, n_cells = starts.shape
     n, row, column = len(data), 0, 0
@@ -62,13 +63,16 @@ def split(
             continue
         if column == n_cells:
             return row, first, False
-        is_quoted = data[i] == _QUOTE
+        is_quoted, has_quotes = data[i] == _QUOTE, False
         start = i = i + is_quoted
         if is_quoted:
-            while i < n and data[i] != _QUOTE:
+            # The last byte is a line feed: a quote has a next byte.
+            while i < n and (data[i] != _QUOTE or data[i + 1] == _QUOTE):
+                if data[i] == _QUOTE:
+                    has_quotes = True
+                    i += 1
                 i += 1
         else:
-            # The last byte is a line feed.
             while not ends_cell[data[i]]:
                 i += 1
         end = i
@@ -77,7 +81,7 @@ def split(
             return row, first, True
         if end - start > longest or not (data[i] == separator or _is_line_end(data, i)):
             return row, first, False
-        starts[row, column], ends[row, column] = start, end
+        starts[row, column], ends[row, column] = start, ~end if has_quotes else end
         column += 1
         if data[i] == separator:
             i += 1
