@@ -91,7 +91,10 @@ def both_passes(table):
         for name, column in found.items()
     ]
     columns = Columns(tuple(inputs))
-    return np.concatenate([X for X, _ in encoded(columns, rows, Findings(rows.label))])
+    X = columns.zeros(found[rows.names[0]].rows)
+    for _ in encoded(columns, rows, Findings(rows.label), out=X):
+        pass
+    return X
 
 
 def seconds(functions, repeats):

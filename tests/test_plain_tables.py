@@ -447,6 +447,24 @@ def test_a_pass_that_ended_early_is_not_kept(tmp_path):
     assert sum(len(block["x"]) for block in rows.blocks(["x"])) == ROWS + 1
 
 
+@pytest.mark.parametrize("n_rows", [ROWS + 2, ROWS + 5, ROWS - 3])
+def test_a_table_that_changes_between_the_passes(n_rows):
+    class Changing:
+        label, names = "the table", ("x", "y")
+
+        def __init__(self):
+            self.lengths = [ROWS + 2, n_rows]
+
+        def blocks(self, names):
+            x = np.arange(self.lengths.pop(0), dtype=float)
+            for part in (x[:ROWS], x[ROWS:]):
+                yield dict.fromkeys(names, part)
+
+    model = fit_table(Changing(), "y", n_nodes=2)
+    assert model.about["rows"] == n_rows
+    np.testing.assert_allclose(model.predict({"x": [3.0, 5.5]}), [3.0, 5.5])
+
+
 def test_fits_to_large_and_small_files_agree(tmp_path):
     rng = np.random.default_rng(0)
     x, color = rng.uniform(-1, 1, 200), rng.choice(["blue", "grün"], 200)

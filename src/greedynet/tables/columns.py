@@ -109,7 +109,9 @@ class Columns:
         """Means of the features over the training rows."""
         return np.array([mean for column in self.inputs for mean in column.means])
 
-    def encode(self, block: Block, findings: Findings, start: int = 0) -> Float64:
+    def encode(
+        self, block: Block, findings: Findings, start: int = 0, out: Float64 | None = None
+    ) -> Float64:
         """Return the rows of a block, `(n_rows, n_features)`, NaN for empty cells.
 
         Parameters
@@ -120,15 +122,25 @@ class Columns:
             Records problems.
         start : int
             Number of rows before this block.
+        out : ndarray of shape (n_rows_of_the_table, n_features) or None
+            Zeros, of which the rows of the block are written to if there are so many; None for a
+            new matrix.
         """
         n_rows = len(next(iter(block.values()), ()))
-        X = np.zeros((n_rows, sum(column.n_features for column in self.inputs)))
+        if out is None or len(out) < start + n_rows:
+            X = self.zeros(n_rows)
+        else:
+            X = out[start : start + n_rows]
         first = 0
         for column in self.inputs:
             last = first + column.n_features
             column.encode(block[column.name], X[:, first:last], findings, start)
             first = last
         return X
+
+    def zeros(self, n_rows: int) -> Float64:
+        """Return a matrix for the features of some rows."""
+        return np.zeros((n_rows, sum(column.n_features for column in self.inputs)))
 
     def with_means(self, X: Float64) -> "Columns":
         """Return the columns with the means of these rows, ignoring empty cells."""
@@ -162,7 +174,11 @@ class Columns:
 
 
 def encoded(
-    columns: Columns, table: Table, findings: Findings, also: Sequence[str] = ()
+    columns: Columns,
+    table: Table,
+    findings: Findings,
+    also: Sequence[str] = (),
+    out: Float64 | None = None,
 ) -> Iterator[tuple[Float64, Block]]:
     """Yield the rows of a table as matrices, each with its block.
 
@@ -179,10 +195,12 @@ def encoded(
         Records problems, and decides which are serious.
     also : sequence of str
         Further columns to include in the blocks.
+    out : ndarray of shape (n_rows, n_features) or None
+        Zeros for all rows, of which the matrices are then parts.
     """
     start = 0
     for block in table.blocks(list(dict.fromkeys((*columns.names, *also)))):
-        X = columns.encode(block, findings, start)
+        X = columns.encode(block, findings, start, out)
         start += len(X)
         if not findings.serious:
             yield X, block

@@ -91,7 +91,7 @@ def fit_table(
         _refuse_empty(table, surveys)
     columns = Columns(tuple(_input(table, name, surveys[name], name in text) for name in names))
     labels = _classes(table, target, surveys[target], classes)
-    data = _read(rows, columns, target, labels, missing)
+    data = _read(rows, columns, target, labels, missing, surveys[target].rows)
     if data.n_left < 2:
         raise TableError(
             f"{table.label} has {data.n_left} rows without empty cells, and a fit needs at least "
@@ -298,11 +298,18 @@ class _Data:
 
 
 def _read(
-    table: Table, columns: Columns, target: str, labels: NDArray[Any] | None, missing: Missing
+    table: Table,
+    columns: Columns,
+    target: str,
+    labels: NDArray[Any] | None,
+    missing: Missing,
+    n_expected: int | None = None,
 ) -> _Data:
+    """Read the rows; in one piece if their number is known."""
     findings = Findings(table.label, empty_is_fine=missing is not None)
+    whole = None if n_expected is None else columns.zeros(n_expected)
     parts_X, parts_y, n_rows = [], [], 0
-    for X, block in encoded(columns, table, findings, [target]):
+    for X, block in encoded(columns, table, findings, [target], whole):
         y, keep = read_target(block[target], target, labels, findings, n_rows)
         n_rows += len(X)
         if missing == "drop":
@@ -315,6 +322,8 @@ def _read(
     y = np.concatenate(parts_y)
     if labels is not None:
         y = y.astype(labels.dtype)
+    if whole is not None and len(whole) == n_rows == len(y):
+        return _Data(whole, y, 0)
     return _Data(np.concatenate(parts_X), y, n_rows - len(y))
 
 

@@ -241,10 +241,9 @@ def read_numbers(
 def has_byte(
     data: Bytes, starts: Places, ends: Places, byte: int
 ) -> bool:  # pragma: no cover - compiled
-    """Whether a byte occurs in any of the cells."""
+    """Whether a byte occurs in any of the cells without quotes inside."""
     for row in range(len(starts)):
-        end = ends[row]
-        for i in range(starts[row], ~end if end < 0 else end):
+        for i in range(starts[row], ends[row]):
             if data[i] == byte:
                 return True
     return False
