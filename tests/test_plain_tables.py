@@ -312,12 +312,16 @@ def test_other_encodings_are_left_to_the_careful_reader(tmp_path):
     assert contents(plain) == contents(careful)
 
 
-def test_small_files_need_no_compiled_code(tmp_path):
+def test_files_that_are_small_or_have_few_rows_need_no_compiled_code(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n" + "1,2\n" * 10)
     assert is_compiled(open_table(path)) == [False]
     path.write_text("x,y\n" + "1.0000000000000000,2\n" * 100_000)
     assert all(is_compiled(open_table(path)))
+    n_columns = 20_000
+    row = ",".join(["1.0000000000000000"] * n_columns)
+    path.write_text(",".join(f"x{j}" for j in range(n_columns)) + f"\n{row}" * 10)
+    assert is_compiled(open_table(path)) == [False]
 
 
 # Lines that compiled code does not read, and which the careful reader reads or explains.

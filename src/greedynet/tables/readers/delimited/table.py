@@ -22,6 +22,8 @@ _PLAIN = (*SEPARATORS, "|", ":", " ")
 
 # Bytes of a file that Python takes about as long to read as to load the compiled code.
 LARGE = 2**21
+# Columns for which twice the size is needed.
+_MANY_COLUMNS = 2000
 
 _SAMPLE = 2**16
 _SAMPLE_LINES = 20
@@ -37,7 +39,7 @@ class DelimitedTable:
     separator : str or None
         Separator of the cells; None to detect it: comma, semicolon or tab.
     least_bytes : int
-        Size of a file from which compiled code is used, where the file is plain.
+        Size of a file with few columns from which compiled code is used, where the file is plain.
     """
 
     def __init__(self, path: Path, separator: str | None = None, least_bytes: int = LARGE) -> None:
@@ -86,7 +88,9 @@ class DelimitedTable:
 
     def _may_be_plain(self) -> bool:
         """Whether to try compiled code: for large files in UTF-8."""
-        is_large = self._path.stat().st_size >= self._least_bytes
+        # Each column of a block has a cost of its own, which few rows do not repay.
+        least_bytes = self._least_bytes * (1 + self._n_cells / _MANY_COLUMNS)
+        is_large = self._path.stat().st_size >= least_bytes
         return is_large and self.separator in _PLAIN and self._encoding == "utf-8-sig"
 
     def _plain_rows(self, file: IO[bytes]) -> "PlainRows":
