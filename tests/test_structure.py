@@ -56,7 +56,7 @@ BRANCHES = (
 FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
     ("export",): frozenset({"agreement", "fold", "precision", "registry", "resolve", "torch_skip"}),
     ("plots",): frozenset({"style", "canvas", "inputs"}),
-    ("tables", "readers"): frozenset({"base", "compressed"}),
+    ("tables", "readers"): frozenset({"base", "compressed", "texts"}),
 }
 
 HEAVY = (
@@ -369,7 +369,11 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         ("export/c", "from .onnx import X", "may import only ['agreement', 'fold'"),
         ("export/c", "from . import onnx", "may import only ['agreement', 'fold'"),
         ("export/agreement", "from .onnx import X", "may import only ['agreement', 'fold'"),
-        ("tables/readers/csv", "from .npz import X", "may import only ['base', 'compressed']"),
+        (
+            "tables/readers/csv",
+            "from .npz import X",
+            "may import only ['base', 'compressed', 'texts']",
+        ),
         ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
         ("fitting/page", "import greedynet", "stands above all its modules"),
         ("fitting/page", "from ..novelty import X", "`novelty`, which has no line: add it"),

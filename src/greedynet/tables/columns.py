@@ -4,8 +4,9 @@
 of a model; `Columns.encode` turns a block into rows of a matrix.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,8 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Block, Column, Table, has_decimal_comma
-from greedynet.tables.readers.base import text_column
-
-Mask = NDArray[np.bool_]
-
-# Texts that stand for an empty cell.
-EMPTY = frozenset(
-    ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "NaT")
-)
+from greedynet.tables.readers.base import Levels, Mask, text_column
+from greedynet.tables.readers.texts import stripped, text_levels, text_numbers
 
 # Maximum number of distinct values that are counted; the limit for categories is lower.
 MOST_DISTINCT = 1000
@@ -46,29 +41,45 @@ class Input:
     means: tuple[float, ...] = ()
 
     @property
+    def n_features(self) -> int:
+        """Number of its features."""
+        return 1 if self.levels is None else len(self.levels)
+
+    @property
     def features(self) -> tuple[str, ...]:
         """Names of its features."""
         if self.levels is None:
             return (self.name,)
         return tuple(f"{self.name}={level}" for level in self.levels)
 
-    def encode(self, cells: Column, findings: Findings, start: int) -> Float64:
-        """Return the features of the cells, NaN for empty cells, and record problems."""
+    def encode(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
+        """Write the features of the cells to `out`, NaN for empty cells, and record problems.
+
+        Parameters
+        ----------
+        cells : Column
+            The column of a block.
+        out : ndarray of shape (n_rows, n_features)
+            Zeros, which are written to.
+        findings : Findings
+            Records problems.
+        start : int
+            Number of rows before this block.
+        """
         if self.levels is None:
-            values, text = parse_numbers(cells)
-            findings.note("text", self.name, text, cells, start)
-            findings.note("infinite", self.name, np.isinf(values), cells, start)
-            findings.note("empty", self.name, np.isnan(values) & ~text, cells, start)
-            return values[:, None]
-        texts = as_text(cells)
+            out[:, 0] = checked_numbers(cells, self.name, findings, start)
+            return
         place = {level: i for i, level in enumerate(self.levels)} | {"": -1}
-        at = np.array([place.get(text, -2) for text in texts], dtype=np.intp)
+        at = looked_up(cells, lambda text: place.get(text, -2))
+        known = at >= 0
+        if known.all():
+            out[np.arange(len(at)), at] = 1.0
+            return
         findings.note("empty", self.name, at == -1, cells, start)
-        findings.note("unknown", self.name, at == -2, texts, start)
-        features = np.zeros((len(at), len(self.levels)))
-        features[at >= 0, at[at >= 0]] = 1.0
-        features[at == -1] = np.nan
-        return features
+        if (at == -2).any():
+            findings.note("unknown", self.name, at == -2, as_text(cells), start)
+        out[known, at[known]] = 1.0
+        out[at == -1] = np.nan
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,9 @@ class Columns:
         """Means of the features over the training rows."""
         return np.array([mean for column in self.inputs for mean in column.means])
 
-    def encode(self, block: Block, findings: Findings, start: int = 0) -> Float64:
+    def encode(
+        self, block: Block, findings: Findings, start: int = 0, out: Float64 | None = None
+    ) -> Float64:
         """Return the rows of a block, `(n_rows, n_features)`, NaN for empty cells.
 
         Parameters
@@ -109,20 +122,37 @@ class Columns:
             Records problems.
         start : int
             Number of rows before this block.
+        out : ndarray of shape (n_rows_of_the_table, n_features) or None
+            Zeros, of which the rows of the block are written to if there are so many; None for a
+            new matrix.
         """
-        parts = [column.encode(block[column.name], findings, start) for column in self.inputs]
-        return np.concatenate(parts, axis=1)
+        n_rows = len(next(iter(block.values()), ()))
+        if out is None or len(out) < start + n_rows:
+            X = self.zeros(n_rows)
+        else:
+            X = out[start : start + n_rows]
+        first = 0
+        for column in self.inputs:
+            last = first + column.n_features
+            column.encode(block[column.name], X[:, first:last], findings, start)
+            first = last
+        return X
+
+    def zeros(self, n_rows: int) -> Float64:
+        """Return a matrix for the features of some rows."""
+        return np.zeros((n_rows, sum(column.n_features for column in self.inputs)))
 
     def with_means(self, X: Float64) -> "Columns":
         """Return the columns with the means of these rows, ignoring empty cells."""
         full = np.isfinite(X)
         means = np.where(full, X, 0.0).sum(axis=0) / np.maximum(full.sum(axis=0), 1)
-        left, inputs = means.tolist(), []
-        for column in self.inputs:
-            n = len(column.features)
-            inputs.append(replace(column, means=tuple(left[:n])))
-            left = left[n:]
-        return Columns(tuple(inputs))
+        left = iter(means.tolist())
+        return Columns(
+            tuple(
+                replace(column, means=tuple(islice(left, column.n_features)))
+                for column in self.inputs
+            )
+        )
 
     def state(self) -> list[dict[str, Any]]:
         """Return plain values for a file; `from_state` is the inverse."""
@@ -144,7 +174,11 @@ class Columns:
 
 
 def encoded(
-    columns: Columns, table: Table, findings: Findings, also: Sequence[str] = ()
+    columns: Columns,
+    table: Table,
+    findings: Findings,
+    also: Sequence[str] = (),
+    out: Float64 | None = None,
 ) -> Iterator[tuple[Float64, Block]]:
     """Yield the rows of a table as matrices, each with its block.
 
@@ -161,10 +195,12 @@ def encoded(
         Records problems, and decides which are serious.
     also : sequence of str
         Further columns to include in the blocks.
+    out : ndarray of shape (n_rows, n_features) or None
+        Zeros for all rows, of which the matrices are then parts.
     """
     start = 0
     for block in table.blocks(list(dict.fromkeys((*columns.names, *also)))):
-        X = columns.encode(block, findings, start)
+        X = columns.encode(block, findings, start, out)
         start += len(X)
         if not findings.serious:
             yield X, block
@@ -205,22 +241,30 @@ class Survey:
 
     def add(self, cells: Column) -> None:
         """Add more cells to the summary."""
+        if self.distinct is not None:
+            levels = distinct_texts(cells, MOST_DISTINCT + 1)  # one of them may be ""
+            self.distinct = None if levels is None else self._with_levels(levels[0])
         values, text = parse_numbers(cells)
-        empty = np.isnan(values) & ~text
+        missing = np.isnan(values)
+        if missing.any():
+            self._add_others(cells, missing & ~text, text)
+        self.rows += len(cells)
+        self.numbers += len(cells) - int(missing.sum())
+
+    def _add_others(self, cells: Column, empty: Mask, text: Mask) -> None:
+        """Add the cells that are not numbers."""
         if empty.any() and not self.empty:
             self.first_empty = self.rows + int(np.argmax(empty)) + 1
-        if text.any() and self.text is None:
-            row = int(np.argmax(text))
-            self.text = (str(cells[row]).strip(), self.rows + row + 1)
-        if self.distinct is not None:
-            self.distinct.update(as_text(cells))
-            self.distinct.discard("")
-            if len(self.distinct) > MOST_DISTINCT:
-                self.distinct = None
-        self.commas += sum(map(has_decimal_comma, cells[text]))
-        self.rows += len(cells)
+        if text.any():
+            if self.text is None:
+                row = int(np.argmax(text))
+                self.text = (str(cells[row]).strip(), self.rows + row + 1)
+            self.commas += int(looked_up(cells, has_decimal_comma).sum())
         self.empty += int(empty.sum())
-        self.numbers += int((~text & ~empty).sum())
+
+    def _with_levels(self, texts: Iterable[str]) -> set[str] | None:
+        distinct = (self.distinct or set()).union(texts) - {""}
+        return distinct if len(distinct) <= MOST_DISTINCT else None
 
 
 def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
@@ -235,37 +279,60 @@ def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
 # Cells
 
 
+def checked_numbers(cells: Column, name: str, findings: Findings, start: int) -> Float64:
+    """Return cells as numbers, NaN where there is none, and record all that are not finite.
+
+    Parameters
+    ----------
+    cells : Column
+        The column of a block.
+    name : str
+        Its name.
+    findings : Findings
+        Records problems.
+    start : int
+        Number of rows before the block.
+    """
+    values, text = parse_numbers(cells)
+    if not np.isfinite(values).all():
+        findings.note("text", name, text, cells, start)
+        findings.note("infinite", name, np.isinf(values), cells, start)
+        findings.note("empty", name, np.isnan(values) & ~text, cells, start)
+    return values
+
+
 def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
     """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
+    if not isinstance(cells, np.ndarray):
+        return cells.numbers()
     if cells.dtype == np.float64:
         return cells, np.zeros(len(cells), dtype=np.bool_)
-    plain = ["nan" if cell in EMPTY else cell for cell in cells]
-    # Python reads 1_000 as a number; in a table it is a name.
-    if not any("_" in cell for cell in plain):
-        try:
-            return np.array(plain, dtype=np.float64), np.zeros(len(cells), dtype=np.bool_)
-        except ValueError:
-            pass
-    values = np.full(len(plain), np.nan)
-    text = np.zeros(len(plain), dtype=np.bool_)
-    for i, cell in enumerate(plain):
-        if cell.strip() in EMPTY:
-            continue
-        try:
-            if "_" in cell:
-                raise ValueError
-            values[i] = float(cell)
-        except ValueError:
-            text[i] = True
-    return values, text
+    return text_numbers(cells)
 
 
-def as_text(cells: Column) -> Column:
+def as_text(cells: Column) -> NDArray[Any]:
     """Return the cells as stripped text, "" for empty cells."""
+    if not isinstance(cells, np.ndarray):
+        cells = cells.texts()
     if cells.dtype == np.float64:
         return text_column(["" if x != x else number_text(x) for x in cells.tolist()])
-    stripped = (cell.strip() for cell in cells)
-    return text_column(["" if cell in EMPTY else cell for cell in stripped])
+    return text_column(stripped(cells))
+
+
+def distinct_texts(cells: Column, most: int | None = None) -> Levels | None:
+    """Return the distinct texts, as `Cells.levels` does; None if there are more than `most`."""
+    if not isinstance(cells, np.ndarray):
+        return cells.levels(most)
+    levels = text_levels(as_text(cells))
+    return None if most is not None and len(levels[0]) > most else levels
+
+
+def looked_up(cells: Column, find: Callable[[str], int]) -> NDArray[np.intp]:
+    """Return for each cell what `find` says of its text, stripped, "" for empty."""
+    levels = distinct_texts(cells)
+    assert levels is not None  # there is no limit
+    texts, codes = levels
+    return np.array([find(text) for text in texts], dtype=np.intp)[codes]
 
 
 def number_text(value: float) -> str:

@@ -69,7 +69,7 @@ class Findings:
         tally = self._tallies.setdefault(what, {}).setdefault(name, first)
         tally.count += len(rows)
         if len(tally.cells) <= _SHOWN:
-            tally.cells.update(dict.fromkeys(str(cells[row]) for row in rows))
+            tally.cells.update(dict.fromkeys(str(cells[row]) for row in rows.tolist()))
 
     def tallies(self, what: str) -> dict[str, Tally]:
         """Return the occurrences of a problem, by column."""
@@ -157,7 +157,8 @@ def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
     what : str
         Description for the error message, such as "target".
     """
-    absent = [name for name in wanted if name not in table.names]
+    present = set(table.names)
+    absent = [name for name in wanted if name not in present]
     if not absent:
         return
     if len(table.names) == 1 and is_text(table):

@@ -14,6 +14,7 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Survey, encoded, survey
 from greedynet.tables.findings import Findings, check_present, empty_cells
 from greedynet.tables.model import Missing, TableModel
+from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, is_text, open_table
 from greedynet.tables.score import read_target, scores_of
 
@@ -83,13 +84,14 @@ def fit_table(
     table = open_table(source, separator, decimal)
     target, ignore, text = str(target), _names(ignore), _names(text)
     names = _input_names(table, target, ignore, text)
-    surveys = survey(table, [*names, target])
+    rows = TwoPasses(table)
+    surveys = survey(rows, [*names, target])
     _check_rows(table, target, surveys[target])
     if missing is None:
         _refuse_empty(table, surveys)
     columns = Columns(tuple(_input(table, name, surveys[name], name in text) for name in names))
     labels = _classes(table, target, surveys[target], classes)
-    data = _read(table, columns, target, labels, missing)
+    data = _read(rows, columns, target, labels, missing, surveys[target].rows)
     if data.n_left < 2:
         raise TableError(
             f"{table.label} has {data.n_left} rows without empty cells, and a fit needs at least "
@@ -134,7 +136,8 @@ def _input_names(
     check_present(table, [*ignore, *text], "column")
     _refuse_target(target, ignore, text)
     others = [name for name in table.names if name != target]
-    names = [name for name in others if name not in ignore]
+    ignored = set(ignore)
+    names = [name for name in others if name not in ignored]
     if not others:
         advice = "give columns to predict it from."
         if is_text(table):
@@ -295,23 +298,32 @@ class _Data:
 
 
 def _read(
-    table: Table, columns: Columns, target: str, labels: NDArray[Any] | None, missing: Missing
+    table: Table,
+    columns: Columns,
+    target: str,
+    labels: NDArray[Any] | None,
+    missing: Missing,
+    n_expected: int | None = None,
 ) -> _Data:
+    """Read the rows; in one piece if their number is known."""
     findings = Findings(table.label, empty_is_fine=missing is not None)
+    whole = None if n_expected is None else columns.zeros(n_expected)
     parts_X, parts_y, n_rows = [], [], 0
-    for X, block in encoded(columns, table, findings, [target]):
+    for X, block in encoded(columns, table, findings, [target], whole):
         y, keep = read_target(block[target], target, labels, findings, n_rows)
         n_rows += len(X)
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)
-        parts_X.append(X[keep])
-        parts_y.append(y[keep])
+        parts_X.append(X if keep.all() else X[keep])
+        parts_y.append(y if keep.all() else y[keep])
     findings.check()
     if not parts_X:
         raise TableError(f"{table.label} has no rows below the header.")
     y = np.concatenate(parts_y)
     if labels is not None:
         y = y.astype(labels.dtype)
+    if whole is not None and len(whole) == n_rows == len(y):
+        return _Data(whole, y, 0)
     return _Data(np.concatenate(parts_X), y, n_rows - len(y))
 
 

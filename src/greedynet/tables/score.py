@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Input, as_text, parse_numbers
+from greedynet.tables.columns import checked_numbers, looked_up, parse_numbers
 from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.model import Missing, TableModel, Unknown, as_table_model
 from greedynet.tables.readers import Column, Table, TableError
@@ -184,7 +184,7 @@ def read_target(
         Number of rows before the block.
     """
     if classes is None:
-        y = Input(name).encode(cells, findings, start)[:, 0]
+        y = checked_numbers(cells, name, findings, start)
         return y, ~np.isnan(y)
     if classes.dtype.kind in "iuf":
         numbers, text = parse_numbers(cells)
@@ -192,9 +192,8 @@ def read_target(
         empty, known = np.isnan(numbers) & ~text, np.isin(numbers, classes)
     else:
         place = {str(label): i for i, label in enumerate(classes.tolist())}
-        texts = as_text(cells)
-        at = np.array([place.get(cell, -1) for cell in texts], dtype=np.intp)
-        labels, empty, known = classes[at], np.asarray(texts == "", dtype=np.bool_), at >= 0
+        at = looked_up(cells, lambda text: place.get(text, -1 if text else -2))
+        labels, empty, known = classes[np.maximum(at, 0)], at == -2, at >= 0
     findings.note("empty", name, empty, cells, start)
     findings.note("class", name, ~known & ~empty, cells, start)
     return labels, ~empty

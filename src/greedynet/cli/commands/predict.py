@@ -58,7 +58,8 @@ def predict(
     table = open_table(data, separator, decimal)
     fitted = as_table_model(load(model), table)
     check_present(table, fitted.columns.names, "column")
-    new = [name for name in table.names if name not in (*fitted.columns.names, fitted.target)]
+    known = {*fitted.columns.names, fitted.target}
+    new = [name for name in table.names if name not in known]
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
         click.echo(f"note: columns not in the model are ignored: {listed}", err=True)

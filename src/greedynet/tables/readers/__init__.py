@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from greedynet.tables.readers.base import Block, Column, Table, TableError
-from greedynet.tables.readers.commas import CommaTable, has_decimal_comma
+from greedynet.tables.readers.commas import CommaTable
 from greedynet.tables.readers.compressed import plain_name
 from greedynet.tables.readers.delimited import DelimitedTable
 from greedynet.tables.readers.frame import FrameTable
 from greedynet.tables.readers.npz import NpzTable
 from greedynet.tables.readers.parquet import ParquetTable
+from greedynet.tables.readers.texts import has_decimal_comma
 
 __all__ = ["Block", "Column", "Table", "TableError", "has_decimal_comma", "is_text", "open_table"]
 

@@ -7,9 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.support.types import Float64
+
 # float64, NaN for empty cells; or objects: the text of the cells, including "None" and "nan".
-Column = NDArray[Any]
-Block = dict[str, Column]
+ArrayColumn = NDArray[Any]
+Mask = NDArray[np.bool_]
+# Distinct texts, and for each cell the place of its text among them; a text may come twice.
+Levels = tuple[list[str], NDArray[np.intp]]
 
 # Rows of a block: enough to be fast, few enough to need little memory.
 ROWS = 8192
@@ -17,6 +21,41 @@ ROWS = 8192
 
 class TableError(ValueError):
     """Data that cannot be used; the message gives the reason and the remedy."""
+
+
+class Cells(Protocol):
+    """Text cells that have not become Python strings yet; each does where it is asked for."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the rows that the cells are part of."""
+        ...
+
+    def __getitem__(self, row: int) -> str:
+        """Return the text of a cell."""
+        ...
+
+    def with_commas(self) -> "Cells | None":
+        """Return the cells with decimal points for decimal commas; None if any has a point."""
+        ...
+
+    def texts(self) -> ArrayColumn:
+        """Return the texts of all cells, as a column of objects."""
+        ...
+
+    def numbers(self) -> tuple[Float64, Mask]:
+        """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
+        ...
+
+    def levels(self, most: int | None = None) -> Levels | None:
+        """Return the distinct texts, stripped, "" for empty; None if there are more than `most`."""
+        ...
+
+
+Column = ArrayColumn | Cells
+Block = dict[str, Column]
 
 
 class Table(Protocol):
@@ -54,7 +93,7 @@ def check_names(label: str, names: Sequence[str]) -> None:
         raise TableError(f"{label} has more than one column named {twice[0]!r}: rename them.")
 
 
-def as_column(values: Any) -> Column:
+def as_column(values: Any) -> ArrayColumn:
     """Return any values as a column: numbers as float64, everything else as text."""
     array = np.asarray(values)
     if array.dtype.kind in "iuf":
@@ -64,14 +103,14 @@ def as_column(values: Any) -> Column:
     return text_column([str(value) for value in array.tolist()])
 
 
-def text_column(cells: Sequence[str]) -> Column:
+def text_column(cells: Sequence[str]) -> ArrayColumn:
     """Return texts as a column."""
     column = np.empty(len(cells), dtype=object)
     column[:] = cells
     return column
 
 
-def sliced(columns: Block, names: Sequence[str]) -> Iterator[Block]:
+def sliced(columns: dict[str, ArrayColumn], names: Sequence[str]) -> Iterator[Block]:
     """Yield the blocks of columns in memory."""
     n_rows = len(next(iter(columns.values()), ()))
     for start in range(0, n_rows, ROWS):

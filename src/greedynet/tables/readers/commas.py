@@ -1,20 +1,11 @@
 """Tables whose numbers have a decimal comma: 1,5 for 1.5."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from greedynet.tables.readers.base import Block, Column, Table, TableError, text_column
-
-_NUMBER = r"\s*[+-]?(?:\d+{0}\d*|{0}\d+)(?:[eE][+-]?\d+)?\s*"
-_WITH_COMMA = re.compile(_NUMBER.format(","))
-_WITH_POINT = re.compile(_NUMBER.format(r"\."))
-
-
-def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number if its comma is read as a decimal comma."""
-    return _WITH_COMMA.fullmatch(cell) is not None
+from greedynet.tables.readers.texts import has_decimal_point, with_point
 
 
 class CommaTable:
@@ -39,15 +30,18 @@ class CommaTable:
             start += len(next(iter(block.values()), ()))
 
     def _pointed(self, name: str, cells: Column, start: int) -> Column:
+        if not isinstance(cells, np.ndarray):
+            with_commas = cells.with_commas()
+            if with_commas is not None:
+                return with_commas
+            cells = cells.texts()
         if cells.dtype == np.float64:
             return cells
         for row, cell in enumerate(cells, start + 1):
-            if "." in cell and _WITH_POINT.fullmatch(cell):
+            if has_decimal_point(cell):
                 raise TableError(
                     f"{self.label}: column {name!r} holds {cell!r} in data row {row}, a number "
                     'with a point, but `decimal=","` requires commas: omit it, or write such '
                     "numbers without points."
                 )
-        return text_column(
-            [cell.replace(",", ".") if has_decimal_comma(cell) else cell for cell in cells]
-        )
+        return text_column([with_point(cell) for cell in cells])

@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.tables.readers.base import Block, Column, TableError, as_column, check_names, sliced
+from greedynet.tables.readers.base import (
+    ArrayColumn,
+    Block,
+    TableError,
+    as_column,
+    check_names,
+    sliced,
+)
 
 
 class FrameTable:
@@ -23,7 +30,9 @@ class FrameTable:
         self.label = label
         names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
         check_names(label, list(map(str, names)))
-        self._columns: Block = {str(name): self._column(frame, name) for name in names}
+        self._columns: dict[str, ArrayColumn] = {
+            str(name): self._column(frame, name) for name in names
+        }
         if len({len(column) for column in self._columns.values()}) > 1:
             raise TableError(f"{label} must have columns of equal length.")
         self.names = tuple(self._columns)
@@ -32,7 +41,7 @@ class FrameTable:
         """Yield the rows of these columns in order, several thousand at a time."""
         return sliced(self._columns, names)
 
-    def _column(self, frame: Any, name: Any) -> Column:
+    def _column(self, frame: Any, name: Any) -> ArrayColumn:
         values = np.asarray(frame[name])
         if values.ndim != 1:
             got = "one value" if values.ndim == 0 else f"an array of shape {values.shape}"

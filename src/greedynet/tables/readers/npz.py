@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.tables.readers.base import Block, Column, TableError, as_column, check_names, sliced
+from greedynet.tables.readers.base import (
+    ArrayColumn,
+    Block,
+    TableError,
+    as_column,
+    check_names,
+    sliced,
+)
 
 
 class NpzTable:
@@ -22,7 +29,7 @@ class NpzTable:
 
     def __init__(self, path: Path) -> None:
         self.label = path.name
-        columns: list[tuple[str, Column]] = []
+        columns: list[tuple[str, ArrayColumn]] = []
         try:
             # Opened here, because NumPy does not close a damaged file.
             with open(path, "rb") as file:
@@ -38,7 +45,7 @@ class NpzTable:
                 raise
             raise TableError(f"{self.label} cannot be read as NPZ: {error}") from error
         check_names(self.label, [name for name, _ in columns])
-        self._columns: Block = dict(columns)
+        self._columns: dict[str, ArrayColumn] = dict(columns)
         lengths = {name: len(column) for name, column in self._columns.items()}
         if len(set(lengths.values())) > 1:
             raise TableError(
@@ -51,7 +58,7 @@ class NpzTable:
         """Yield the rows of these columns in order, several thousand at a time."""
         return sliced(self._columns, names)
 
-    def _columns_of(self, name: str, array: NDArray[Any]) -> list[tuple[str, Column]]:
+    def _columns_of(self, name: str, array: NDArray[Any]) -> list[tuple[str, ArrayColumn]]:
         """Return the columns of an array with their names."""
         if array.ndim not in (1, 2):
             raise TableError(

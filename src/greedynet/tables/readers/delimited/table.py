@@ -7,12 +7,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from greedynet.tables.readers.base import ROWS, Block, TableError, check_names, text_column
 from greedynet.tables.readers.compressed import is_damage, open_bytes, plain_name
 
+if TYPE_CHECKING:
+    from greedynet.tables.readers.delimited.plain import PlainRows
+
 SEPARATORS = (",", ";", "\t")
+
+# Separators that are no part of a number.
+_PLAIN = (*SEPARATORS, "|", ":", " ")
+
+# Bytes of a file that Python takes about as long to read as to load the compiled code.
+LARGE = 2**21
+# Columns for which twice the size is needed.
+_MANY_COLUMNS = 2000
 
 _SAMPLE = 2**16
 _SAMPLE_LINES = 20
@@ -27,10 +38,13 @@ class DelimitedTable:
         The file. Its first line names the columns.
     separator : str or None
         Separator of the cells; None to detect it: comma, semicolon or tab.
+    least_bytes : int
+        Size of a file with few columns from which compiled code is used, where the file is plain.
     """
 
-    def __init__(self, path: Path, separator: str | None = None) -> None:
+    def __init__(self, path: Path, separator: str | None = None, least_bytes: int = LARGE) -> None:
         self.label = path.name
+        self._least_bytes = least_bytes
         self._path = path
         self._encoding = _encoding(path)
         if separator is None:
@@ -48,27 +62,55 @@ class DelimitedTable:
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows of these columns in order, several thousand at a time, as text."""
-        places = [self._places[name] for name in names]
-        with self._rows() as rows:
-            next(rows, None)
-            start = 0
+        places = {name: self._places[name] for name in names}
+        n_rows = position = 0
+        if self._may_be_plain():
+            with open_bytes(self._path) as file, self._explained():
+                plain = self._plain_rows(file)
+                for rows in plain.blocks():
+                    yield {name: rows.column(place) for name, place in places.items()}
+                    n_rows += len(rows)
+            if plain.is_plain:
+                return
+            position = plain.position
+        yield from self._careful_blocks(places, n_rows, position)
+
+    def _careful_blocks(self, places: dict[str, int], start: int, position: int) -> Iterator[Block]:
+        """Yield the blocks from a byte on, by the rules of Python's CSV reader."""
+        with self._rows(position) as rows:
+            if position == 0:
+                next(rows, None)
             while block := list(islice(rows, ROWS)):
                 self._check_widths(block, start)
                 columns = list(zip(*block, strict=True))
-                yield {
-                    name: text_column(columns[place])
-                    for name, place in zip(names, places, strict=True)
-                }
+                yield {name: text_column(columns[place]) for name, place in places.items()}
                 start += len(block)
 
+    def _may_be_plain(self) -> bool:
+        """Whether to try compiled code: for large files in UTF-8."""
+        # Each column of a block has a cost of its own, which few rows do not repay.
+        least_bytes = self._least_bytes * (1 + self._n_cells / _MANY_COLUMNS)
+        is_large = self._path.stat().st_size >= least_bytes
+        return is_large and self.separator in _PLAIN and self._encoding == "utf-8-sig"
+
+    def _plain_rows(self, file: IO[bytes]) -> "PlainRows":
+        # Loads compiled code, for which a small file is not worth waiting.
+        from greedynet.tables.readers.delimited.plain import PlainRows
+
+        return PlainRows(file, self.separator, self._n_cells)
+
     @contextmanager
-    def _rows(self) -> Iterator[Iterator[list[str]]]:
-        """Yield an iterator over the rows, without empty lines."""
-        with self._open() as file, self._explained():
+    def _rows(self, position: int = 0) -> Iterator[Iterator[list[str]]]:
+        """Yield an iterator over the rows from a byte on, without empty lines."""
+        with self._open(position) as file, self._explained():
             yield filter(None, csv.reader(file, delimiter=self.separator, strict=True))
 
-    def _open(self) -> IO[str]:
-        return io.TextIOWrapper(open_bytes(self._path), encoding=self._encoding, newline="")
+    def _open(self, position: int = 0) -> IO[str]:
+        file = open_bytes(self._path)
+        file.seek(position)
+        # Only the beginning of a file may be a mark of its encoding.
+        encoding = self._encoding if position == 0 else "utf-8"
+        return io.TextIOWrapper(file, encoding=encoding, newline="")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -1,0 +1,52 @@
+"""Two passes over a table, of which the second need not read the file again."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from greedynet.tables.readers import Block, Table
+
+# Bytes of rows that are kept at most. What is known of them takes about as much again.
+MOST_BYTES = 2**26
+
+
+class TwoPasses:
+    """A table whose second pass over the same columns yields the blocks of the first one.
+
+    Only text that compiled code has read is kept: it takes little memory, and its numbers are not
+    read twice. The second pass discards the blocks; another one reads the file again.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    most_bytes : int
+        Size of the rows to keep; more rows are read again.
+    """
+
+    def __init__(self, table: Table, most_bytes: int = MOST_BYTES) -> None:
+        self._table = table
+        self._most_bytes = most_bytes
+        self._kept: list[Block] | None = None
+        self.label = table.label
+        self.names = table.names
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Yield the rows of these columns in order, several thousand at a time."""
+        kept, self._kept = self._kept, None
+        if kept and kept[0].keys() >= set(names):
+            for i in range(len(kept)):
+                block, kept[i] = kept[i], {}
+                yield block
+            return
+        kept, n_bytes = [], 0
+        for block in self._table.blocks(names):
+            yield block
+            n_bytes += self._size(block)
+            if n_bytes <= self._most_bytes:
+                kept.append(block)
+        self._kept = kept if n_bytes <= self._most_bytes else None
+
+    def _size(self, block: Block) -> int:
+        cells = next(iter(block.values()))
+        return self._most_bytes + 1 if isinstance(cells, np.ndarray) else cells.n_bytes
