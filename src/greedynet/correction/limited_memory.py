@@ -22,12 +22,18 @@ Objective = Callable[[Float64], tuple[float, Float64]]
 # The decrease must be this share of what the slope promises, and the slope must fall to this share.
 _ARMIJO, _WOLFE = 1e-4, 0.9
 _MOST_TRIES = 10
+_LEAST_STEPS = 3
 # Steps along which the gradient hardly grows say nothing about the curvature.
 _LEAST_CURVATURE = 1e-10
 
 
 def minimised(
-    objective: Objective, start: Float64, n_steps: int, memory: int, tolerance: float
+    objective: Objective,
+    start: Float64,
+    n_steps: int,
+    memory: int,
+    tolerance: float,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> Float64:
     """Return a point at which a function is smaller, and flat if steps suffice.
 
@@ -43,10 +49,14 @@ def minimised(
     tolerance : float
         Ends where no entry of the gradient is larger, or the value falls by less than a tenth of
         this fraction.
+    is_late : callable
+        Whether to end after the first few steps, for lack of time.
     """
     x, (value, gradient) = start, objective(start)
     curvature = _Curvature(len(start), memory)
-    for _ in range(n_steps):
+    for n_done in range(n_steps):
+        if n_done >= _LEAST_STEPS and is_late():
+            break
         if np.abs(gradient).max(initial=0.0) <= tolerance:
             break
         step = -curvature.times(gradient)

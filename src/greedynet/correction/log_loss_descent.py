@@ -111,8 +111,9 @@ def descend(
         Whether the network has an affine term; otherwise it remains zero.
     context : FitContext or None
         Its journal contains the values and gradients of an earlier run, from which the steps
-        follow.
+        follow; its clock may end them.
     """
+    context = context or FitContext()
     penalised = PenalisedLogLoss(rows, start, ridge, activation, linear_term=linear_term)
 
     def minimum(inner: Journal) -> tuple[Float64]:
@@ -120,9 +121,10 @@ def descend(
             value, gradient = inner.once(lambda _: penalised.evaluate(flat))
             return value, gradient
 
-        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE),)
+        late = context.clock.is_over
+        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE, late),)
 
-    (flat,) = (context or FitContext()).journal.once(minimum)
+    (flat,) = context.journal.once(minimum)
     return start.like(flat)
 
 

@@ -167,6 +167,8 @@ class VariableProjection:
         for n_done in range(n_known + 1, n_steps + 1):
             if n_done > _MIN_STEPS and gain < enough:
                 break
+            if n_done > 1 and self._context.clock.is_over():
+                break
             self._context.check()
             systems = self.systems()
             self.dof = self._count([S for _, S in systems])

@@ -42,6 +42,7 @@ from greedynet.rows.splitting import Split, folds_of, hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.support.checks import named
+from greedynet.support.clock import Clock
 from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
 from greedynet.support.journal import Journal
@@ -49,7 +50,9 @@ from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # Parameters that do not affect the result, or are represented by the seed and the folds.
-_NOT_IN_FINGERPRINT = frozenset({"checkpoint", "n_jobs", "verbose", "random_state", "cv"})
+_NOT_IN_FINGERPRINT = frozenset(
+    {"checkpoint", "n_jobs", "verbose", "random_state", "cv", "max_seconds"}
+)
 
 
 class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
@@ -61,6 +64,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     search: Any
     max_nodes: int | None
     patience: int | None
+    max_seconds: float | None
     points: ArrayLike | None
     linear_term: bool
     random_state: RandomState
@@ -73,6 +77,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "search": [StrOptions(set(SEARCHES)), HasMethods("begin")],
         "correct": ["boolean"],
         "points": ["array-like", None],
@@ -254,7 +259,7 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             said = {"estimator": type(self).__name__, **self._recipe, **asked}
             return {**said, "seed": str(seed), **of_data}
 
-        check_reproducible(self.checkpoint, self.random_state)
+        check_reproducible(self.checkpoint, self.random_state, self.max_seconds)
         return checkpointed(self.checkpoint, fingerprint, self._settings.checkpoint)
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
@@ -277,7 +282,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             if self._on_stage is not None:
                 self._on_stage(stage)
 
-        return FitContext(pool, journal, on_stage, pool.cancelled)
+        clock = Clock.of(self.max_seconds)
+        return FitContext(pool, journal, on_stage, pool.cancelled, clock)
 
     def _store(self, path: SelectionPath) -> None:
         names = getattr(self, "feature_names_in_", None)

@@ -59,6 +59,10 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         rows. Takes precedence over `validation_fraction`.
     patience : int or None, default=20
         Stop the growth after this many neurons without a better score; used if `correct=False`.
+    max_seconds : float or None, default=None
+        About how long the fit may take. Where this is not enough, wider networks are left out and
+        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
+        result then depends on the machine; a fit that ends in time is the same as without a limit.
     search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
         How neurons are searched; "dictionary" uses `points` and `n_points`. See
         `GreedyNetRegressor`.
@@ -149,6 +153,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
+        max_seconds: float | None = None,
         search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
         points: ArrayLike | None = None,
@@ -169,6 +174,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         self.validation_fraction = validation_fraction
         self.cv = cv
         self.patience = patience
+        self.max_seconds = max_seconds
         self.search = search
         self.correct = correct
         self.points = points

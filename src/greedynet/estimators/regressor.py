@@ -68,6 +68,10 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         Stop a growth that is scored neuron by neuron after this many neurons without a better
         score; None to continue up to `max_nodes`. The default choice by folds tries networks of
         increasing width and ends after three without a better score; with None it tries all.
+    max_seconds : float or None, default=None
+        About how long the fit may take. Where this is not enough, wider networks are left out and
+        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
+        result then depends on the machine; a fit that ends in time is the same as without a limit.
     search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
         How neurons are searched. "continuous" evaluates every threshold along many directions and
         refines the best neurons locally; "dictionary" is the paper's dictionary of sampled points,
@@ -195,6 +199,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
+        max_seconds: float | None = None,
         search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
         points: ArrayLike | None = None,
@@ -222,6 +227,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         self.validation_fraction = validation_fraction
         self.cv = cv
         self.patience = patience
+        self.max_seconds = max_seconds
         self.search = search
         self.correct = correct
         self.points = points

@@ -17,12 +17,14 @@ from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep, Problem, steps_beyond
 from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
+_FOR_GROWTH = 0.4
 # A network with a smaller error is constructed again, from rows that are not rounded.
 NOISE_FREE = 1e-7
 
@@ -60,12 +62,20 @@ def construct(
         Contains the network of the full growth, and the finished one.
     """
     context = context or FitContext()
-    path = _constructed(data, plan, objective, scores, context, on_step)
+    path = _in_time(_constructed(data, plan, objective, scores, context, on_step), context)
     if not plan.rounds or path.kept_error > NOISE_FREE:
         return path
     # The rows are nearly reproduced: they deserve all their digits.
     plan, context = replace(plan, rounded=False), context.branch("exact")
-    return _constructed(data, plan, objective, scores, context, steps_beyond(path, on_step))
+    beyond = steps_beyond(path, on_step)
+    return _in_time(_constructed(data, plan, objective, scores, context, beyond), context)
+
+
+def _in_time(path: SelectionPath, context: FitContext) -> SelectionPath:
+    """Return the path, which says so if the time ran out."""
+    if not context.clock.ran_out.is_set() or path.stop_reason is StopReason.CALLBACK:
+        return path
+    return replace(path, stop_reason=StopReason.MAX_SECONDS)
 
 
 def _constructed(
@@ -91,13 +101,15 @@ def _constructed(
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
     """Grow one network, and a second one of half the width if the residual may be noise."""
-    most, objective, context = problem.reach, problem.objective, problem.context
-    growth = problem.grow(problem.start(0, context), most, on_step)
+    most, objective = problem.reach, problem.objective
+    # If time is limited, some of it is left for the correction.
+    context = problem.context.until(_FOR_GROWTH) if problem.is_corrected else problem.context
+    growth = problem.grow(problem.start(0, context), most, on_step, context)
     if not (problem.is_corrected and objective.averages(problem)):
         return [growth]
-    if not objective.is_noise(problem, growth):
+    if not objective.is_noise(problem, growth) or context.clock.is_over():
         return [growth]
-    return [growth, problem.grow(problem.start(1, context), most // 2)]
+    return [growth, problem.grow(problem.start(1, context), most // 2, context=context)]
 
 
 def cross_validate(

@@ -131,7 +131,7 @@ def grow(
     on_step : callable or None
         Called after each neuron; the loop ends if it returns True.
     context : FitContext or None
-        Checked before every neuron for cancellation of the fit.
+        Checked before every neuron for cancellation of the fit, and for the time that is left.
     """
     context = context or FitContext()
     factor, search, judge = growth.factor, growth.search, growth.judge
@@ -151,6 +151,9 @@ def grow(
     reason = limits.reached(growth.errors, growth.scores) if begun else record(None)
     while reason is None:
         context.check()
+        if context.clock.is_over():
+            reason = StopReason.MAX_SECONDS
+            break
         found = search.propose(factor)
         if found is None:
             reason = StopReason.EXHAUSTED

@@ -23,9 +23,12 @@ from greedynet.losses.base import singles_out_rows
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import SelectionPath
+from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.context import FitContext
+
+_FOR_CHOICE = 0.5
 
 # (folds, rows, plan, context) -> objective of the candidate that was chosen
 Chooser = Callable[[Sequence[Split], Rows, Plan, FitContext], Chosen | ChosenForLoss]
@@ -91,7 +94,8 @@ def judged(
     context : FitContext
     on_step : callable
     """
-    of_folds, of_network = context.branch("folds"), context.branch("network")
+    # Half of the time, if it is limited, is for the choice, and the rest for the network.
+    of_folds, of_network = context.until(_FOR_CHOICE).branch("folds"), context.branch("network")
     by = _chooser(data, plan, by_folds=by_folds) if folds else None
     if by is not None:
         assert isinstance(data.rows, Rows)
@@ -104,6 +108,8 @@ def judged(
         path = construct(data, plan, chosen, context=of_network, on_step=on_step)
         return path, chosen.ladder
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
+    if folds:
+        of_network = of_network.until(_FOR_CHOICE)
     path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)
     if path.expected_error is not None or not folds:
         return _on_held_out(path, data, plan), None
@@ -120,21 +126,23 @@ def _tried(
 ) -> tuple[SelectionPath, Ladder]:
     """Return the path with the expected error; another loss also chooses something simpler."""
     chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
-    tried = folds[: plan.settings.ladder.max_tried]
+    # The network itself has taken half of the time, so one fold may take as much.
+    most = 1 if context.clock.is_limited else plan.settings.ladder.max_tried
+    tried = folds[:most]
     ladder = trial(tried, plan, objective, context, chooses=chooses)
     path = replace(path, expected_error=ladder.expected_error)
     if ladder.chosen < len(ladder) - 1:
         assert isinstance(data.rows, Rows)
         simple = candidates(path, data.rows, plan)[ladder.chosen]
         size = plan.loss.size(data.rows.Y - data.rows.Y.mean(axis=0), data.rows.weights) or 1.0
-        left = residuals_of(simple, data.rows)
+        left, is_late = residuals_of(simple, data.rows), context.clock.ran_out.is_set()
         path = replace(
             path,
             best_n_nodes=simple.n_nodes,
             finished=simple,
             finished_error=plan.loss.size(left, data.rows.weights) / size,
             finished_score=None,
-            stop_reason=REASONS[ladder.kind],
+            stop_reason=StopReason.MAX_SECONDS if is_late else REASONS[ladder.kind],
         )
     return path, ladder
 

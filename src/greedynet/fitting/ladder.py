@@ -7,6 +7,7 @@ that were held out do. The candidate with the smallest error wins, and near-ties
 one, so that no step makes the result worse than a simpler one by more than the noise of the score.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -18,9 +19,12 @@ from greedynet.fitting.candidates import Climber, Start, Table
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
 from greedynet.fitting.objective import Finished, Objective
+from greedynet.fitting.objectives.following import residuals_of
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
+from greedynet.losses import Loss, Squared
+from greedynet.losses.mean_size import mean_size
 from greedynet.model.ladder import AVERAGE, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
@@ -69,7 +73,7 @@ class Ascent:
         table = self._table
         self._try_networks()
         chosen = table.best(self._settings)
-        if self._tries_averages(*table.keys[chosen]):
+        if self._tries_averages(*table.keys[chosen]) and not self._context.clock.is_over():
             self._try_averages(self._widths.index(table.keys[chosen][1]))
             chosen = table.best(self._settings)
         pruned = self._is_pruned(chosen)
@@ -92,9 +96,15 @@ class Ascent:
         """Try networks of increasing width, until wider ones do not help."""
         table, train = self._table, self._train
         n_supported = train.n_independent / (train.n_features + 2)
+        seconds = 0.0
         for width in self._widths[:-1]:
+            # The next stage takes longer than the last, by about the square of the growth.
+            if self._context.clock.is_over(self._settings.growth**2 * seconds):
+                break
             self._context.tell(f"networks of {width} neurons on {self._n_folds}")
+            start = time.monotonic()
             table.add(self._all_folds(width, "networks"))
+            seconds = time.monotonic() - start
             if not self._patient and table.stops(self._settings, n_supported):
                 break
 
@@ -110,6 +120,8 @@ class Ascent:
         tried = range(max(0, best - self._settings.n_averaged + 1), best + 1)
         usable = [stage for stage in tried if 2 * self._widths[stage] <= most]
         for stage, width in enumerate(self._widths[: max(usable, default=-1) + 1]):
+            if self._context.clock.is_over():
+                break
             self._context.tell(f"averages of two networks on {self._n_folds}")
             found = self._all_folds(width, "average", stage)
             if stage in usable:
@@ -118,7 +130,7 @@ class Ascent:
     def _is_pruned(self, chosen: int) -> bool:
         """Whether the chosen network is better if it is pruned from the next stage."""
         kind, width = self._table.keys[chosen]
-        if width == 0 or kind == AVERAGE:
+        if width == 0 or kind == AVERAGE or self._context.clock.is_over():
             return False
         stage = self._widths.index(width)
         self._context.tell(f"pruning to {width} neurons on {self._n_folds}")
@@ -157,10 +169,17 @@ class OfLadder(Objective):
         """Whether the user stopped the growth."""
         return growth.reason is StopReason.CALLBACK
 
-    def finished(self, network: ShallowNetwork, error: float, score: float | None) -> Finished:
+    def finished(
+        self, network: ShallowNetwork, error: float, problem: Problem, loss: Loss
+    ) -> Finished:
         """Return the network with what the ladder says of it."""
         reason = StopReason.EXACT if error <= ZERO_RESIDUAL else REASONS.get(self.ladder.kind)
-        return Finished(network, error, score, self.ladder.expected_error, reason)
+        expected, rows = self.ladder.expected_error, problem.sample
+        if expected is not None and problem.context.clock.ran_out.is_set():
+            # The network may be less than those of the folds, which then say too little.
+            shown = mean_size(loss, residuals_of(network, rows), rows.weights)
+            expected = max(expected, shown)
+        return Finished(network, error, self.ladder.score, expected, reason)
 
 
 @dataclass(frozen=True)
@@ -199,7 +218,7 @@ class Chosen(OfLadder, Staged):
             network = _of_width(ladder, problem)
         if ladder.is_levelled:
             network = levelled(network, problem.sample.X)
-        return self.finished(network, _relative_error(network, problem), ladder.score)
+        return self.finished(network, _relative_error(network, problem), problem, Squared())
 
 
 def _of_starts(starts: Sequence[Start], problem: Problem) -> ShallowNetwork:

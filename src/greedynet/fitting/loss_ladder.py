@@ -4,6 +4,7 @@ As `ladder` for least squares, with candidates for the loss, all scored by the l
 that they have not seen.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -53,12 +54,17 @@ def climb_for_loss(folds: Sequence[Split], plan: Plan, shrunk: bool, context: Fi
     table = LossTable.of_folds(folds, plan)
     table.add([climber.simple() for climber in climbers])
     n_train, d = folds[0][0].n_independent, folds[0][0].n_features
+    seconds = 0.0
     for width in stage_widths(plan.limits.max_neurons, settings.growth):
+        if context.clock.is_over(settings.growth**2 * seconds):
+            break
+        start = time.monotonic()
         context.tell(f"networks of {width} neurons on {counted(len(folds))}")
         found = partial(_networks, width, levels=width <= most_levelled)
         # Threads gain only where most of the time is spent in large products.
         pool = context.pool if width * (d + 1) >= settings.parallel_from else alone.pool
         table.add(pool.map(found, climbers))
+        seconds = time.monotonic() - start
         if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
             break
     chosen = table.best(settings)
@@ -185,4 +191,4 @@ class ChosenForLoss(OfLadder, Reweighted):
             network = levelled(network, rows.X)
         size = loss.size(rows.Y - problem.coordinates.outputs.center, rows.weights) or 1.0
         error = loss.size(residuals_of(network, rows), rows.weights) / size
-        return self.finished(network, error, None)
+        return replace(self.finished(network, error, problem, loss), score=None)

@@ -92,6 +92,8 @@ class StagedGrowth:
         More neurons are grown and as many removed: on other rows, others may be better.
         """
         state = self._settled(self._finisher.state(points, ridge))
+        if self._finisher.context.clock.is_over():
+            return state
         further = self._finisher.exchanged_once(state, _STAGES - 1)
         return self._converged(further if further.gcv < state.gcv else state)
 

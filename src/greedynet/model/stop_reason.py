@@ -34,6 +34,10 @@ class StopReason(Enum):
         "No candidate lies outside the span of the chosen neurons. For more nodes, provide more "
         "distinct rows or, with a dictionary, raise `n_points`."
     )
+    MAX_SECONDS = (
+        "`max_seconds` was reached, and the best network so far was kept. With more time, the "
+        "search would go on."
+    )
     CALLBACK = "A callback stopped the growth; the best width so far was kept."
 
     def __str__(self) -> str:

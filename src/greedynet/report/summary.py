@@ -12,12 +12,14 @@ _WHY = {
     StopReason.EXACT: "it fits the training rows up to rounding, and more nodes cannot help.",
     StopReason.VALIDATED: "more nodes did not help.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
+    StopReason.MAX_SECONDS: "the time that was allowed was over.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }
 
 _TRY = {
     StopReason.MAX_NODES: "Allow more nodes with --max-nodes or max_nodes=.",
+    StopReason.MAX_SECONDS: "Allow more time with --max-seconds or max_seconds=.",
     StopReason.EXHAUSTED: "More nodes require more distinct rows.",
 }
 

@@ -1,13 +1,14 @@
 """`FitContext`: the resources shared by all stages of a fit.
 
-Threads, the journal of a checkpoint, the listener for progress, and whether the fit has been
-cancelled. None of these changes the result.
+Threads, the journal of a checkpoint, the listener for progress, whether the fit has been cancelled,
+and the time that it may take. Only the last changes the result, if it runs out.
 """
 
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from greedynet.support.clock import Clock
 from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.threads import Pool
 
@@ -20,7 +21,7 @@ class FitCancelledError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """Threads, journal, progress and cancellation of one fit.
+    """Threads, journal, progress, cancellation and time of one fit.
 
     Attributes
     ----------
@@ -34,12 +35,15 @@ class FitContext:
     cancelled : threading.Event
         Set when the fit has been interrupted. An interrupt reaches the main thread only, and
         threads cannot be stopped from outside: they must check this event.
+    clock : Clock
+        The time that is left; loops end early when it is over.
     """
 
     pool: Pool = field(default_factory=Pool)
     journal: Journal = NO_JOURNAL
     listener: Listener | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
+    clock: Clock = field(default_factory=Clock)
 
     def tell(self, stage: str) -> None:
         """Report the stage that begins now to the listener."""
@@ -54,6 +58,10 @@ class FitContext:
     def branch(self, name: str) -> "FitContext":
         """Return the context of a part of the fit, with its own branch of the journal."""
         return replace(self, journal=self.journal.branch(name))
+
+    def until(self, share: float) -> "FitContext":
+        """Return the context of a part that may take this share of the time that is left."""
+        return replace(self, clock=self.clock.until(share))
 
     def with_journal(self, journal: Journal) -> "FitContext":
         """Return the same context with another journal."""

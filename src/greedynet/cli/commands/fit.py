@@ -20,6 +20,7 @@ _PARAMETERS = {
     "max_nodes": "max_nodes",
     "nodes": "n_nodes",
     "tol": "tol",
+    "max_seconds": "max_seconds",
     "activation": "activation",
     "loss": "loss",
     "quantile": "quantile",
@@ -52,6 +53,12 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     help="Rows by which the width is chosen; by default it is chosen from DATA alone.",
 )
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="About how long the fit may take; then the best network so far is kept.",
+)
 @click.option(
     "--tol",
     type=click.FloatRange(0),
@@ -178,6 +185,8 @@ def _width_advice(reason: "StopReason") -> str | None:
     match reason:
         case StopReason.MAX_NODES:
             return "The maximum number of nodes was reached; allow more with --max-nodes."
+        case StopReason.MAX_SECONDS:
+            return "The time was over before the search ended; allow more with --max-seconds."
         case StopReason.EXHAUSTED:
             return "More nodes require more distinct rows."
         case StopReason.TOLERANCE | StopReason.EXACT:

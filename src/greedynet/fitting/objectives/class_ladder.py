@@ -7,6 +7,7 @@ seen the rows that judge it. The logits of the three rungs are then blended (`cl
 blend is a network of the same form, and with few rows it is better than any of its parts.
 """
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,6 +51,11 @@ class Ladder:
             [n.logits(part.held.X, sigma) for part, n in zip(parts, networks, strict=True)]
         )
 
+    @property
+    def _is_late(self) -> bool:
+        """Whether the time for the choice is over."""
+        return self._context.clock.is_over()
+
     def _score(self, networks: Sequence[Weights]) -> float:
         """Return the loss by which candidates are compared."""
         return self._held.prudent(self._logits(networks))
@@ -64,7 +70,8 @@ class Ladder:
         network, ridge, widths = self._best_network(shares, line)
         # For a given ridge, the weight is all on one of them.
         n_steps = settings.n_blends if plan.alpha is None else 1
-        a, b, expected = best_blend(self._held, shares, line, network, n_steps, settings.near_tie)
+        n, tie = len(self._held.Y), settings.near_tie
+        a, b, expected = best_blend(self._held, shares[:n], line[:n], network, n_steps, tie)
         is_straight = b == 0 or 0 in widths
         return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected)
 
@@ -101,7 +108,7 @@ class Ladder:
             networks = self._trials.corrected(self._parts, networks, ridge, settings.line_steps)
             found[ridge] = networks
             losses.append(self._score(networks))
-            if len(losses) - int(np.argmin(losses)) > settings.line_patience:
+            if len(losses) - int(np.argmin(losses)) > settings.line_patience or self._is_late:
                 break
         ridge, networks = self._between(found, losses, settings.line_steps)
         return ridge, self._logits(networks)
@@ -121,12 +128,16 @@ class Ladder:
         self, shares: Float64, line: Float64
     ) -> tuple[Float64 | None, float, tuple[int, ...]]:
         """Return the logits of the best network, its ridge, and the widths on the way to it."""
-        if self._plan.limits.max_neurons == 0:
+        if self._plan.limits.max_neurons == 0 or self._is_late:
             return None, 0.0, ()
-        few = self._settings.n_first_folds
+        few, start = self._settings.n_first_folds, time.monotonic()
         first = self._explored(self._parts[:few])
         if len(self._parts) > few and self._is_hopeless(first, shares, line):
             return None, 0.0, ()
+        if self._context.clock.is_over((len(self._parts) / few - 1) * (time.monotonic() - start)):
+            # The others would take as long each: those that were tried decide.
+            self._parts = self._parts[:few]
+            self._held = HeldOut(self._parts)
         return self._narrowed(*self._ridge_of(self._on_all(first)))
 
     def _ridges(self) -> Float64:
@@ -146,7 +157,7 @@ class Ladder:
         losses = {begin: held.prudent(self._logits(found[begin], parts))}
         for ahead in (1, -1):
             i, since = begin, 0
-            while 0 <= i + ahead < len(ridges) and since < 2:
+            while 0 <= i + ahead < len(ridges) and since < 2 and not self._is_late:
                 i += ahead
                 found[i] = self._at_ridge(parts, found[i - ahead], ridges[i])
                 losses[i] = held.prudent(self._logits(found[i], parts))
@@ -210,7 +221,7 @@ class Ladder:
         best, lowest, worse = self._logits(networks), self._score(networks), 0
         width, kept = max(network.n_neurons for network in networks), 0
         widths: list[int] = []
-        while width > 0 and worse < settings.pruning.patience:
+        while width > 0 and worse < settings.pruning.patience and not self._is_late:
             width = int(width * settings.pruning.kept_share)
             self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")
             networks = [largest(network, width) for network in networks]

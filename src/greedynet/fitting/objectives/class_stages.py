@@ -88,6 +88,8 @@ class _Stages:
         n_before = 0
         while n_before < network.n_neurons < n_neurons:
             self._context.check()
+            if self._context.clock.is_over():
+                break
             n_before = network.n_neurons
             network = self._corrected(network)
             width = ceil(self._settings.stage_growth * n_before)

@@ -161,6 +161,8 @@ class Finisher:
         cost = _cost(self._n_rows_exchanged(size), size)
         n_exchanges = settings.n_exchanges if n and cost < settings.max_exchange_cost else 0
         for i in range(n_exchanges):
+            if self.context.clock.is_over():
+                break
             self.context.tell(f"exchanging some of {n} neurons, {i + 1} of at most {n_exchanges}")
             finisher = at_turn(i)
             start = state if finisher is self else finisher._moved(state)
@@ -202,7 +204,7 @@ class Finisher:
 
     def converge(self, state: VariableProjection) -> VariableProjection:
         """Correct to convergence if the training error is tiny."""
-        if self.error([state]) > self._settings.converged_below:
+        if self.error([state]) > self._settings.converged_below or self.context.clock.is_over():
             return state
         self.context.tell(f"correcting {state.n_neurons} neurons to convergence")
         further = state.at(state.points)

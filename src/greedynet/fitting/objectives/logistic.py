@@ -42,6 +42,10 @@ from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.rows.splitting import Split, n_copies, n_of_others, stratified_folds
 from greedynet.support.context import FitContext
 
+# Shares of the time that is left, where it is limited.
+_FOR_CHOICE = 0.5
+_FOR_GROWTH = 0.4
+
 
 class LogLoss(Objective):
     """The mean log-loss; its errors are absolute, not relative."""
@@ -101,8 +105,10 @@ class LogLoss(Objective):
         n_neurons = self._grown_to(problem)
         if not problem.is_corrected or problem.validation is not None:
             return Decision(n_neurons)
-        parts = self._parts(problem, n_neurons)
-        ladder = self._ladder(problem, parts) if parts else None
+        # If time is limited, half of it is for the choice.
+        context = problem.context.until(_FOR_CHOICE)
+        parts = self._parts(problem, n_neurons, context)
+        ladder = self._ladder(problem, parts, context) if parts else None
         if ladder is None or self._n_judged(problem) < problem.settings.logistic.least_judged:
             return self._undecided(problem, ladder, n_neurons)
         rung = self._for_all_rows(ladder.decided(), problem, parts)
@@ -170,9 +176,9 @@ class LogLoss(Objective):
         supported = max(settings.least_grown, len(problem.rows) // settings.rows_per_neuron)
         return min(limits.max_neurons, supported)
 
-    def _parts(self, problem: Problem, n_neurons: int) -> list[Part]:
+    def _parts(self, problem: Problem, n_neurons: int, context: FitContext) -> list[Part]:
         """Return the folds, each scaled by its own training rows."""
-        context = problem.context.branch("ladder")
+        context = context.branch("ladder")
         return [
             self._part(train, held, problem.plan, n_neurons, context.branch(f"fold {i}"))
             for i, (train, held) in enumerate(self._folds(problem))
@@ -209,9 +215,10 @@ class LogLoss(Objective):
         problem = Problem(TrainingData(train), plan, self, None, context)
 
         def grow() -> Weights:
+            growing = context.until(_FOR_GROWTH)
             if self._is_staged(problem):
-                return staged_weights(problem, n_neurons, context)
-            growth = problem.grow(problem.start(0, context), n_neurons)
+                return staged_weights(problem, n_neurons, growing)
+            growth = problem.grow(problem.start(0, growing), n_neurons, context=growing)
             return grown_weights(growth, problem)
 
         return Part(problem.rows, problem.coordinates.apply(held), grow)
@@ -220,8 +227,8 @@ class LogLoss(Objective):
         """Whether networks grow in stages; requested widths and other searches grow plainly."""
         return problem.plan.search == "continuous" and not problem.limits.exact
 
-    def _ladder(self, problem: Problem, parts: Sequence[Part]) -> Ladder:
-        trials = Trials(problem.plan, problem.context.branch("descents"))
+    def _ladder(self, problem: Problem, parts: Sequence[Part], context: FitContext) -> Ladder:
+        trials = Trials(problem.plan, context.branch("descents"))
         n_held = sum(len(part.held) for part in parts)
         return Ladder(parts, trials, n_held / self._n_judged(problem))
 
@@ -234,14 +241,16 @@ class LogLoss(Objective):
         """Return the network from which all weights are corrected."""
         if not self._is_staged(problem):
             return grown_weights(growth, problem)
-        return staged_weights(problem, self._grown_to(problem), problem.context.branch("stages"))
+        context = problem.context.until(_FOR_GROWTH).branch("stages")
+        return staged_weights(problem, self._grown_to(problem), context)
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Correct all weights with the ridge and the width that were chosen, and blend."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
         start, rung = self._start(problem, growths[0]), problem.decision
         if held_out is not None:
-            rung = self._ladder(problem, [Part(rows, held_out, lambda: start)]).decided()
+            context = problem.context.until(_FOR_CHOICE)
+            rung = self._ladder(problem, [Part(rows, held_out, lambda: start)], context).decided()
         assert isinstance(rung, Rung)
         assert isinstance(problem.samples, ClassSamples)
         most = problem.coordinates.apply(problem.samples.many)
@@ -261,6 +270,9 @@ class LogLoss(Objective):
         final = blended(shares, line, network, rung)
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
         told = rung.expected
+        if told is not None and problem.context.clock.ran_out.is_set():
+            # The network may be less than those of the folds, which then say too little.
+            told = max(told, loss)
         if held_out is not None:
             logits = final.logits(held_out.X, plan.activation)
             told = log_loss(logits, held_out.Y, held_out.weights)
