@@ -264,7 +264,7 @@ class VariableProjection:
         at = self._at
         down = descent(self._problem, at, self.ridge, block)
         now = at.objective(self.ridge)
-        for n_tried in range(_TRIES):
+        for _ in range(_TRIES):
             step = damped_step(S, down, self.ridge, self.damping)
             if step is not None:
                 moved = at.W.copy()
@@ -272,8 +272,6 @@ class VariableProjection:
                 tried = self._problem.at(moved, self.ridge)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
-                    # With the damping that has just failed, the next step would fail, too.
-                    if n_tried == 0:
-                        self.damping = max(self.damping / 4.0, 1e-7)
+                    self.damping = max(self.damping / 4.0, 1e-7)
                     return
             self.damping *= 4.0

@@ -84,8 +84,7 @@ def make_search(
     turn : int
         Each turn of a continuous search has a different pool of directions.
     learned : ndarray of shape (m, d) or None
-        Directions to add, not necessarily normalised. If given, even without any, all neurons will
-        be corrected, and the search is weak.
+        Directions to add, not necessarily normalised.
     pool : Pool or None
         Threads.
     """

@@ -114,18 +114,11 @@ class Problem:
             context.tell("growing another network, to average")
         rows = self.rows_of(turn)
         noted = context.branch(f"growth {turn}")
-        learned = np.empty((0, rows.n_features)) if self._corrects_samples else None
-        search = make_search(rows, self.plan, turn, learned=learned, pool=context.pool)
+        search = make_search(rows, self.plan, turn, pool=context.pool)
         search = recorded(search, noted.journal)
         factor = self.objective.factor(rows, self.plan, noted.branch("fits"))
         factor = self.coordinates.begun(factor, rows)
         return Growth(factor, self.coordinates.n_affine, search, self._judge())
-
-    @property
-    def _corrects_samples(self) -> bool:
-        """Whether rows are sampled, and the neurons found on samples are corrected on all rows."""
-        is_sampled = isinstance(self.samples, RandomSamples)
-        return is_sampled and self.objective.corrects_on_all_rows(self.plan)
 
     def _judge(self) -> Judge | None:
         if self._scores is None:
