@@ -11,8 +11,8 @@ is the ridge of MacKay's evidence, and networks are compared by generalised cros
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import lapack
 
+from greedynet.linalg import unlocked
 from greedynet.linalg.cholesky import trace_of_inverse
 from greedynet.support.types import Float64
 
@@ -43,10 +43,11 @@ def effective_parameters(
     """
     inner = 0.0
     for S in systems:
-        damped = S.copy()
+        damped = S.copy(order="F")
         diagonal = np.einsum("ii->i", damped)
         diagonal += ridge + 1e-12 * diagonal.max()
-        inner += len(S) - ridge * trace_of_inverse(lapack.dpotrf(damped, lower=1)[0])
+        unlocked.cholesky(damped)
+        inner += len(S) - ridge * trace_of_inverse(damped)
     n_neurons = len(cholesky) - n_affine
     outer = n_neurons - ridge * trace_of_inverse(cholesky, n_affine)
     return inner + n_outputs * (outer + n_affine)

@@ -10,10 +10,9 @@ for the direction of a step; gradient and objective are always those of all rows
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dsyrk
 
 from greedynet.correction.reduced_problem import Point, ReducedProblem
+from greedynet.linalg.unlocked import add_square, solve_right
 from greedynet.support.types import Float64
 
 # Rows on a kink count as inactive, irrespective of rounding.
@@ -55,14 +54,14 @@ def system(
         rows = slice(start, start + every * _CHUNK_ROWS, every)
         slope = problem.activation.slope(at.Z[rows, block] - EDGE)
         B = (slope[:, :, None] * problem.scaled_X1[rows, None, :]).reshape(len(slope), -1)
-        K = dsyrk(float(every), B.T, beta=1.0, c=K, lower=1, overwrite_c=1)
+        add_square(K, B.T, float(every))
         T += every * (at.F[rows].T @ B)
     cholesky = at.cholesky
     if every > 1:
         shown = at.F[::every]
         cholesky = problem.cholesky(every * (shown.T @ shown), ridge)
-    half = solve_triangular(cholesky, T, lower=True, check_finite=False)
-    K = dsyrk(-1.0, half.T, beta=1.0, c=K, lower=1, overwrite_c=1)
+    solve_right(T.T, np.asfortranarray(cholesky))
+    add_square(K, T.T, -1.0)
     K *= np.repeat(np.repeat(C @ C.T, p, axis=0), p, axis=1)
     return np.asarray(K)
 
