@@ -384,6 +384,7 @@ def test_a_planted_network_is_found(name):
         assert error_on_new_rows(name, "relu") > 1e-2
 
 
+@pytest.mark.slow
 @each_activation
 def test_a_planted_network_with_two_outputs_and_no_affine_term_is_found(name):
     assert error_on_new_rows(name, name, 2, linear=False, n_outputs=2) < 1e-6
@@ -416,6 +417,7 @@ def fitted(name):
     return GreedyNetRegressor(8, activation=name, correct=False).fit(*noisy_rows(name))
 
 
+@pytest.mark.slow
 @each_or_slowly
 @pytest.mark.parametrize("correct", [True, False])
 def test_sample_weights_are_copies(name, correct):
@@ -429,6 +431,7 @@ def test_sample_weights_are_copies(name, correct):
     assert np.abs(weighted - clone(model).fit(X, y).predict(X)).max() > 1e-3
 
 
+@pytest.mark.slow
 @each_or_slowly
 def test_single_precision_inputs_do(name):
     X, y = planted(name)
@@ -475,6 +478,7 @@ def test_a_fit_is_kept_bit_for_bit(name, tmp_path):
     np.testing.assert_array_equal(clone(model).fit(X, y).predict(3 * X), wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("correct", [True, False])

@@ -209,6 +209,7 @@ def moments(monkeypatch, tmp_path) -> Moments:
 # The same network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_a_fit_that_was_killed_at_any_moment_ends_with_the_same_network(name, moments):
     fit = FITS[name]

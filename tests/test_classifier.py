@@ -263,6 +263,7 @@ def test_a_class_without_weight_is_never_predicted():
     assert model.score(X, y) > 0.9
 
 
+@pytest.mark.slow
 @settings_by_turns
 def test_same_fit_same_bits(data, parameters):
     X, y = data
@@ -491,6 +492,7 @@ def test_the_log_loss_along_the_path_falls(data):
 # What can be learned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_every_activation_learns(activation):
     model = small(max_nodes=8, alpha=1e-3, activation=activation).fit(*disc())

@@ -52,6 +52,7 @@ def test_model_is_the_network(name: str, fold: bool, dtype: str):
     assert isinstance(model, keras.Sequential) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "dtype"), [pair for pair in FEW_KINDS_AND_DTYPES if not pair[0].startswith("relu-")]
 )

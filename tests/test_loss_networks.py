@@ -552,6 +552,7 @@ def test_powers_are_small_in_their_own_norm(number, n_nodes, p, most):
     assert sizes[0] < most * sizes[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["absolute", "huber", "quantile", "chebyshev", 1.5, 4.0])
 def test_a_close_fit_stays_close(loss):
     # Thirty nodes for fifty rows without noise: most residuals vanish, and count for nothing.
@@ -575,6 +576,7 @@ def test_finishing_pays(name):
     assert error < 0.7 * model.path_.training_errors[-1]
 
 
+@pytest.mark.slow
 @every_loss
 @pytest.mark.parametrize("parameters", [{"max_nodes": 15}, {"max_nodes": 30, "linear_term": False}])
 def test_few_noisy_rows_are_not_lost_in_the_ridge(name, parameters, data):
@@ -586,6 +588,7 @@ def test_few_noisy_rows_are_not_lost_in_the_ridge(name, parameters, data):
 # Indifference
 
 
+@pytest.mark.slow
 @every_loss_by_turns
 def test_weights_are_repeated_rows_and_order_is_nothing(small, data, name):
     X, y = data
@@ -705,6 +708,7 @@ def test_single_precision_is_near_double(small, data, name):
     assert finished.score(X, y) > 0.8
 
 
+@pytest.mark.slow
 @every_loss_by_turns
 def test_several_outputs_share_one_layer(small, data, name):
     X, y = data
@@ -726,6 +730,7 @@ def test_several_outputs_share_one_layer(small, data, name):
     )
 
 
+@pytest.mark.slow
 @every_loss_by_turns
 def test_folds_choose_the_width(small, data, name):
     X, y = data

@@ -169,6 +169,7 @@ def test_an_affine_function_added_to_the_outputs_comes_back(seed, data):
 POWERS = [-1000, -530, 530, 990]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x_power", "y_power"),
     [(a, b) for a in (0, *POWERS) for b in (0, *POWERS) if abs(a - b) <= 1000],
@@ -483,6 +484,7 @@ def test_the_reason_speaks_of_the_network_that_was_kept(small):
 # Between the rows and beyond them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "limit"),
     [

@@ -162,6 +162,7 @@ def test_loss_is_one_module_and_two_lines(copy: Copy):
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     ["GreedyNetRegressor", pytest.param("GreedyNetClassifier", marks=pytest.mark.slow)],
@@ -178,6 +179,7 @@ def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
 # An exporter
 
 
+@pytest.mark.slow
 def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegressor):
     wanted = recipe("An exporter")
     copy.write_module(wanted)
@@ -225,6 +227,7 @@ def test_new_exporter_passes_the_tests_of_all_exporters(copy: Copy):
 # A command
 
 
+@pytest.mark.slow
 def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegressor):
     wanted = recipe("A command")
     copy.write_module(wanted)

@@ -256,6 +256,7 @@ def test_a_planted_network_is_found_without_its_points(n_outputs, parameters):
     assert relative_error(model.predict(X[150:]), Y[150:]) < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("linear_term", [True, False])
 @pytest.mark.parametrize("parameters", [{"validation_fraction": 0}, {"correct": False}])

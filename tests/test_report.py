@@ -418,6 +418,7 @@ def test_packed_numbers_come_back():
 # Which models
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 def test_every_activation(tmp_path, activation):
     X = np.random.default_rng(0).uniform(-1, 1, (80, 2))

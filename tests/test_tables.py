@@ -58,6 +58,7 @@ def all_rows(table):
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", COMPRESS)
 @pytest.mark.parametrize("inner", [".csv", ".tsv"])
 def test_compressed_text_is_read_as_if_it_were_not(tmp_path, ending, inner):
