@@ -247,6 +247,35 @@ def test_the_weak_search_takes_what_is_nearly_as_good_without_a_scan():
     assert n_scans < 12
 
 
+def test_a_weak_growth_goes_on_as_if_it_had_not_been_interrupted():
+    """After any neuron, by the notes of a journal: all neurons, and the state of the last one."""
+    rows, n = several_inputs(d=4), 14
+
+    def search():
+        return ContinuousSearch(rows, directions(rows.X, 0), 3, n_refined=6, weakness=0.3)
+
+    def gone_on(known, rest):
+        found, factor, notes, points = search(), factor_of(rows), list(known), []
+        for step in range(n):
+            if step < len(known):
+                state = rest if step == len(known) - 1 else ()
+                candidate = found.recall(factor, known[step], *state)
+            else:
+                candidate = found.propose(factor)
+                notes.append(found.memory())
+            assert factor.append(candidate.column)
+            found.accept(factor)
+            points.append(candidate.point)
+        return np.array(points), notes, found
+
+    points, notes, whole = gone_on([], ())
+    assert len({len(rest[0]) for _, *rest in notes}) > 2, "some neurons had waited"
+    for k in range(1, n):
+        again, _, resumed = gone_on([found for found, *_ in notes[:k]], notes[k - 1][1:])
+        np.testing.assert_array_equal(again, points)
+        np.testing.assert_array_equal(resumed.directions, whole.directions)
+
+
 def test_a_search_that_ended_proposes_nothing():
     rows = several_inputs()
     search = ContinuousSearch(rows, np.eye(3), 3)

@@ -46,8 +46,9 @@ def effective_parameters(
         damped = S.copy(order="F")
         diagonal = np.einsum("ii->i", damped)
         diagonal += ridge + 1e-12 * diagonal.max()
-        unlocked.cholesky(damped)
-        inner += len(S) - ridge * trace_of_inverse(damped)
+        found = unlocked.cholesky(damped)
+        # Without a factor, nothing is known but the number of weights.
+        inner += len(S) - (ridge * trace_of_inverse(damped) if found else 0.0)
     n_neurons = len(cholesky) - n_affine
     outer = n_neurons - ridge * trace_of_inverse(cholesky, n_affine)
     return inner + n_outputs * (outer + n_affine)

@@ -55,9 +55,9 @@ def minimised(
     x, (value, gradient) = start, objective(start)
     curvature = _Curvature(len(start), memory)
     for n_done in range(n_steps):
-        if n_done >= _LEAST_STEPS and is_late():
-            break
         if np.abs(gradient).max(initial=0.0) <= tolerance:
+            break
+        if n_done >= _LEAST_STEPS and is_late():
             break
         step = -curvature.times(gradient)
         if not gradient @ step < 0:

@@ -49,7 +49,8 @@ from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
-# Parameters that do not affect the result, or are represented by the seed and the folds.
+# Parameters that do not affect the result, or are represented by the seed and the folds;
+# `max_seconds` is refused with a checkpoint.
 _NOT_IN_FINGERPRINT = frozenset(
     {"checkpoint", "n_jobs", "verbose", "random_state", "cv", "max_seconds"}
 )

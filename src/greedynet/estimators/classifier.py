@@ -257,7 +257,8 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
                 context = self._context(pool, journal)
                 scores = None
                 if folds and not plan.correct and not plan.limits.exact:
-                    scores = cross_validate(folds, plan, objective, context.branch("folds"))
+                    of_folds = context.until(0.5).branch("folds")
+                    scores = cross_validate(folds, plan, objective, of_folds)
                 path = construct(
                     replace(data, folds=folds or None),
                     plan,

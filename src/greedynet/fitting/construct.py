@@ -63,17 +63,20 @@ def construct(
     """
     context = context or FitContext()
     path = _in_time(_constructed(data, plan, objective, scores, context, on_step), context)
-    if not plan.rounds or path.kept_error > NOISE_FREE:
+    if not plan.rounds or path.kept_error > NOISE_FREE or context.clock.is_over():
         return path
     # The rows are nearly reproduced: they deserve all their digits.
     plan, context = replace(plan, rounded=False), context.branch("exact")
     beyond = steps_beyond(path, on_step)
-    return _in_time(_constructed(data, plan, objective, scores, context, beyond), context)
+    again = _in_time(_constructed(data, plan, objective, scores, context, beyond), context)
+    is_late = context.clock.ran_out.is_set()
+    return path if is_late and again.kept_error > path.kept_error else again
 
 
 def _in_time(path: SelectionPath, context: FitContext) -> SelectionPath:
     """Return the path, which says so if the time ran out."""
-    if not context.clock.ran_out.is_set() or path.stop_reason is StopReason.CALLBACK:
+    kept = (StopReason.CALLBACK, StopReason.EXACT)
+    if not context.clock.ran_out.is_set() or path.stop_reason in kept:
         return path
     return replace(path, stop_reason=StopReason.MAX_SECONDS)
 
@@ -109,7 +112,8 @@ def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
         return [growth]
     if not objective.is_noise(problem, growth) or context.clock.is_over():
         return [growth]
-    return [growth, problem.grow(problem.start(1, context), most // 2, context=context)]
+    other = problem.grow(problem.start(1, context), most // 2, context=context)
+    return [growth, other] if other.candidates else [growth]
 
 
 def cross_validate(
@@ -119,7 +123,7 @@ def cross_validate(
     context = context or FitContext()
     plan = replace(plan, correct=False)
 
-    def curve(train: Rows, held_out: Rows) -> Float64:
+    def curve(train: Rows, held_out: Rows, context: FitContext) -> Float64:
         sampling = objective.sampling(train, plan)
 
         def scores(journal: Journal) -> tuple[Float64]:
@@ -129,7 +133,16 @@ def cross_validate(
 
         return np.asarray(context.journal.once(scores)[0])
 
-    curves = [curve(train, held_out) for train, held_out in folds]
+    folds = list(folds)
+    # If time is limited, all folds have the same share of it.
+    shares = [1.0 / (len(folds) - i) for i in range(len(folds))]
+    curves = [
+        curve(train, held_out, context.until(share))
+        for (train, held_out), share in zip(folds, shares, strict=True)
+    ]
+    if context.clock.ran_out.is_set():
+        shortest = min(len(curve) for curve in curves)
+        curves = [curve[:shortest] for curve in curves]
     # A path that ended early keeps its last error: it would not have grown further.
     longest = max(len(curve) for curve in curves)
     padded = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]

@@ -151,7 +151,8 @@ def grow(
     reason = limits.reached(growth.errors, growth.scores) if begun else record(None)
     while reason is None:
         context.check()
-        if context.clock.is_over():
+        # A network without any node would be nothing.
+        if (growth.candidates or growth.n_affine) and context.clock.is_over():
             reason = StopReason.MAX_SECONDS
             break
         found = search.propose(factor)

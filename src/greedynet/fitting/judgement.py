@@ -126,9 +126,7 @@ def _tried(
 ) -> tuple[SelectionPath, Ladder]:
     """Return the path with the expected error; another loss also chooses something simpler."""
     chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
-    # The network itself has taken half of the time, so one fold may take as much.
-    most = 1 if context.clock.is_limited else plan.settings.ladder.max_tried
-    tried = folds[:most]
+    tried = folds[: plan.settings.ladder.max_tried]
     ladder = trial(tried, plan, objective, context, chooses=chooses)
     path = replace(path, expected_error=ladder.expected_error)
     if ladder.chosen < len(ladder) - 1:

@@ -176,7 +176,7 @@ class OfLadder(Objective):
         reason = StopReason.EXACT if error <= ZERO_RESIDUAL else REASONS.get(self.ladder.kind)
         expected, rows = self.ladder.expected_error, problem.sample
         if expected is not None and problem.context.clock.ran_out.is_set():
-            # The network may be less than those of the folds, which then say too little.
+            # The network may be worse than those of the folds, whose error is then too small.
             shown = mean_size(loss, residuals_of(network, rows), rows.weights)
             expected = max(expected, shown)
         return Finished(network, error, self.ladder.score, expected, reason)

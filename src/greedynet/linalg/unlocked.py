@@ -1,8 +1,8 @@
 """BLAS and LAPACK without Python's lock, so that several threads compute at once.
 
 SciPy's wrappers hold the lock while a function runs. The same functions are exported for Cython,
-and ctypes releases the lock around a call. All arrays are float64 in Fortran order, and are
-overwritten.
+and ctypes releases the lock around a call. All arrays are float64 in Fortran order; the first
+argument is overwritten.
 """
 
 import ctypes
@@ -14,10 +14,16 @@ from scipy.linalg import cython_blas, cython_lapack
 
 from greedynet.support.types import Float64
 
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-_name = ctypes.pythonapi.PyCapsule_GetName
-_name.restype, _name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+# Prototypes of our own: other libraries may change those of `ctypes.pythonapi`.
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
+    ("PyCapsule_GetName", ctypes.pythonapi)
+)
+# Integers are those of the signature: 64 bits in some builds of SciPy.
+_is_short = b" int *" in _name(cython_blas.__pyx_capi__["dsyrk"])
+_Integer = ctypes.c_int if _is_short else ctypes.c_int64
 
 
 def _function(module: Any, name: str) -> Callable[..., None]:
@@ -38,7 +44,7 @@ def _char(letter: bytes) -> Any:
 
 
 def _int(value: int) -> Any:
-    return ctypes.byref(ctypes.c_int(value))
+    return ctypes.byref(_Integer(value))
 
 
 def _double(value: float) -> Any:
@@ -70,12 +76,12 @@ def solve_right(B: Float64, L: Float64) -> None:
 
 def cholesky(A: Float64) -> bool:
     """Replace the lower triangle of `A` by its Cholesky factor; False if it has none."""
-    n, info = len(A), ctypes.c_int(0)
+    n, info = len(A), _Integer(0)
     _dpotrf(_char(b"L"), _int(n), _data(A), _int(max(n, 1)), ctypes.byref(info))
     return info.value == 0
 
 
 def invert(L: Float64) -> None:
     """Replace the lower triangle of a Cholesky factor by that of the inverse of its matrix."""
-    n, info = len(L), ctypes.c_int(0)
+    n, info = len(L), _Integer(0)
     _dpotri(_char(b"L"), _int(n), _data(L), _int(max(n, 1)), ctypes.byref(info))

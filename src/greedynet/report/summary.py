@@ -12,7 +12,7 @@ _WHY = {
     StopReason.EXACT: "it fits the training rows up to rounding, and more nodes cannot help.",
     StopReason.VALIDATED: "more nodes did not help.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
-    StopReason.MAX_SECONDS: "the time that was allowed was over.",
+    StopReason.MAX_SECONDS: "the time allowed had run out.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }

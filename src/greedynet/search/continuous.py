@@ -101,6 +101,10 @@ class ContinuousSearch:
         target = self._target(factor)
         self._scanned = not self._took_waiting(target)
         if not self._scanned:
+            assert self._best is not None
+            if self._behind:
+                # It follows the recalled ones, and joins the pool with them.
+                self._behind.append((self._best, None))
             return self._candidate(target)
         self._catch_up(factor)
         self._update(factor, factor.size)
@@ -144,14 +148,17 @@ class ContinuousSearch:
         assert self._best is not None
         if self._weakness == 1.0:
             return (self._best,)
-        return self._best, self._waiting, np.array([self._least, self._scanned])
+        # Whether it was found by a scan belongs to the neuron: the pool is updated at scans.
+        found = np.append(self._best, float(self._scanned))
+        return found, self._waiting, np.array([self._least])
 
     def recall(self, factor: Factor, found: Float64, *rest: Any) -> Candidate:
         """Propose a neuron found in an earlier run."""
+        if self._weakness < 1.0:
+            found, self._scanned = found[:-1], bool(found[-1])
         self._best = found
         if rest:
             self._waiting, self._least = rest[0].reshape(-1, len(found)), float(rest[1][0])
-            self._scanned = bool(rest[1][1])
         self._behind.append((found, factor.size if self._scanned else None))
         candidate = self._candidate(self._target(factor))
         assert candidate is not None

@@ -186,7 +186,7 @@ def _width_advice(reason: "StopReason") -> str | None:
         case StopReason.MAX_NODES:
             return "The maximum number of nodes was reached; allow more with --max-nodes."
         case StopReason.MAX_SECONDS:
-            return "The time was over before the search ended; allow more with --max-seconds."
+            return "Time ran out before the search ended; allow more with --max-seconds."
         case StopReason.EXHAUSTED:
             return "More nodes require more distinct rows."
         case StopReason.TOLERANCE | StopReason.EXACT:

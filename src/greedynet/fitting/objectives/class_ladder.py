@@ -77,8 +77,10 @@ class Ladder:
 
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
-        first = self._parts[: self._settings.n_first_folds]
-        ridge, networks = self._ridge_of(self._on_all(self._explored(first)))
+        start = time.monotonic()
+        first = self._explored(self._parts[: self._settings.n_first_folds])
+        self._leave_out_late(time.monotonic() - start)
+        ridge, networks = self._ridge_of(self._on_all(first))
         logits, widths = self._logits(networks), tuple[int, ...]()
         if not self._plan.limits.exact:
             logits, ridge, widths = self._narrowed(ridge, networks)
@@ -104,11 +106,13 @@ class Ladder:
         found: dict[float, list[Weights]] = {}
         losses: list[float] = []
         for ridge in ridges:
+            if losses and self._is_late:
+                break
             self._context.tell(f"logistic regression: ridge {ridge:.1e}")
             networks = self._trials.corrected(self._parts, networks, ridge, settings.line_steps)
             found[ridge] = networks
             losses.append(self._score(networks))
-            if len(losses) - int(np.argmin(losses)) > settings.line_patience or self._is_late:
+            if len(losses) - int(np.argmin(losses)) > settings.line_patience:
                 break
         ridge, networks = self._between(found, losses, settings.line_steps)
         return ridge, self._logits(networks)
@@ -134,11 +138,16 @@ class Ladder:
         first = self._explored(self._parts[:few])
         if len(self._parts) > few and self._is_hopeless(first, shares, line):
             return None, 0.0, ()
-        if self._context.clock.is_over((len(self._parts) / few - 1) * (time.monotonic() - start)):
-            # The others would take as long each: those that were tried decide.
+        self._leave_out_late(time.monotonic() - start)
+        return self._narrowed(*self._ridge_of(self._on_all(first)))
+
+    def _leave_out_late(self, seconds: float) -> None:
+        """Leave out all but the first folds if there is no time to try the others, too."""
+        few = self._settings.n_first_folds
+        n_others = len(self._parts) - few
+        if n_others > 0 and self._context.clock.is_over(seconds * n_others / few):
             self._parts = self._parts[:few]
             self._held = HeldOut(self._parts)
-        return self._narrowed(*self._ridge_of(self._on_all(first)))
 
     def _ridges(self) -> Float64:
         if self._plan.alpha is not None:

@@ -271,7 +271,7 @@ class LogLoss(Objective):
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
         told = rung.expected
         if told is not None and problem.context.clock.ran_out.is_set():
-            # The network may be less than those of the folds, which then say too little.
+            # The network may be worse than those of the folds, whose error is then too small.
             told = max(told, loss)
         if held_out is not None:
             logits = final.logits(held_out.X, plan.activation)

@@ -4,7 +4,7 @@
     PowerGroup    thresholds at the projections and outside of them, by sums of powers (`powers`)
     BinnedGroup   a grid of thresholds and scales, by histograms and one product (`bins`)
 
-A group is updated with each new orthonormal column of the factor (`take_off`), and finds the best
+A group is updated with the new orthonormal columns of the factor (`take_off`), and finds the best
 neuron of each of its directions for a residual (`scan`).
 """
 
