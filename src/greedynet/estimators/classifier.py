@@ -15,7 +15,8 @@ from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups, check_points, check_search
-from greedynet.fitting.construct import construct, cross_validate
+from greedynet.fitting.construct import construct
+from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities

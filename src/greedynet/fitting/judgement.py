@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from greedynet.fitting.construct import NOISE_FREE, construct, cross_validate
+from greedynet.fitting.construct import NOISE_FREE, construct
+from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.ladder import REASONS, Chosen
 from greedynet.fitting.loss_ladder import ChosenForLoss
 from greedynet.fitting.objective import Objective
