@@ -145,6 +145,20 @@ def test_parts_of_the_time():
     assert not free.is_over(1e300)
 
 
+def test_items_are_paced_by_the_time_of_the_last():
+    assert list(Clock().paced(range(5), 1e9)) == [0, 1, 2, 3, 4], "without a limit"
+    assert list(Clock.of(1e6).paced(range(5))) == [0, 1, 2, 3, 4]
+    late = Clock(time.monotonic() - 1)
+    assert list(late.paced(range(5))) == []
+    assert late.ran_out.is_set()
+    assert list(late.paced(range(5), least=2)) == [0, 1]
+    found = []
+    for item in Clock.of(1_000).paced(range(5), growth=1e6):
+        found.append(item)
+        time.sleep(0.01)
+    assert found == [0], "the next would take three hours"
+
+
 def test_a_checkpoint_needs_a_fit_that_can_be_repeated(tmp_path):
     X, y = waves(40)
     model = GreedyNetRegressor(max_seconds=5, checkpoint=tmp_path / "fit.checkpoint")

@@ -26,6 +26,7 @@ from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.clock import FOR_CHOICE
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
@@ -258,7 +259,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
                 context = self._context(pool, journal)
                 scores = None
                 if folds and not plan.correct and not plan.limits.exact:
-                    of_folds = context.until(0.5).branch("folds")
+                    of_folds = context.until(FOR_CHOICE).branch("folds")
                     scores = cross_validate(folds, plan, objective, of_folds)
                 path = construct(
                     replace(data, folds=folds or None),

@@ -15,10 +15,10 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep, Problem, steps_beyond
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.support.clock import FOR_GROWTH
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
-_FOR_GROWTH = 0.4
 # A network with a smaller error is constructed again, from rows that are not rounded.
 NOISE_FREE = 1e-7
 
@@ -100,7 +100,7 @@ def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
     """Grow one network, and a second one of half the width if the residual may be noise."""
     most, objective = problem.reach, problem.objective
     # If time is limited, some of it is left for the correction.
-    context = problem.context.until(_FOR_GROWTH) if problem.is_corrected else problem.context
+    context = problem.context.until(FOR_GROWTH) if problem.is_corrected else problem.context
     growth = problem.grow(problem.start(0, context), most, on_step, context)
     if not (problem.is_corrected and objective.averages(problem)):
         return [growth]

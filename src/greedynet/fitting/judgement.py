@@ -27,9 +27,8 @@ from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
+from greedynet.support.clock import FOR_CHOICE
 from greedynet.support.context import FitContext
-
-_FOR_CHOICE = 0.5
 
 # (folds, rows, plan, context) -> objective of the candidate that was chosen
 Chooser = Callable[[Sequence[Split], Rows, Plan, FitContext], Chosen | ChosenForLoss]
@@ -95,8 +94,7 @@ def judged(
     context : FitContext
     on_step : callable
     """
-    # Half of the time, if it is limited, is for the choice, and the rest for the network.
-    of_folds, of_network = context.until(_FOR_CHOICE).branch("folds"), context.branch("network")
+    of_folds, of_network = context.until(FOR_CHOICE).branch("folds"), context.branch("network")
     by = _chooser(data, plan, by_folds=by_folds) if folds else None
     if by is not None:
         assert isinstance(data.rows, Rows)
@@ -110,7 +108,7 @@ def judged(
         return path, chosen.ladder
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
     if folds:
-        of_network = of_network.until(_FOR_CHOICE)
+        of_network = of_network.until(FOR_CHOICE)
     path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)
     if path.expected_error is not None or not folds:
         return _on_held_out(path, data, plan), None

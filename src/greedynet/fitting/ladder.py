@@ -7,7 +7,6 @@ that were held out do. The candidate with the smallest error wins, and near-ties
 one, so that no step makes the result worse than a simpler one by more than the noise of the score.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -96,15 +95,10 @@ class Ascent:
         """Try networks of increasing width, until wider ones do not help."""
         table, train = self._table, self._train
         n_supported = train.n_independent / (train.n_features + 2)
-        seconds = 0.0
-        for width in self._widths[:-1]:
-            # The next stage takes longer than the last, by about the square of the growth.
-            if self._context.clock.is_over(self._settings.growth**2 * seconds):
-                break
+        # A stage takes longer than the last one, by about the square of the growth.
+        for width in self._context.clock.paced(self._widths[:-1], self._settings.growth**2):
             self._context.tell(f"networks of {width} neurons on {self._n_folds}")
-            start = time.monotonic()
             table.add(self._all_folds(width, "networks"))
-            seconds = time.monotonic() - start
             if not self._patient and table.stops(self._settings, n_supported):
                 break
 

@@ -4,7 +4,6 @@ As `ladder` for least squares, with candidates for the loss, all scored by the l
 that they have not seen.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -54,17 +53,13 @@ def climb_for_loss(folds: Sequence[Split], plan: Plan, shrunk: bool, context: Fi
     table = LossTable.of_folds(folds, plan)
     table.add([climber.simple() for climber in climbers])
     n_train, d = folds[0][0].n_independent, folds[0][0].n_features
-    seconds = 0.0
-    for width in stage_widths(plan.limits.max_neurons, settings.growth):
-        if context.clock.is_over(settings.growth**2 * seconds):
-            break
-        start = time.monotonic()
+    widths = stage_widths(plan.limits.max_neurons, settings.growth)
+    for width in context.clock.paced(widths, settings.growth**2):
         context.tell(f"networks of {width} neurons on {counted(len(folds))}")
         found = partial(_networks, width, levels=width <= most_levelled)
         # Threads gain only where most of the time is spent in large products.
         pool = context.pool if width * (d + 1) >= settings.parallel_from else alone.pool
         table.add(pool.map(found, climbers))
-        seconds = time.monotonic() - start
         if plan.limits.patience is not None and table.stops(settings, n_train / (d + 2)):
             break
     chosen = table.best(settings)

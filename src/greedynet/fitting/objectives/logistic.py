@@ -40,11 +40,8 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.rows.splitting import Split, n_copies, n_of_others, stratified_folds
+from greedynet.support.clock import FOR_CHOICE, FOR_GROWTH
 from greedynet.support.context import FitContext
-
-# Shares of the time that is left, where it is limited.
-_FOR_CHOICE = 0.5
-_FOR_GROWTH = 0.4
 
 
 class LogLoss(Objective):
@@ -105,8 +102,7 @@ class LogLoss(Objective):
         n_neurons = self._grown_to(problem)
         if not problem.is_corrected or problem.validation is not None:
             return Decision(n_neurons)
-        # If time is limited, half of it is for the choice.
-        context = problem.context.until(_FOR_CHOICE)
+        context = problem.context.until(FOR_CHOICE)
         parts = self._parts(problem, n_neurons, context)
         ladder = self._ladder(problem, parts, context) if parts else None
         if ladder is None or self._n_judged(problem) < problem.settings.logistic.least_judged:
@@ -215,7 +211,7 @@ class LogLoss(Objective):
         problem = Problem(TrainingData(train), plan, self, None, context)
 
         def grow() -> Weights:
-            growing = context.until(_FOR_GROWTH)
+            growing = context.until(FOR_GROWTH)
             if self._is_staged(problem):
                 return staged_weights(problem, n_neurons, growing)
             growth = problem.grow(problem.start(0, growing), n_neurons, context=growing)
@@ -241,7 +237,7 @@ class LogLoss(Objective):
         """Return the network from which all weights are corrected."""
         if not self._is_staged(problem):
             return grown_weights(growth, problem)
-        context = problem.context.until(_FOR_GROWTH).branch("stages")
+        context = problem.context.until(FOR_GROWTH).branch("stages")
         return staged_weights(problem, self._grown_to(problem), context)
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
@@ -249,7 +245,7 @@ class LogLoss(Objective):
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
         start, rung = self._start(problem, growths[0]), problem.decision
         if held_out is not None:
-            context = problem.context.until(_FOR_CHOICE)
+            context = problem.context.until(FOR_CHOICE)
             rung = self._ladder(problem, [Part(rows, held_out, lambda: start)], context).decided()
         assert isinstance(rung, Rung)
         assert isinstance(problem.samples, ClassSamples)
