@@ -33,6 +33,7 @@ from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext
+from greedynet.support.phrases import plural
 from greedynet.support.types import Float64
 
 # Why there are no neurons.
@@ -97,7 +98,7 @@ class Ascent:
         n_supported = train.n_independent / (train.n_features + 2)
         # A stage takes longer than the last one, by about the square of the growth.
         for width in self._context.clock.paced(self._widths[:-1], self._settings.growth**2):
-            self._context.tell(f"networks of {width} neurons on {self._n_folds}")
+            self._context.tell(f"networks of {plural(width, 'neuron')} on {self._n_folds}")
             table.add(self._all_folds(width, "networks"))
             if not self._patient and table.stops(self._settings, n_supported):
                 break

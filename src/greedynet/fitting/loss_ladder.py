@@ -29,6 +29,7 @@ from greedynet.model.path import SelectionPath
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext
+from greedynet.support.phrases import plural
 from greedynet.support.types import Float64
 
 
@@ -55,7 +56,7 @@ def climb_for_loss(folds: Sequence[Split], plan: Plan, shrunk: bool, context: Fi
     n_train, d = folds[0][0].n_independent, folds[0][0].n_features
     widths = stage_widths(plan.limits.max_neurons, settings.growth)
     for width in context.clock.paced(widths, settings.growth**2):
-        context.tell(f"networks of {width} neurons on {counted(len(folds))}")
+        context.tell(f"networks of {plural(width, 'neuron')} on {counted(len(folds))}")
         found = partial(_networks, width, levels=width <= most_levelled)
         # Threads gain only where most of the time is spent in large products.
         pool = context.pool if width * (d + 1) >= settings.parallel_from else alone.pool
