@@ -98,6 +98,33 @@ class Factor:
         self.size = k + 1
         return True
 
+    def extend(self, columns: Float64) -> None:
+        """Append columns, except those that depend on the ones before.
+
+        The same as one by one, up to rounding, but by products of matrices.
+        """
+        while self.size + columns.shape[1] > self._capacity:
+            self._grow()
+        H = self.Q.T @ columns
+        outside = columns - self.Q @ H
+        again = self.Q.T @ outside
+        new, upper = np.linalg.qr(outside - self.Q @ again)
+        rho = upper.diagonal()
+        if len(rho) < columns.shape[1] or not np.all(
+            np.abs(rho) > self.dependent * np.linalg.norm(columns, axis=0)
+        ):
+            for column in columns.T:
+                self.append(column)
+            return
+        signs = np.sign(rho)
+        added = slice(self.size, self.size + len(rho))
+        self._Q[:, added] = signs * new
+        self._R[: self.size, added] = H + again
+        self._R[added, added] = signs[:, None] * upper
+        self._z[added] = self._Q[:, added].T @ self._residual
+        self._residual -= self._Q[:, added] @ self._z[added]
+        self.size = added.stop
+
     @property
     def target_size(self) -> float:
         """Norm of the target."""
