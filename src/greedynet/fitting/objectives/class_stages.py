@@ -11,7 +11,7 @@ from math import ceil
 
 import numpy as np
 
-from greedynet.correction.log_loss_descent import Weights
+from greedynet.correction.log_loss_descent import PreparedRows, Weights
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.make_search import least_active
 from greedynet.fitting.objectives.trials import Trials
@@ -77,6 +77,7 @@ class _Stages:
     def __init__(self, problem: Problem, context: FitContext) -> None:
         rows, plan = problem.rows, problem.plan
         self._rows, self._plan, self._context = rows, plan, context
+        self._prepared = PreparedRows.of(rows, single=True)
         self._settings = plan.settings.logistic
         self._trials = Trials(plan, context)
         least = least_active(len(rows), rows.n_features, plan)
@@ -99,7 +100,7 @@ class _Stages:
     def _corrected(self, network: Weights) -> Weights:
         settings = self._settings
         ridge = settings.stage_ridge if self._plan.alpha is None else self._plan.alpha
-        return self._trials.descend(self._rows, network, ridge, settings.stage_steps)
+        return self._trials.descend(self._prepared, network, ridge, settings.stage_steps)
 
     def _wider(self, network: Weights, n_neurons: int) -> Weights:
         """Return the network with new neurons for its residual."""

@@ -115,10 +115,14 @@ class LogLoss(Objective):
         return replace(rung, n_neurons=n_neurons)
 
     def _for_all_rows(self, rung: Rung, problem: Problem, parts: Sequence[Part]) -> Rung:
-        """Return the ridges for all rows, which tell more than those of a fold.
+        """Return the networks of the folds as starts for all rows, and the ridges for them.
 
-        The ridge is relative to the mean loss: it decreases with the number of rows.
+        More rows tell more, and the ridge is relative to the mean loss: it decreases with their
+        number.
         """
+        inputs = problem.coordinates.inputs
+        starts = [part.carried(w, inputs) for part, w in zip(parts, rung.starts, strict=False)]
+        rung = replace(rung, starts=tuple(starts))
         if problem.plan.alpha is not None:
             return rung
         held = sum(len(part.held) for part in parts) / len(parts)
@@ -127,7 +131,7 @@ class LogLoss(Objective):
 
     def _shown(self, problem: Problem, rung: Rung, n_neurons: int) -> int:
         """Return how far the path shows the plain growth, on which nothing else depends."""
-        kept = rung.widths[-1] if rung.widths else n_neurons
+        kept = max((start.n_neurons for start in rung.starts), default=n_neurons)
         return min(kept, problem.settings.logistic.most_shown)
 
     def _undecided(self, problem: Problem, ladder: Ladder | None, n_neurons: int) -> Rung:
@@ -217,7 +221,8 @@ class LogLoss(Objective):
             growth = problem.grow(problem.start(0, growing), n_neurons, context=growing)
             return grown_weights(growth, problem)
 
-        return Part(problem.rows, problem.coordinates.apply(held), grow)
+        coordinates = problem.coordinates
+        return Part(problem.rows, coordinates.apply(held), grow, coordinates.inputs)
 
     def _is_staged(self, problem: Problem) -> bool:
         """Whether networks grow in stages; requested widths and other searches grow plainly."""
@@ -243,10 +248,14 @@ class LogLoss(Objective):
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Correct all weights with the ridge and the width that were chosen, and blend."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
-        start, rung = self._start(problem, growths[0]), problem.decision
+        rung = problem.decision
+
+        def grown() -> Weights:
+            return self._start(problem, growths[0])
+
         if held_out is not None:
             context = problem.context.until(FOR_CHOICE)
-            rung = self._ladder(problem, [Part(rows, held_out, lambda: start)], context).decided()
+            rung = self._ladder(problem, [Part(rows, held_out, grown)], context).decided()
         assert isinstance(rung, Rung)
         assert isinstance(problem.samples, ClassSamples)
         most = problem.coordinates.apply(problem.samples.many)
@@ -258,10 +267,8 @@ class LogLoss(Objective):
         if rung.line > 0:
             line = trials.corrected_on(most, shares, share * rung.line_ridge)
         if rung.network > 0:
-            ridge, network = share * rung.ridge, start
-            if not plan.limits.exact:
-                network = trials.begun_on(most, network, ridge)
-                network = trials.narrowed_on(most, network, ridge, rung.widths)
+            ridge = share * rung.ridge
+            network = trials.best_start(most, rung.starts or [grown()], ridge)
             network = trials.corrected_on(most, network, ridge)
         final = blended(shares, line, network, rung)
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)

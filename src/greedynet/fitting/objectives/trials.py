@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from greedynet.correction.log_loss_descent import Weights, descend
+from greedynet.correction.log_loss_descent import PenalisedLogLoss, PreparedRows, Weights, descend
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
@@ -23,16 +24,28 @@ class Part:
     train, held : Rows
     grow : callable
         Returns the network as grown; called once, and only if networks are tried.
+    inputs : InputScaling or None
+        By which the rows are scaled; None if as all rows.
     """
 
     train: Rows
     held: Rows
     grow: Callable[[], Weights]
+    inputs: InputScaling | None = None
+
+    def carried(self, network: Weights, to: InputScaling) -> Weights:
+        """Return a network of this fold for inputs that are scaled by another map."""
+        return network if self.inputs is None else network.carried(self.inputs, to)
 
     @cached_property
     def grown(self) -> Weights:
         """The network as grown on the training rows."""
         return self.grow()
+
+    @cached_property
+    def prepared(self) -> PreparedRows:
+        """The training rows as descents read them."""
+        return PreparedRows.of(self.train, single=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +65,12 @@ class Trials:
     def _settings(self) -> LogisticSettings:
         return self.plan.settings.logistic
 
-    def descend(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:
-        """Correct all weights jointly."""
+    def descend(
+        self, rows: Rows | PreparedRows, start: Weights, ridge: float, n_steps: int
+    ) -> Weights:
+        """Correct all weights jointly, in single precision unless rows are prepared otherwise."""
         return descend(
-            rows,
+            PreparedRows.of(rows, single=True),
             start,
             ridge,
             n_steps,
@@ -67,19 +82,26 @@ class Trials:
     def corrected_on(self, rows: Rows, start: Weights, ridge: float) -> Weights:
         """Correct a network on the rows of the final correction."""
         self.context.tell(f"correcting {len(start.W)} neurons")
-        return self.descend(rows, start, ridge, self._settings.final_steps)
+        return self.descend(PreparedRows.of(rows), start, ridge, self._settings.final_steps)
 
-    def begun_on(self, rows: Rows, start: Weights, ridge: float) -> Weights:
-        """Correct a network that will be pruned, with the steps of a fold."""
-        self.context.tell(f"correcting {len(start.W)} neurons")
-        return self.descend(rows, start, ridge, 2 * self._settings.fold_steps)
+    def best_start(self, rows: Rows, starts: Sequence[Weights], ridge: float) -> Weights:
+        """Return the network with the smallest penalised log-loss on rows."""
+        plan, prepared = self.plan, PreparedRows.of(rows, single=True)
+
+        def value(start: Weights) -> float:
+            at = PenalisedLogLoss(
+                prepared, start, ridge, plan.activation, linear_term=plan.linear_term
+            )
+            return at.evaluate(start.flat())[0]
+
+        return min(starts, key=value)
 
     def corrected(
         self, parts: Sequence[Part], starts: Sequence[Weights], ridge: float, n_steps: int
     ) -> list[Weights]:
         """Correct on the training rows of every fold, each from its own start."""
         return [
-            self.descend(part.train, start, ridge, n_steps)
+            self.descend(part.prepared, start, ridge, n_steps)
             for part, start in zip(parts, starts, strict=True)
         ]
 
@@ -87,16 +109,6 @@ class Trials:
         """Remove neurons that are next to nothing."""
         most = max(network.sizes.max(initial=0.0), 1e-12)
         return network.take(np.flatnonzero(network.sizes > self._settings.negligible * most))
-
-    def narrowed_on(
-        self, rows: Rows, network: Weights, ridge: float, widths: Sequence[int]
-    ) -> Weights:
-        """Prune a network to each width in turn, with a correction after each."""
-        network = self.without_negligible(network)
-        for width in widths:
-            network = largest(network, width)
-            network = self.descend(rows, network, ridge, self._settings.fold_steps)
-        return network
 
 
 def largest(network: Weights, n_neurons: int) -> Weights:
