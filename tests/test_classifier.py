@@ -906,7 +906,9 @@ def test_wrong_parameters(fitted, parameters, error, message):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize("parameters", [{}, {"correct": False}, {"n_jobs": 2}])
+@pytest.mark.parametrize(
+    "parameters", [{"n_nodes": 6}, {"correct": False}, {"n_nodes": 6, "n_jobs": 2}]
+)
 def test_interrupt_while_growing(monkeypatch, fitted, error, parameters):
     append, calls = Factor.append, []
 

@@ -7,6 +7,7 @@ sigma this amounts to a penalty on the magnitude of the neurons, so that neurons
 little vanish.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +20,17 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # Number of gradients that approximate the Hessian; the default of ten needs more steps.
 _MEMORY = 20
 _TOLERANCE = 1e-6
-# Number of rows of a block.
+# Number of rows of a block, and of the chunks of blocks that threads compute.
 _BLOCK = 512
+_CHUNKS, _CHUNKS_OF_MANY, _MANY = 4, 16, 2**14
+# With fewer multiplications, threads would cost more than they gain.
+_PARALLEL_FROM = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +105,7 @@ def descend(
     activation: Activation,
     *,
     linear_term: bool = True,
+    enough: float = 0.0,
     context: FitContext | None = None,
 ) -> Weights:
     """Return weights with a smaller penalised log-loss, close to a minimum if steps suffice.
@@ -115,20 +121,25 @@ def descend(
     activation : Activation
     linear_term : bool
         Whether the network has an affine term; otherwise it remains zero.
+    enough : float
+        Ends where a few steps together lower the objective by less than this fraction.
     context : FitContext or None
         Its journal contains the values and gradients of an earlier run, from which the steps
         follow; its clock may end them.
     """
     context = context or FitContext()
-    penalised = PenalisedLogLoss(rows, start, ridge, activation, linear_term=linear_term)
+    penalised = PenalisedLogLoss(
+        rows, start, ridge, activation, linear_term=linear_term, pool=context.pool
+    )
 
     def minimum(inner: Journal) -> tuple[Float64]:
         def objective(flat: Float64) -> tuple[float, Float64]:
+            context.check()
             value, gradient = inner.once(lambda _: penalised.evaluate(flat))
             return value, gradient
 
         late = context.clock.is_over
-        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE, late),)
+        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE, late, enough),)
 
     (flat,) = context.journal.once(minimum)
     return start.like(flat)
@@ -174,6 +185,8 @@ class PenalisedLogLoss:
         As for `descend`.
     like : Weights
         A network of the same shape.
+    pool : Pool or None
+        Threads.
     """
 
     def __init__(
@@ -184,31 +197,43 @@ class PenalisedLogLoss:
         activation: Activation,
         *,
         linear_term: bool,
+        pool: Pool | None = None,
     ) -> None:
         self._rows, self._like, self._activation = PreparedRows.of(rows), like, activation
         penalty = like.like(np.full(like.flat().shape, ridge))
         penalty.L[-1] = 0.0
         self._pull, self._free = penalty.flat(), float(linear_term)
+        is_large = len(self._rows) * (like.W.size + like.L.size) >= _PARALLEL_FROM
+        self._pool = pool if pool is not None and is_large else Pool()
+        self._chunks = _chunks(len(self._rows))
 
     def evaluate(self, flat: Float64) -> tuple[float, Float64]:
-        """Return the value and the gradient.
+        """Return the value and the gradient."""
+        at, k, dtype = self._like.like(flat), self._like.n_neurons, self._rows.X1.dtype
+        inner, outer = np.concatenate([at.W, at.L.T]).astype(dtype), at.C.astype(dtype)
+        found = self._pool.map(lambda blocks: self._sums(inner, outer, blocks), self._chunks)
+        pulled = self._pull * flat
+        value, gradient = 0.5 * float(pulled @ flat), pulled
+        slopes = self._like.like(gradient)
+        # In this order, whatever the number of threads.
+        for loss, by_inner, by_outer in found:
+            value += loss
+            slopes.W[...] += by_inner[:k]
+            slopes.C[...] += by_outer
+            slopes.L[...] += self._free * by_inner[k:].T
+        return value, gradient
+
+    def _sums(
+        self, inner: NDArray[np.floating], outer: NDArray[np.floating], blocks: Sequence[slice]
+    ) -> tuple[float, Float64, Float64]:
+        """Return the loss of a chunk of rows, and its derivatives by inner and outer weights.
 
         Rows are taken in blocks, whose hidden values stay in the processor's cache.
         """
-        at, k = self._like.like(flat), self._like.n_neurons
-        inner = np.concatenate([at.W, at.L.T]).astype(self._rows.X1.dtype)
-        outer = at.C.astype(self._rows.X1.dtype)
-        pulled = self._pull * flat
-        value, gradient = 0.5 * float(pulled @ flat), pulled
-        by_inner, by_outer = np.zeros(inner.shape), np.zeros(outer.shape)
-        for first in range(0, len(self._rows), _BLOCK):
-            block = slice(first, first + _BLOCK)
+        value, by_inner, by_outer = 0.0, np.zeros(inner.shape), np.zeros(outer.shape)
+        for block in blocks:
             value += self._add(inner, outer, block, by_inner, by_outer)
-        slopes = self._like.like(gradient)
-        slopes.W[...] += by_inner[:k]
-        slopes.C[...] += by_outer
-        slopes.L[...] += self._free * by_inner[k:].T
-        return value, gradient
+        return value, by_inner, by_outer
 
     def _add(
         self,
@@ -239,3 +264,14 @@ class PenalisedLogLoss:
         by_inner += G.T @ X1
         by_outer += H.T @ G[:, k:]
         return float(w[:, 0] @ loss)
+
+
+def _chunks(n_rows: int) -> list[list[slice]]:
+    """Return the blocks of rows of every chunk, all of nearly the same size."""
+    n_blocks = -(-n_rows // _BLOCK)
+    n_chunks = min(n_blocks, _CHUNKS if n_rows < _MANY else _CHUNKS_OF_MANY)
+    n_blocks = -(-n_blocks // max(1, n_chunks)) * n_chunks
+    ends = np.arange(n_blocks + 1) * n_rows // max(1, n_blocks)
+    blocks = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+    size = n_blocks // max(1, n_chunks)
+    return [blocks[i * size : (i + 1) * size] for i in range(n_chunks)]

@@ -4,7 +4,8 @@
 
 Every fold scales its own training rows and grows its own network on them, so that no candidate has
 seen the rows that judge it. The logits of the three rungs are then blended (`class_blend.py`): a
-blend is a network of the same form, and with few rows it is better than any of its parts.
+blend is a network of the same form, and with few rows it is better than any of its parts. The
+networks of the folds are also where the correction on all rows starts.
 """
 
 import time
@@ -36,9 +37,19 @@ class Ladder:
         Corrects networks.
     repeats : float
         How often a row is held out, on average.
+    prunes : bool
+        Whether narrower networks are tried, too.
     """
 
-    def __init__(self, parts: Sequence[Part], trials: Trials, repeats: float = 1.0) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        trials: Trials,
+        repeats: float = 1.0,
+        *,
+        prunes: bool = True,
+    ) -> None:
+        self._prunes = prunes
         self._parts, self._trials = parts, trials
         self._plan, self._context = trials.plan, trials.context
         self._settings: LogisticSettings = trials.plan.settings.logistic
@@ -129,9 +140,7 @@ class Ladder:
             networks = self._trials.corrected(self._parts, networks, ridge, n_steps)
         return ridge, networks
 
-    def _best_network(
-        self, shares: Float64, line: Float64
-    ) -> tuple[float, list[Weights]]:
+    def _best_network(self, shares: Float64, line: Float64) -> tuple[float, list[Weights]]:
         """Return the best ridge of a network, and the network of each fold; none if hopeless."""
         if self._plan.limits.max_neurons == 0 or self._is_late:
             return 0.0, []
@@ -181,7 +190,7 @@ class Ladder:
 
     def _begun(self, parts: Sequence[Part], ridge: float) -> list[Weights]:
         """Correct the networks as grown, with twice the steps."""
-        return self._at_ridge(parts, [part.grown for part in parts], ridge, 2)
+        return self._at_ridge(parts, self._trials.grown(parts), ridge, 2)
 
     def _at_ridge(
         self, parts: Sequence[Part], networks: Sequence[Weights], ridge: float, times: int = 1
@@ -228,7 +237,7 @@ class Ladder:
         settings, trials = self._settings, self._trials
         networks = [trials.without_negligible(network) for network in networks]
         best, lowest, worse = networks, self._score(networks), 0
-        width = max(network.n_neurons for network in networks)
+        width = max(network.n_neurons for network in networks) if self._prunes else 0
         while width > 0 and worse < settings.pruning.patience and not self._is_late:
             width = int(width * settings.pruning.kept_share)
             self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")

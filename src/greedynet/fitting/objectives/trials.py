@@ -1,8 +1,9 @@
 """Networks of a classifier, corrected and pruned on folds or on all rows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,21 +29,20 @@ class Part:
         Returns the network as grown; called once, and only if networks are tried.
     inputs : InputScaling or None
         By which the rows are scaled; None if as all rows.
+    context : FitContext
+        Of all that is computed on this fold. Folds whose context has no threads are computed in
+        parallel.
     """
 
     train: Rows
     held: Rows
     grow: Callable[[], Weights]
     inputs: InputScaling | None = None
+    context: FitContext = field(default_factory=FitContext)
 
     def carried(self, network: Weights, to: InputScaling) -> Weights:
         """Return a network of this fold for inputs that are scaled by another map."""
         return network if self.inputs is None else network.carried(self.inputs, to)
-
-    @cached_property
-    def grown(self) -> Weights:
-        """The network as grown on the training rows."""
-        return self.grow()
 
     @cached_property
     def prepared(self) -> PreparedRows:
@@ -66,9 +68,14 @@ class Trials:
         return self.plan.settings.logistic
 
     def descend(
-        self, rows: Rows | PreparedRows, start: Weights, ridge: float, n_steps: int
+        self,
+        rows: Rows | PreparedRows,
+        start: Weights,
+        ridge: float,
+        n_steps: int,
+        enough: float = 0.0,
     ) -> Weights:
-        """Correct all weights jointly, in single precision unless rows are prepared otherwise."""
+        """Correct all weights jointly, in single precision."""
         return descend(
             PreparedRows.of(rows, single=True),
             start,
@@ -76,13 +83,14 @@ class Trials:
             n_steps,
             self.plan.activation,
             linear_term=self.plan.linear_term,
+            enough=enough,
             context=self.context,
         )
 
-    def corrected_on(self, rows: Rows, start: Weights, ridge: float) -> Weights:
+    def corrected_on(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:
         """Correct a network on the rows of the final correction."""
         self.context.tell(f"correcting {len(start.W)} neurons")
-        return self.descend(PreparedRows.of(rows), start, ridge, self._settings.final_steps)
+        return self.descend(rows, start, ridge, n_steps, self._settings.final_enough)
 
     def best_start(self, rows: Rows, starts: Sequence[Weights], ridge: float) -> Weights:
         """Return the network with the smallest penalised log-loss on rows."""
@@ -100,10 +108,27 @@ class Trials:
         self, parts: Sequence[Part], starts: Sequence[Weights], ridge: float, n_steps: int
     ) -> list[Weights]:
         """Correct on the training rows of every fold, each from its own start."""
-        return [
-            self.descend(part.prepared, start, ridge, n_steps)
-            for part, start in zip(parts, starts, strict=True)
-        ]
+
+        def correct(pair: tuple[Part, Weights]) -> Weights:
+            part, start = pair
+            trials = replace(self, context=part.context)
+            return trials.descend(part.prepared, start, ridge, n_steps, self._settings.fold_enough)
+
+        return self._map(correct, list(zip(parts, starts, strict=True)), parts)
+
+    def grown(self, parts: Sequence[Part]) -> list[Weights]:
+        """Return the networks as grown on every fold."""
+        return self._map(lambda part: part.grow(), parts, parts)
+
+    def _map(
+        self, function: Callable[[S], Weights], items: Sequence[S], parts: Sequence[Part]
+    ) -> list[Weights]:
+        """Apply a function for every fold, in parallel if folds are large and have no threads."""
+        is_alone = all(part.context.pool.n_threads == 1 for part in parts)
+        size = min(part.train.X.size for part in parts)
+        if len(parts) == 1 or not is_alone or size < self._settings.parallel_from:
+            return [function(item) for item in items]
+        return self.context.pool.map(function, items)
 
     def without_negligible(self, network: Weights) -> Weights:
         """Remove neurons that are next to nothing."""
