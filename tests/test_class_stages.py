@@ -23,7 +23,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.losses.logistic import log_loss, losses_and_residual
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
-from greedynet.search.batch import BatchSearch
+from greedynet.search.batch import BatchSearch, _Chosen
 from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
 
@@ -236,6 +236,21 @@ def test_no_neuron_repeats_another(weighted):
     assert np.linalg.svd(columns, compute_uv=False).min() > 1e-3
     left = residual - columns @ np.linalg.lstsq(columns, residual, rcond=None)[0]
     assert np.linalg.norm(left) < 0.75 * np.linalg.norm(residual)
+
+
+def test_what_is_left_is_outside_the_span_of_all_that_were_taken():
+    """Also of those that were taken before from other candidates."""
+    rng = np.random.default_rng(0)
+    Q, residual = np.linalg.qr(rng.normal(size=(60, 3)))[0], rng.normal(size=(60, 2))
+    G = rng.normal(size=(60, 12))
+    chosen, numbers = _Chosen(Q, residual), np.arange(12.0)[:, None]
+    for candidates in (slice(0, 6), slice(6, 12)):
+        chosen.take(numbers[candidates], G[:, candidates], 3)
+    taken = [int(w[0]) for w in chosen.neurons(1)[0]]
+    assert len(set(taken)) == 6
+    F = np.c_[Q, G[:, taken]]
+    wanted = residual - F @ np.linalg.lstsq(F, residual, rcond=None)[0]
+    np.testing.assert_allclose(chosen.residual, wanted, atol=1e-12)
 
 
 def test_weights_are_copies_in_a_scan():

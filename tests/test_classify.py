@@ -16,7 +16,7 @@ from greedynet.fitting.objectives.class_blend import Rung, blended, shares_weigh
 from greedynet.fitting.objectives.class_held_out import HeldOut
 from greedynet.fitting.objectives.class_ladder import Ladder
 from greedynet.fitting.objectives.class_stages import grown_weights
-from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for
+from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for, stage_ridge_for
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, neuron_cost
@@ -816,6 +816,10 @@ def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
     np.testing.assert_array_equal(*ridges)
     np.testing.assert_array_equal(ridges[0][n_smaller:], RIDGES)
     np.testing.assert_allclose(ridges[0][1:] / ridges[0][:-1], RIDGES[1] / RIDGES[0])
+    # So does the ridge with which networks grow: neurons must not vanish before they are tried.
+    grown = stage_ridge_for(Rows(np.zeros((2_000, 1)), classes_of(labels, 1)), LogisticSettings())
+    step = RIDGES[1] / RIDGES[0]
+    assert grown == pytest.approx(LogisticSettings().stage_ridge / step**n_smaller)
     weights = np.where(labels, 1 / share, 1 / (1 - share))
     even = Rows(np.zeros((2_000, 1)), classes_of(labels, 1), weights)
     np.testing.assert_array_equal(ridges_for(even, LogisticSettings()), RIDGES)

@@ -22,6 +22,7 @@ from greedynet.fitting.objectives.trials import (
     largest,
     lowest_between,
     ridges_for,
+    stage_ridge_for,
 )
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.support.types import Float64
@@ -172,7 +173,8 @@ class Ladder:
         that have vanished would not come back.
         """
         ridges, held = self._ridges(), HeldOut(parts)
-        begin = int(np.argmin(np.abs(ridges - self._settings.stage_ridge)))
+        grown = stage_ridge_for(self._parts[0].train, self._settings)
+        begin = int(np.argmin(np.abs(ridges - grown)))
         found = {begin: self._begun(parts, ridges[begin])}
         losses = {begin: held.prudent(self._logits(found[begin], parts))}
         for ahead in (1, -1):

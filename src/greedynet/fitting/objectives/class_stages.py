@@ -16,7 +16,7 @@ from greedynet.correction.log_loss_descent import PreparedRows, Weights
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.make_search import least_active
 from greedynet.fitting.objectives.class_blend import shares_weights
-from greedynet.fitting.objectives.trials import Trials
+from greedynet.fitting.objectives.trials import Trials, stage_ridge_for
 from greedynet.fitting.problem import Problem
 from greedynet.losses.logistic import log_loss, losses_and_residual
 from greedynet.search.batch import BatchSearch
@@ -98,8 +98,8 @@ class _Stages:
         return start if self._plan.linear_term else replace(start, L=np.zeros_like(start.L))
 
     def _corrected(self, network: Weights) -> Weights:
-        settings = self._settings
-        ridge = settings.stage_ridge if self._plan.alpha is None else self._plan.alpha
+        settings, alpha = self._settings, self._plan.alpha
+        ridge = stage_ridge_for(self._rows, settings) if alpha is None else alpha
         return self._trials.descend(self._prepared, network, ridge, settings.stage_steps)
 
     def _wider(self, network: Weights, n_neurons: int) -> Weights:

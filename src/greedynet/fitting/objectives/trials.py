@@ -159,6 +159,14 @@ def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
     return np.concatenate([ridges[0] * step ** np.arange(-n_smaller, 0.0), ridges])
 
 
+def stage_ridge_for(rows: Rows, settings: LogisticSettings) -> float:
+    """Return the ridge with which networks grow, smaller by the same factor for rare classes.
+
+    With a ridge for a loss of a bit, neurons that lower a small loss would vanish as they grow.
+    """
+    return settings.stage_ridge * float(ridges_for(rows, settings)[0]) / settings.ridges[0]
+
+
 def lowest_between(ridges: Float64, losses: Float64) -> tuple[float, int]:
     """Return the ridge with the smallest loss on a smooth curve, and the position of the nearest.
 
