@@ -17,6 +17,9 @@ from greedynet.support.threads import Pool, parts_of
 from greedynet.support.types import Float64
 
 N_STEPS = 3
+# Neurons are not refined if the matrix of one step takes more multiplications: with thousands of
+# rows and hundreds of inputs, it would take longer than everything else.
+_MOST_WORK = 1e9
 _DAMPING = 1e-3
 _LENGTHS = np.array([1.0, 0.5, 0.25])
 _WORTH = 1 + 1e-6
@@ -120,7 +123,7 @@ def polish(
     damping: float = _DAMPING,
     worth: float = _WORTH,
 ) -> tuple[Float64, Float64]:
-    """Improve neurons; no score ever falls.
+    """Improve neurons; no score ever falls. If steps would be very expensive, none is taken.
 
     For fixed outer weights `c`, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised, `J =
     sigma'(X1 w) X1`. With `P = I - QQ'` and `rho = r c / |c|^2` the step solves
@@ -152,6 +155,8 @@ def polish(
     """
     W = W.copy()
     scores, weights = target.judge(W)
+    if len(target.X1) * float(target.X1.shape[1]) ** 2 > _MOST_WORK:
+        return W, scores
     moving = np.flatnonzero(scores > 0)
     for _ in range(n_steps):
         if len(moving) == 0:
