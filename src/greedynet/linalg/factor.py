@@ -94,7 +94,7 @@ class Factor:
         self._Q[:, k] = q
         self._R[:k, k] = h
         self._R[k, k] = rho
-        self._project(q, k)
+        self._project(slice(k, k + 1))
         self.size = k + 1
         return True
 
@@ -121,8 +121,7 @@ class Factor:
         self._Q[:, added] = signs * new
         self._R[: self.size, added] = H + again
         self._R[added, added] = signs[:, None] * upper
-        self._z[added] = self._Q[:, added].T @ self._residual
-        self._residual -= self._Q[:, added] @ self._z[added]
+        self._project(added)
         self.size = added.stop
 
     @property
@@ -138,11 +137,11 @@ class Factor:
         """Return None: the weights at every width follow from `R` and `z`."""
         return None
 
-    def _project(self, q: Float64, k: int) -> None:
-        # Project the residual, not the target: the projection is then exactly what is subtracted.
-        gain = q @ self._residual
-        self._z[k] = gain
-        self._residual -= np.outer(q, gain)
+    def _project(self, added: slice) -> None:
+        """Project onto new columns: the residual, so that exactly that is subtracted."""
+        new = self._Q[:, added]
+        self._z[added] = new.T @ self._residual
+        self._residual -= new @ self._z[added]
 
     def _grow(self) -> None:
         old, self._capacity = self._capacity, 2 * self._capacity
