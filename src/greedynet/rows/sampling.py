@@ -41,7 +41,7 @@ class SamplingSettings:
         sampled separately.
     """
 
-    rows_per_weight: int = 8
+    rows_per_weight: int = 16
     least: int = 8_192
     most: int = 16_384
     held_out: float = 0.1
