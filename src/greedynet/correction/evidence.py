@@ -14,6 +14,7 @@ import numpy as np
 
 from greedynet.linalg import unlocked
 from greedynet.linalg.cholesky import trace_of_inverse
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # With more effective parameters than this fraction of the data, noise cannot be estimated.
@@ -26,7 +27,12 @@ def gcv(error: float, n: float, gamma: float) -> float:
 
 
 def effective_parameters(
-    systems: Sequence[Float64], cholesky: Float64, ridge: float, n_affine: int, n_outputs: int
+    systems: Sequence[Float64],
+    cholesky: Float64,
+    ridge: float,
+    n_affine: int,
+    n_outputs: int,
+    pool: Pool | None = None,
 ) -> float:
     """Return `gamma`, of inner and outer weights.
 
@@ -40,15 +46,19 @@ def effective_parameters(
     n_affine : int
         Number of affine columns, which come first and are not penalised.
     n_outputs : int
+    pool : Pool or None
+        Threads, over the matrices.
     """
-    inner = 0.0
-    for S in systems:
+
+    def of_block(S: Float64) -> float:
         damped = S.copy(order="F")
         diagonal = np.einsum("ii->i", damped)
         diagonal += ridge + 1e-12 * diagonal.max()
         found = unlocked.cholesky(damped)
         # Without a factor, nothing is known but the number of weights.
-        inner += len(S) - (ridge * trace_of_inverse(damped) if found else 0.0)
+        return len(S) - (ridge * trace_of_inverse(damped) if found else 0.0)
+
+    inner = sum((pool or Pool()).map(of_block, systems))
     n_neurons = len(cholesky) - n_affine
     outer = n_neurons - ridge * trace_of_inverse(cholesky, n_affine)
     return inner + n_outputs * (outer + n_affine)

@@ -244,7 +244,8 @@ class VariableProjection:
     def _count(self, systems: list[Float64]) -> float:
         """Effective number of parameters."""
         r, t = self._problem.n_affine, self._problem.Y.shape[1]
-        return effective_parameters(systems, self._at.cholesky, self.ridge, r, t)
+        pool = self._context.pool if len(systems) > 1 else None
+        return effective_parameters(systems, self._at.cholesky, self.ridge, r, t, pool)
 
     def _evidence(self) -> float:
         """Ridge that follows from the rows."""

@@ -180,10 +180,14 @@ class ContinuousSearch:
 
     def _add(self, directions: Float64) -> None:
         size = max(1, _GROUP_ELEMENTS // max(1, len(self._X)))
-        starts = range(0, len(directions), size)
-        groups = [self._make(directions[i : i + size]) for i in starts]
-        for group in groups:
+
+        def made(start: int) -> Group:
+            group = self._make(directions[start : start + size])
             group.take_off(self._columns, self._seen)
+            return group
+
+        starts = range(0, len(directions), size)
+        groups = self._pool.map(made, starts) if len(starts) > 1 else [made(0)]
         if self._groups and len(self._groups[-1].directions) + len(directions) <= size:
             self._groups[-1] = self._groups[-1].joined(groups[0])
         else:
