@@ -112,24 +112,19 @@ def scan_cost():
     Beside an affine term one pass scores `u` and `-u`, so a row is two candidates. A step of the
     search takes the newest column off and scans; both count.
     """
-    from greedynet.search.scans import relu as scan
+    from greedynet.activations import ReLU
+    from greedynet.search.scans import make_group
 
     stream = np.random.default_rng(0)
     print("\nthe scan, nanoseconds per candidate neuron on one core")
     print("{:>10}{:>10}{:>10}{:>10}".format("rows", "scan", "column", "together"))
     for n in (1_000, 10_000, 100_000, 1_000_000):
-        m = max(2, 2_000_000 // n)
-        values = stream.standard_normal((m, n))
-        order = np.argsort(-values, axis=1).astype(np.uint32)
-        values = -np.sort(-values, axis=1)
-        weights, outside = np.empty(0), np.empty((m, n, 3))
+        X, m = stream.standard_normal((n, 5)), max(1, 2**16 // n)
+        group = make_group(ReLU(), X, np.empty(0), mirrored=True)(stream.standard_normal((m, 5)))
         residual, column = stream.standard_normal((2, 1, n))
-        column /= np.linalg.norm(column)
-        scores, thresholds = np.empty(m), np.empty(m)
-        scan.measure(values, order, weights, outside)
-        found = (weights, residual, outside, 10, 0.0, 1e-5, scores, thresholds)
-        look = best_of(lambda v, o, f: scan.best_thresholds(v, o, *f), values, order, found)
-        take = best_of(scan.take_off, values, order, column.T / 1e3, 1, outside)
+        column = np.ascontiguousarray(column.T / np.linalg.norm(column), dtype=group.precision)
+        look = best_of(group.scan, residual, 10, 1e-5)
+        take = best_of(group.take_off, column / 1_000, 1)
         look, take = (1e9 * seconds / (2 * m * n) for seconds in (look, take))
         print(f"{n:>10}{look:>10.2f}{take:>10.2f}{look + take:>10.2f}")
 
