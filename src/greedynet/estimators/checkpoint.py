@@ -31,7 +31,7 @@ _KIND = "checkpoint"
 # The entry of a fingerprint that names the coordinates of the neurons, if not those given.
 COORDINATES = "coordinates"
 # The number of the recipe by which a fit proceeds; notes of another recipe mean something else.
-RECIPE, RECIPE_NUMBER = "recipe", "3"
+RECIPE, RECIPE_NUMBER = "recipe", "4"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from greedynet.correction.log_loss_descent import Weights
-from greedynet.fitting.objectives.class_blend import Rung, best_blend, shares_weights
+from greedynet.fitting.objectives.class_blend import (
+    Rung,
+    best_blend,
+    blended_logits,
+    shares_weights,
+)
 from greedynet.fitting.objectives.class_held_out import HeldOut
 from greedynet.fitting.objectives.trials import (
     Part,
@@ -72,8 +77,9 @@ class Ladder:
         n_steps = settings.n_blends if plan.alpha is None else 1
         n, tie = len(self._held.Y), settings.near_tie
         a, b, expected = best_blend(self._held, shares[:n], line[:n], network, n_steps, tie)
+        unseen = self._held.unseen(blended_logits(shares[:n], line[:n], network, a, b))
         is_straight = b == 0 or 0 in widths
-        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected)
+        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected, unseen)
 
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
@@ -85,13 +91,16 @@ class Ladder:
         if not self._plan.limits.exact:
             logits, ridge, widths = self._narrowed(ridge, networks)
         expected = self._held.prudent(logits)
-        return Rung(None, ridge=ridge, widths=widths, expected=expected)
+        unseen = self._held.unseen(logits)
+        return Rung(None, ridge=ridge, widths=widths, expected=expected, unseen=unseen)
 
-    def loss_of_line(self, ridge: float) -> float:
-        """Return the held-out loss of logistic regressions with a given ridge."""
+    def line(self, ridge: float) -> Rung:
+        """Return logistic regression with a given ridge."""
         networks = [shares_weights(part.train) for part in self._parts]
         networks = self._trials.corrected(self._parts, networks, ridge, self._settings.line_steps)
-        return self._score(networks)
+        logits = self._logits(networks)
+        expected, unseen = self._held.prudent(logits), self._held.unseen(logits)
+        return Rung(0, ridge, line=1.0, network=0.0, expected=expected, unseen=unseen)
 
     # The rungs.
 
