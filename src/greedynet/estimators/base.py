@@ -172,10 +172,12 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
             is from the nearest training rows, for combinations of columns; `rows`, both together.
         """
         check_is_fitted(self)
-        d, names = self.network_.n_features, self.network_.feature_names
-        found = self._of_blocks(X, self._outside_columns)
-        names = tuple(f"x{j}" for j in range(d)) if names is None else names
-        return Outside(found[:, :d] > 0, found[:, d], names)
+        d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
+        return Outside(found[:, :d] > 0, found[:, d], self._input_names())
+
+    def _input_names(self) -> tuple[str, ...]:
+        names = self.network_.feature_names
+        return tuple(f"x{j}" for j in range(self.network_.n_features)) if names is None else names
 
     def _outside_columns(self, X: Any) -> Float64:
         """Return ones for values outside the training data, and the distance as last column."""
@@ -320,7 +322,8 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     def _store(self, path: SelectionPath) -> None:
         evidence, path = path.evidence, replace(path, evidence=None)
-        self.seen_ = None if evidence is None else Seen.of(evidence.rows.X)
+        assert evidence is not None
+        self.seen_ = Seen.of(evidence.rows.X)
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
             path = path.with_feature_names(tuple(names))

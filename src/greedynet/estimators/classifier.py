@@ -373,7 +373,10 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         """
         sets, coverage = self._known_sets(), check_coverage(coverage)
         sets.warn_if_few(coverage)
-        return sets.sets(self.predict_proba(X), coverage)
+        return self._sets(X, coverage)
+
+    def _sets(self, X: Any, coverage: float) -> NDArray[np.bool_]:
+        return self._known_sets().sets(self.predict_proba(X), coverage)
 
     def _known_sets(self) -> ClassSets:
         check_is_fitted(self)

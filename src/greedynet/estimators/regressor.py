@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -346,9 +346,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                 self.__dict__.pop("training_", None)
                 if isinstance(data.rows, Rows):
                     self._refine(data.rows, data.validation, seed)
-                self.intervals_ = (
-                    None if evidence is None else Intervals.of(evidence, self.network_)
-                )
+                assert evidence is not None
+                self.intervals_ = Intervals.of(evidence, self.network_, settings.intervals)
         return self
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
@@ -371,8 +370,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         """
         if not return_std:
             return self._outputs(X)
-        intervals = self._known_intervals("predict(X, return_std=True)")
-        return self._outputs_with(X, intervals.deviations, 2)
+        check_is_fitted(self)
+        return self._in_two(self._of_blocks(X, self._with_deviations))
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Float64, Float64]:
         """Return intervals that contain new outputs with a given probability.
@@ -402,8 +401,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         intervals = self._known_intervals("predict_interval")
         coverage = check_coverage(coverage)
         intervals.warn_if_few(coverage)
-        _, low, high = self._outputs_with(X, partial(intervals.around, coverage=coverage), 3)
-        return low, high
+        return self._in_two(self._of_blocks(X, partial(self._ends, coverage=coverage)))
 
     def predict_distribution(self, X: ArrayLike) -> Any:
         """Return a probability distribution of new outputs.
@@ -426,7 +424,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         from scipy.stats import t  # this takes a moment to load
 
         intervals = self._known_intervals("predict_distribution")
-        center, scale = self._outputs_with(X, intervals.scales, 2)
+        center, scale = self._in_two(self._of_blocks(X, self._with_scales))
         degrees = intervals.degrees
         return t(degrees[0] if center.ndim == 1 else degrees, loc=center, scale=scale)
 
@@ -443,20 +441,34 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         )
         raise ValueError(f"`{what}` needs the errors of held-out rows, but {why}.")
 
-    def _outputs_with(
-        self, X: ArrayLike, function: Callable[..., Any], n_results: int
-    ) -> tuple[Float64, ...]:
-        """Return outputs, and what a function makes of them, the inputs and the network."""
-        parts = self._of_blocks(X, partial(self._with_outputs, function=function))
-        results = np.split(parts, n_results, axis=1)
-        return tuple(r[:, 0] if self.network_.single_output else r for r in results)
+    def _in_two(self, columns: Float64) -> tuple[Float64, Float64]:
+        """Return two results that are side by side, in the shape of `y`."""
+        first, second = np.split(columns, 2, axis=1)
+        return (first[:, 0], second[:, 0]) if self.network_.single_output else (first, second)
 
-    def _with_outputs(self, X: Any, function: Callable[..., Any]) -> Float64:
-        """Return outputs, and what a function makes of them, side by side."""
+    # Functions of a block of inputs, which the twin of a cluster calls, too.
+
+    def _ends(self, X: Any, coverage: float) -> Float64:
+        """Return the lower and upper ends of intervals, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict_interval")
+        return np.hstack(intervals.around(outputs, X, self.network_, coverage))
+
+    def _with_deviations(self, X: Any) -> Float64:
+        """Return outputs and their standard deviations, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict(X, return_std=True)")
+        return np.hstack([outputs, intervals.deviations(outputs, X, self.network_)])
+
+    def _with_scales(self, X: Any) -> Float64:
+        """Return outputs and the scales of their distributions, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict_distribution")
+        return np.hstack([outputs, intervals.scales(outputs, X, self.network_)])
+
+    def _with_outputs(self, X: Any) -> tuple[Float64, Float64]:
         X = check_matrix(X, "X")
-        outputs = self.network_.predict(X).reshape(len(X), -1)
-        found = function(outputs, X, self.network_)
-        return np.hstack([outputs, *(found if isinstance(found, tuple) else (found,))])
+        return X, self.network_.predict(X).reshape(len(X), -1)
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""

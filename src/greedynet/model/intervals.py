@@ -27,11 +27,23 @@ from greedynet.model.student import student
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
 
-# Scores beyond this quantile of their sizes decide whether errors are one-sided.
-_LARGE = 0.8
-# Standard errors by which the shares of both sides must differ.
-_CLEARLY = 2.0
-_SETTINGS = SizeSettings()
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How intervals are made of the errors of held-out rows.
+
+    Attributes
+    ----------
+    sizes : SizeSettings
+    large : float
+        Scores beyond this quantile of their sizes decide whether errors are one-sided.
+    clearly : float
+        Standard errors by which the shares of both sides must differ.
+    """
+
+    sizes: SizeSettings = SizeSettings()
+    large: float = 0.9
+    clearly: float = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +73,12 @@ class OutputErrors:
 
     @staticmethod
     def of(
-        held: Errors, trained: Errors, share: float, n_rows: float, network: ShallowNetwork
+        held: Errors,
+        trained: Errors,
+        share: float,
+        n_rows: float,
+        network: ShallowNetwork,
+        settings: IntervalSettings,
     ) -> "OutputErrors":
         """Return the errors of new rows, given those of other rows.
 
@@ -76,14 +93,17 @@ class OutputErrors:
         n_rows : float
             Number of different held-out rows of equal weight that say as much.
         network : ShallowNetwork
+        settings : IntervalSettings
         """
         # A power of two near the largest error, so that no square overflows.
         unit = float(2.0 ** np.frexp(np.abs(held.errors).max())[1])
-        size, sizes = local_size(held.in_units(unit), network, _SETTINGS)
+        size, sizes = local_size(held.in_units(unit), network, settings.sizes)
         size, sizes = size.times(unit), sizes * unit
         z, w = held.errors / sizes, held.weights
         gained = _gained(z, w, trained, size, share, network)
-        one_sided = is_one_sided(z, w, n_rows)
+        # Which side rounding is on says nothing.
+        is_noise = np.median(np.abs(held.errors)) > held.rounding
+        one_sided = bool(is_noise) and is_one_sided(z, w, n_rows, settings)
         return OutputErrors(
             size.times(gained),
             Scores.of(z if one_sided else np.abs(z), w, n_rows),
@@ -121,7 +141,9 @@ class Intervals:
     n_rows: int
 
     @staticmethod
-    def of(evidence: Evidence, network: ShallowNetwork) -> "Intervals | None":
+    def of(
+        evidence: Evidence, network: ShallowNetwork, settings: IntervalSettings
+    ) -> "Intervals | None":
         """Return the errors that new rows may have; None if no row was held out.
 
         Parameters
@@ -129,6 +151,7 @@ class Intervals:
         evidence : Evidence
         network : ShallowNetwork
             The network that was kept.
+        settings : IntervalSettings
         """
         unseen, rows = evidence.unseen, evidence.rows
         if unseen is None:
@@ -137,7 +160,7 @@ class Intervals:
         held = errors_of(unseen.X, unseen.Y, unseen.predictions, unseen.weights)
         trained = errors_of(rows.X, rows.Y, fitted, row_weights(rows))
         found = [
-            OutputErrors.of(*of_output, unseen.share, n, network)
+            OutputErrors.of(*of_output, unseen.share, n, network, settings)
             for of_output in zip(held, trained, strict=True)
         ]
         return Intervals(tuple(found), unseen.n_rows)
@@ -205,13 +228,15 @@ def _gained(
     return float(np.sqrt(1.0 - share * (1.0 - min(1.0, of_trained / of_held) ** 2)))
 
 
-def is_one_sided(scores: Float64, weights: Float64, n_rows: float) -> bool:
+def is_one_sided(
+    scores: Float64, weights: Float64, n_rows: float, settings: IntervalSettings
+) -> bool:
     """Whether large scores are clearly more often on one side."""
     sizes = np.abs(scores)
-    far = sizes >= quantiles(sizes, weights, np.array([_LARGE]))
+    far = sizes >= quantiles(sizes, weights, np.array([settings.large]))
     share = float(np.average(scores[far] > 0, weights=weights[far]))
     n_far = n_rows * float(weights[far].sum() / weights.sum())
-    return abs(share - 0.5) > _CLEARLY * 0.5 / np.sqrt(n_far)
+    return abs(share - 0.5) > settings.clearly * 0.5 / np.sqrt(n_far)
 
 
 def n_alike(unseen: Unseen) -> float:

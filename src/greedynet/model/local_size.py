@@ -34,6 +34,8 @@ class SizeSettings:
         With more inputs, only the prediction and the neurons are used.
     floor : float
         Added to all sizes, as a fraction of their mean: an error may be zero by chance.
+    worth : float
+        By how much sizes that depend on the place must be more likely, per row, than a constant.
     edge : float
         Share of the predicted sizes beyond each of the bounds of `s`.
     """
@@ -44,6 +46,7 @@ class SizeSettings:
     max_rows: int = 4_096
     max_inputs: int = 64
     floor: float = 0.02
+    worth: float = 0.005
     edge: float = 0.01
 
 
@@ -103,12 +106,15 @@ class Errors:
     ----------
     X : ndarray of shape (n, d)
     predictions, errors, weights : ndarray of shape (n,)
+    rounding : float
+        Errors of this size are only rounding.
     """
 
     X: Float64
     predictions: Float64
     errors: Float64
     weights: Float64
+    rounding: float = 0.0
 
     def in_units(self, unit: float) -> "Errors":
         """Return the same rows with errors in other units."""
@@ -124,7 +130,10 @@ def errors_of(
     rounding = np.maximum(rounding, np.finfo(np.float64).tiny)
     left = Y - predictions
     left = np.where(np.abs(left) < rounding, np.where(left < 0, -rounding, rounding), left)
-    return [Errors(inputs, f, e, weights) for f, e in zip(predictions.T, left.T, strict=True)]
+    return [
+        Errors(inputs, f, e, weights, float(least))
+        for f, e, least in zip(predictions.T, left.T, rounding, strict=True)
+    ]
 
 
 def local_size(
@@ -132,8 +141,8 @@ def local_size(
 ) -> tuple[LocalSize, Float64]:
     """Return the size of errors as a function, and that of each row as predicted from others.
 
-    The ridge is the one for which the sizes of rows that were left out are most likely. If no ridge
-    is better than a constant, the size is the same everywhere.
+    The ridge is the one for which the sizes of rows that were left out are most likely. If this is
+    not worth more than a constant, the size is the same everywhere.
 
     Parameters
     ----------
@@ -152,14 +161,17 @@ def local_size(
         return flat, same
     parts = _parts(place, settings)
     V = features(knots, rows.X, rows.predictions, network)
-    known, g = parts >= 0, np.empty((len(settings.ridges), len(V)))
+    known, g = parts >= 0, np.zeros((len(settings.ridges), len(V)))
     for part in range(settings.n_parts):
         left_out, others = parts == part, known & (parts != part)
         path = SizePath(V[others], sizes[others], rows.weights[others], settings.ridges)
         g[:, left_out] = [V[left_out] @ b + c for b, c in path.coefficients]
+    # No row is predicted to have an error of a size that no row has.
+    g = np.clip(g, np.log(sizes.min()), np.log(sizes.max()))
     losses = [size_loss(h[known], sizes[known], rows.weights[known]) for h in g]
     best = int(np.argmin(losses))
-    if losses[best] >= size_loss(np.log(same[known]), sizes[known], rows.weights[known]):
+    of_constant = size_loss(np.log(same[known]), sizes[known], rows.weights[known])
+    if losses[best] >= of_constant - settings.worth:
         return flat, same
     ridges = settings.ridges[: best + 1]
     b, c = SizePath(V[known], sizes[known], rows.weights[known], ridges).coefficients[-1]
