@@ -247,6 +247,15 @@ def test_every_way_to_choose_has_intervals(parameters):
     assert covered(model, X[300:], y[300:]).mean() == pytest.approx(0.9, abs=0.1)
 
 
+@pytest.mark.parametrize("parameters", [{"n_nodes": 4}, {"correct": False}, {"max_nodes": 4}])
+def test_the_errors_are_those_of_the_network_that_is_kept(parameters):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 1))
+    y = 10 * np.abs(X[:, 0]) + 0.1 * rng.normal(size=300)
+    std = GreedyNetRegressor(**parameters).fit(X, y).predict(X, return_std=True)[1]
+    assert np.median(std) == pytest.approx(0.1, rel=0.4)
+
+
 @pytest.mark.parametrize("parameters", [{}, {"n_nodes": 6}])
 def test_sampled_rows_have_intervals(parameters):
     few = FitSettings(sampling=SamplingSettings(least=400, most=400), blocks=BlockSizes(rows=128))
