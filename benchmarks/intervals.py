@@ -4,6 +4,7 @@
     python benchmarks/intervals.py tables --data DIR [--splits 20] [--only NAME ...] [--same-width]
     python benchmarks/intervals.py problems --half odd [--seeds 240] [--noise depends]
     python benchmarks/intervals.py quarters [--draws 20]
+    python benchmarks/intervals.py classes --half odd [--seeds 120]
 
 All intervals are asked to contain 90 % of new rows. Their score is the mean of
 
@@ -19,7 +20,9 @@ With `--same-width`, ours is fitted again with intervals of the same width every
 `tables`: every CSV file in DIR, split as in `tabular.py`. `problems`: random problems of
 `randomproblems.py`, whose noise is the same everywhere (`--noise same`) or not (`--noise depends`);
 constants are tuned on the even seeds. `quarters`: noise that grows in one column, and the coverage
-in each quarter of the range of this column.
+in each quarter of the range of this column. `classes`: coverage and size of sets of classes, and
+what is missing from calibrated probabilities: by how much the log-loss on new rows would fall if
+all logits were multiplied by the best factor for them.
 """
 
 import argparse
@@ -31,11 +34,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from randomproblems import draw, draw_heteroscedastic
+from randomproblems import draw, draw_classes, draw_heteroscedastic
+from scipy.special import logsumexp
 from sklearn.model_selection import train_test_split
 from tabular import read, standard_splits
 
-from greedynet import GreedyNetRegressor
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings, settings_context
 from greedynet.model.intervals import IntervalSettings
 from greedynet.model.local_size import SizeSettings
@@ -45,6 +49,7 @@ OURS, SAME_WIDTH, OTHER = "greedynet", "same width", "lightgbm + mapie"
 # WGBoost's likelihoods on the same splits (Matsubara 2024).
 PUBLISHED = {"concrete": 2.83, "energy": 0.53, "power": 2.60, "yacht": 0.16}
 MOST_NUMBERS = 60_000
+FACTORS = np.exp(np.linspace(-1.5, 1.5, 61))
 MIN_ROWS = 50
 # MAPIE refuses fewer rows for intervals of 90 %.
 LEAST_CONFORMAL = 25
@@ -211,9 +216,50 @@ def quarters(arguments, names):
                   f"{np.min(found):.3f} {np.max(found):.3f}", flush=True)  # fmt: skip
 
 
+def classes(arguments, names):
+    """Sets of classes, and how well probabilities are calibrated."""
+    first = {"even": 0, "odd": 1}[arguments.half]
+    found = []
+    for seed in range(first, arguments.seeds, 2):
+        problem = draw_classes(seed)
+        known = np.isin(problem.y_new, problem.y)
+        if problem.X.size > MOST_NUMBERS or len(problem.y) < MIN_ROWS or not known.all():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = GreedyNetClassifier(n_jobs=1).fit(problem.X, problem.y)
+            sets = model.predict_set(problem.X_new, COVERAGE)
+        labels = np.searchsorted(model.classes_, problem.y_new)
+        rows = np.arange(len(labels))
+        logits = model.predict_log_proba(problem.X_new)
+        losses = [
+            -np.mean((factor * logits - logsumexp(factor * logits, axis=1)[:, None])[rows, labels])
+            for factor in (1.0, *FACTORS)
+        ]
+        right = np.mean(logits.argmax(axis=1) == labels)
+        best = int(np.argmin(losses[1:]))
+        found.append(
+            (sets[rows, labels].mean(), right, sets.sum(axis=1).mean(), len(model.classes_),
+             losses[0], losses[0] - min(losses), FACTORS[best])
+        )  # fmt: skip
+        if arguments.verbose:
+            print(seed, problem.shape, np.round(found[-1], 3), flush=True)
+    covered, right, size, n_classes, loss, excess, factor = np.array(found).T
+    asked = np.maximum(COVERAGE, right)
+    print(
+        f"{len(found)} problems, {arguments.half} seeds: coverage {covered.mean():.3f}, where the "
+        f"most likely class is right less often {covered[right < COVERAGE].mean():.3f}, coverage "
+        f"minus the larger of {COVERAGE} and the accuracy {np.mean(covered - asked):+.3f}, below "
+        f"0.8: {np.mean(covered < 0.8):.3f}; classes in a set {size.mean():.2f} of "
+        f"{n_classes.mean():.2f}; log-loss {loss.mean():.3f}, of which lack of calibration: mean "
+        f"{excess.mean():.4f}, median {np.median(excess):.4f}, largest {excess.max():.3f}; median "
+        f"of the best factors {np.median(factor):.2f}"
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["tables", "problems", "quarters"])
+    parser.add_argument("part", choices=["tables", "problems", "quarters", "classes"])
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of files")
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="files, without .csv")
@@ -230,7 +276,8 @@ def main():
         quarters(arguments, names)
         return
     names += [OTHER] * (not arguments.without_other)
-    {"tables": tables, "problems": problems}[arguments.part](arguments, names)
+    parts = {"tables": tables, "problems": problems, "classes": classes}
+    parts[arguments.part](arguments, names)
 
 
 if __name__ == "__main__":
