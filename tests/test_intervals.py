@@ -341,6 +341,14 @@ def test_the_same_bits_for_any_order_and_any_number_of_threads():
     np.testing.assert_array_equal(one, other)
 
 
+def test_order_and_units_of_the_columns_do_not_matter():
+    X, y = wedge(300, seed=9, d=3)
+    other = np.array([1e3, 1e-3, 1.0]) * X[:, [2, 0, 1]]
+    one = GreedyNetRegressor(max_nodes=6).fit(X, y).predict_interval(X)
+    two = GreedyNetRegressor(max_nodes=6).fit(other, y).predict_interval(other)
+    np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-6)
+
+
 def test_rows_of_weight_zero_do_not_count():
     X, y = wedge(300, seed=10)
     far = np.vstack([X, 10 * X[:50]]), np.append(y, 1e6 * y[:50])

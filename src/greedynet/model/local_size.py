@@ -160,14 +160,8 @@ def local_size(
     if place.max() + 1 < settings.min_rows:
         return flat, same
     parts = _parts(place, settings)
-    V = features(knots, rows.X, rows.predictions, network)
-    known, g = parts >= 0, np.zeros((len(settings.ridges), len(V)))
-    for part in range(settings.n_parts):
-        left_out, others = parts == part, known & (parts != part)
-        path = SizePath(V[others], sizes[others], rows.weights[others], settings.ridges)
-        g[:, left_out] = [V[left_out] @ b + c for b, c in path.coefficients]
-    # No row is predicted to have an error of a size that no row has.
-    g = np.clip(g, np.log(sizes.min()), np.log(sizes.max()))
+    V, known = features(knots, rows.X, rows.predictions, network), parts >= 0
+    g = _left_out(V, sizes, rows.weights, parts, settings)
     losses = [size_loss(h[known], sizes[known], rows.weights[known]) for h in g]
     best = int(np.argmin(losses))
     of_constant = size_loss(np.log(same[known]), sizes[known], rows.weights[known])
@@ -180,6 +174,23 @@ def local_size(
     return LocalSize(knots, b, c, bounds), np.exp(np.clip(g[best], *bounds))
 
 
+def _left_out(
+    V: Float64,
+    sizes: Float64,
+    weights: Float64,
+    parts: NDArray[np.intp],
+    settings: SizeSettings,
+) -> Float64:
+    """Return the logarithms of sizes, predicted from other parts, for each ridge."""
+    g = np.zeros((len(settings.ridges), len(V)))
+    for part in range(settings.n_parts):
+        held, others = parts == part, (parts >= 0) & (parts != part)
+        path = SizePath(V[others], sizes[others], weights[others], settings.ridges)
+        g[:, held] = [V[held] @ b + c for b, c in path.coefficients]
+    # No row is predicted to have an error of a size that no row has.
+    return np.clip(g, np.log(sizes.min()), np.log(sizes.max()))
+
+
 def _knots(rows: Errors, settings: SizeSettings) -> Float64:
     used = rows.predictions[:, None]
     if rows.X.shape[1] <= settings.max_inputs:
@@ -188,8 +199,9 @@ def _knots(rows: Errors, settings: SizeSettings) -> Float64:
 
 
 def _places(X: Float64) -> NDArray[np.intp]:
-    """Return numbers of the rows, the same for equal ones."""
-    return np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
+    """Return numbers of the rows in their order, which is not that of columns; equal for equal."""
+    _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[which.reshape(-1)])
 
 
 def _parts(place: NDArray[np.intp], settings: SizeSettings) -> NDArray[np.intp]:
