@@ -10,6 +10,8 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.types import Float64
 
+LEAST_WEIGHT = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
@@ -22,6 +24,7 @@ class Unseen:
     Y, predictions : ndarray of shape (n, n_outputs)
         For a classifier, indicators of the classes and logits.
     weights : ndarray of shape (n,)
+        Relative to the largest, and positive.
     n_rows : int
         Number of different rows among them: folds may hold out a row several times.
     share : float
@@ -51,6 +54,12 @@ class Unseen:
         weights = np.concatenate([row_weights(rows) for rows in held])
         n_rows, share = min(len(Y), n_all), len(held[0]) / n_all
         return Unseen(X, Y, predictions.reshape(Y.shape), weights, n_rows, share)
+
+    def __post_init__(self) -> None:
+        # Weights may be so different that some are zero beside others, or all of held-out rows are.
+        largest = float(self.weights.max()) or 1.0
+        weights = np.maximum(self.weights / largest, LEAST_WEIGHT)
+        object.__setattr__(self, "weights", weights)
 
     def stretched(self, factor: float) -> "Unseen":
         """Return the same rows with errors that are larger by a factor."""

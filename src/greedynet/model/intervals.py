@@ -27,6 +27,9 @@ from greedynet.model.student import student
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
 
+# Beyond it, scores of training rows are the same: sums would overflow.
+_LARGEST = 1e100
+
 
 @dataclass(frozen=True)
 class IntervalSettings:
@@ -224,7 +227,9 @@ def _gained(
     """
     sizes = size(trained.X, trained.predictions, network)
     of_held = np.average(np.abs(z), weights=weights)
-    of_trained = np.average(np.abs(trained.errors) / sizes, weights=trained.weights)
+    with np.errstate(over="ignore"):
+        scores = np.minimum(np.abs(trained.errors) / sizes, _LARGEST)
+    of_trained = np.average(scores, weights=trained.weights)
     return float(np.sqrt(1.0 - share * (1.0 - min(1.0, of_trained / of_held) ** 2)))
 
 
@@ -244,5 +249,5 @@ def n_alike(unseen: Unseen) -> float:
 
     `(sum w)^2 / sum w^2`, times the share of the rows that are different.
     """
-    w = unseen.weights / unseen.weights.max()
+    w = unseen.weights
     return float(w.sum() ** 2 / (w @ w)) * unseen.n_rows / len(w)

@@ -40,8 +40,8 @@ class SizeSettings:
         Share of the predicted sizes beyond each of the bounds of `s`.
     """
 
-    ridges: tuple[float, ...] = (10.0, 1.0, 0.1, 0.01, 0.001)
-    n_parts: int = 5
+    ridges: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+    n_parts: int = 10
     min_rows: int = 20
     max_rows: int = 4_096
     max_inputs: int = 64
@@ -126,8 +126,10 @@ def errors_of(
 ) -> list[Errors]:
     """Return the errors of each output; those that are only rounding are as large as that."""
     inputs: Float64 = np.asarray(X, dtype=np.float64)
-    rounding = 8 * np.finfo(np.float64).eps * np.abs(Y).max(axis=0)
-    rounding = np.maximum(rounding, np.finfo(np.float64).tiny)
+    eps, largest = np.finfo(np.float64).eps, np.abs(Y).max(axis=0)
+    # An output of zeros has the rounding of the others.
+    rounding = 8 * eps * np.maximum(largest, eps * largest.max())
+    rounding = np.maximum(rounding, np.finfo(np.float64).tiny / eps)
     left = Y - predictions
     left = np.where(np.abs(left) < rounding, np.where(left < 0, -rounding, rounding), left)
     return [
