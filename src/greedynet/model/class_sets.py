@@ -59,5 +59,5 @@ class ClassSets:
             "contain every class that is as likely as the least likely class of these rows, and "
             "may cover less. Fit more rows, or write a smaller coverage.",
             FewHeldOutRowsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

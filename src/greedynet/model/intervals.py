@@ -200,7 +200,7 @@ class Intervals:
             "intervals are as wide as the largest of their errors, and may cover less. Fit more "
             f"rows, or write a smaller coverage, such as {self._most():.2g}.",
             FewHeldOutRowsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
     def _most(self) -> float:
