@@ -314,3 +314,28 @@ def draw_classes(seed: int) -> RandomProblem:
     logits = strength * signals + rng.normal(scale=0.7, size=k)
     y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
     return RandomProblem(seed, inputs, target, 1 / strength, "labels", X[:n], y[:n], X[n:], y[n:])
+
+
+def draw_heteroscedastic(seed: int) -> RandomProblem:
+    """Return a regression problem whose noise depends on the place, at most 40 columns wide."""
+    rng = np.random.default_rng([seed, 17])
+    n, d = size(rng, most=3_000)
+    while d > 40:
+        n, d = size(rng, most=3_000)
+    n = max(n, 60)
+    inputs, target = str(rng.choice(list(INPUTS))), str(rng.choice(list(TARGETS)))
+    of_noise = str(rng.choice([*TARGETS, "of the signal"]))
+    noise_kind = str(rng.choice(list(NOISES)))
+    X = INPUTS[inputs](rng, n + N_NEW, d)
+    Z = standardised(X, X)
+
+    def drawn(name):
+        values = TARGETS[name](rng, d)(Z)
+        return (values - values.mean()) / (values.std() or 1.0)
+
+    signal = drawn(target)
+    log_size = signal if of_noise == "of the signal" else drawn(of_noise)
+    level = float(rng.choice([0.05, 0.2, 0.5, 1.0]))
+    sizes = level * np.exp(0.7 * np.clip(log_size, -3, 3))
+    y = signal + sizes * NOISES[noise_kind](rng, n + N_NEW)
+    return RandomProblem(seed, inputs, target, level, noise_kind, X[:n], y[:n], X[n:], y[n:])

@@ -589,3 +589,47 @@ def test_a_bar_on_a_terminal(monkeypatch):
     with progress.reporter() as report:
         report(12, 0.25)
     assert "12 nodes, error 0.25" in terminal.getvalue()
+
+
+# Intervals, sets of classes, rows outside the training data
+
+
+def test_intervals_are_two_more_columns(model, folder):
+    new = write(folder / "new.csv", make_table(20, seed=3), ["x", "color"])
+    run("predict", model, new, "--out", "p.csv", "--interval", "0.8")
+    rows = read(folder / "p.csv")
+    assert list(rows[0]) == ["prediction", "lower", "upper"]
+    found = [[float(row[name]) for row in rows] for name in ("lower", "upper")]
+    np.testing.assert_array_equal(found, load(model).predict_interval(str(new), 0.8))
+    result = run("predict", model, new, "--out", "p.csv", "--interval", "0.999")
+    assert "note: `coverage`=0.999 is more than" in result.stderr
+
+
+def test_sets_are_one_more_column(classifier, labels, folder):
+    run("predict", classifier, labels, "--out", "p.csv", "--sets", "0.8")
+    rows = read(folder / "p.csv")
+    assert list(rows[0])[-1] == "classes"
+    sets = load(classifier).predict_set(str(labels), 0.8)
+    names = [["high", "low"][j] for j in sets[0].nonzero()[0]]
+    assert rows[0]["classes"] == " | ".join(names)
+
+
+def test_rows_outside_are_counted_and_named(model, folder):
+    new = write(folder / "new.csv", {"x": [0.1, 5.0, ""], "color": ["red", "blue", "red"]})
+    result = run("predict", model, new, "--out", "p.csv", "--outside", "--missing", "drop")
+    assert [row["outside"] for row in read(folder / "p.csv")] == ["", "x", ""]
+    assert "note: 1 of 2 rows is outside the training data, beyond the range of x (1)." in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--interval", "90"], "--interval must be between 0 and 1, such as 0.9, got 90"),
+        (["--sets", "0.9"], "--sets is for classes, this model predicts numbers: use --interval"),
+    ],
+)
+def test_shares_that_cannot_be(model, data, options, message):
+    result = run("predict", model, data, "--out", "p.csv", *options, code=2)
+    assert message in result.stderr

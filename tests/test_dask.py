@@ -183,8 +183,30 @@ def test_weights_and_several_outputs(client, sampled, request):
     got = fit(client, DaskGreedyNetRegressor(n_nodes=7), X, Y, weights, chunks=UNEVEN)
     assert_same_network(got, wanted)
     assert got.predict(on_dask(X, 500)).shape == (N, 2)
+    assert_same_intervals(got, wanted, X)
     score = got.score(*(on_dask(values, UNEVEN) for values in (X, Y, weights)))
     assert score == pytest.approx(wanted.score(X, Y, weights), abs=1e-9)
+
+
+def assert_same_intervals(got, wanted, X):
+    """Those of the local estimator with the same attributes, and nearly those of the other."""
+    lazy, local = on_dask(X, UNEVEN), got.to_local()
+    for result, exactly, nearly in (
+        (m.predict_interval(inputs, 0.8) for m, inputs in ((got, lazy), (local, X), (wanted, X))),
+        (
+            m.predict(inputs, return_std=True)
+            for m, inputs in ((got, lazy), (local, X), (wanted, X))
+        ),
+    ):
+        assert all(isinstance(part, da.Array) for part in result)
+        np.testing.assert_allclose(dask.compute(*result), exactly, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(exactly, nearly, rtol=1e-4, atol=1e-4)
+    found, expected = got.outside(10 * lazy), local.outside(10 * X)
+    columns, distance = dask.compute(found.columns, found.distance)
+    np.testing.assert_array_equal(columns, expected.columns)
+    np.testing.assert_allclose(distance, expected.distance, rtol=1e-9)
+    with pytest.raises(NotImplementedError, match="to_local"):
+        got.predict_distribution(lazy)
 
 
 @pytest.mark.parametrize("sampled", [False, True])
@@ -202,6 +224,9 @@ def test_text_classes_and_class_weights(client, sampled, n_classes, request):
     assert got.classes_.tolist() == wanted.classes_.tolist()
     assert_same_network(got, wanted)
     inputs = on_dask(X, UNEVEN)
+    sets = got.predict_set(inputs, 0.8)
+    assert isinstance(sets, da.Array)
+    np.testing.assert_array_equal(sets.compute(), got.to_local().predict_set(X, 0.8))
     for method in ("predict_proba", "predict_log_proba", "decision_function"):
         here = getattr(wanted, method)(X)
         there = getattr(got, method)(inputs)

@@ -168,6 +168,16 @@ def test_a_table_model_predicts_what_it_did(name):
         assert_same(model.predict_proba(DATA / "table.csv"), stored["probabilities"])
 
 
+def test_an_earlier_model_knows_its_columns_but_no_intervals():
+    model = load(DATA / "regressor.safetensors")
+    X = arrays("regressor")["X"]
+    assert not model.outside(X[:1] * 0 + model.network_.input_range.mean(axis=0)).rows.any()
+    with pytest.raises(ValueError, match="saved by an earlier version of greedynet: fit it again"):
+        model.predict_interval(X)
+    with pytest.raises(ValueError, match="saved by an earlier version of greedynet: fit it again"):
+        load(DATA / "classifier.safetensors").predict_set(arrays("classifier")["X"])
+
+
 # Fits that were interrupted
 
 

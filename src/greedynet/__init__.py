@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
+    from greedynet.model.seen import Outside
     from greedynet.model.stop_reason import StopReason
     from greedynet.report import write_report
     from greedynet.search.ridgelet import (
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
         collapsed_ridgelet_transform,
         ridgelet_transform,
     )
-    from greedynet.support.errors import FewerNodesWarning, NotCorrectedWarning
+    from greedynet.support.errors import (
+        FewerNodesWarning,
+        FewHeldOutRowsWarning,
+        NotCorrectedWarning,
+    )
     from greedynet.support.tensorfile import ModelFileError
     from greedynet.tables.fit import fit_table
     from greedynet.tables.load import load
@@ -31,11 +36,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CollapsedTransform",
+    "FewHeldOutRowsWarning",
     "FewerNodesWarning",
     "GreedyNetClassifier",
     "GreedyNetRegressor",
     "ModelFileError",
     "NotCorrectedWarning",
+    "Outside",
     "RidgeletTransform",
     "SelectionPath",
     "ShallowNetwork",
@@ -50,11 +57,13 @@ __all__ = [
 
 _HOMES = {
     "CollapsedTransform": "search.ridgelet",
+    "FewHeldOutRowsWarning": "support.errors",
     "FewerNodesWarning": "support.errors",
     "GreedyNetClassifier": "estimators",
     "GreedyNetRegressor": "estimators",
     "ModelFileError": "support.tensorfile",
     "NotCorrectedWarning": "support.errors",
+    "Outside": "model.seen",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
     "ShallowNetwork": "model.network",

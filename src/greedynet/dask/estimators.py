@@ -15,6 +15,8 @@ from greedynet.dask.lazy import accuracy, lazily, r2_score
 from greedynet.dask.source import DaskSource
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.parameters import check_coverage
+from greedynet.model.seen import Outside
 
 
 class _OnDask(BaseGreedyNet):
@@ -133,9 +135,27 @@ class _OnDask(BaseGreedyNet):
             )
         return self.client
 
-    def _lazily(self, method: str, X: Any, width: int | None, dtype: Any) -> Any:
+    def _lazily(self, method: str, X: Any, width: int | None, dtype: Any, **arguments: Any) -> Any:
         self._check_inputs(X)
-        return lazily(self._without_names(), method, X, width, dtype)
+        return lazily(self._without_names(), method, X, width, dtype, **arguments)
+
+    def outside(self, X: Any) -> Outside:
+        """Return which rows are outside the training data, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, split by rows.
+
+        Returns
+        -------
+        outside : Outside
+            With dask Arrays; `dask.compute(outside.columns, outside.distance)` computes both.
+        """
+        check_is_fitted(self)
+        d = self.network_.n_features
+        found = self._lazily("_outside_columns", X, d + 1, np.float64)
+        return Outside(found[:, :d] > 0, found[:, d], self._input_names())
 
     def _check_inputs(self, X: Any) -> None:
         """Raise an error unless the inputs match those of the fit, without computing them."""
@@ -191,21 +211,66 @@ class DaskGreedyNetRegressor(_OnDask, GreedyNetRegressor):
     _local = GreedyNetRegressor
     _scored = staticmethod(r2_score)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict with the network, lazily.
 
         Parameters
         ----------
         X : dask Array of shape (n_samples, n_features), or DataFrame
             Inputs, split by rows.
+        return_std : bool, default=False
+            Whether to return the standard deviations of the errors to expect, too.
 
         Returns
         -------
         y : dask Array of shape (n_samples,) or (n_samples, n_outputs)
+        std : dask Array of the same shape
+            Only if `return_std`.
         """
         check_is_fitted(self)
+        if return_std:
+            self._known_intervals("predict(X, return_std=True)")
+            return self._pair("_with_deviations", X)
         width = None if self.network_.single_output else self.network_.n_outputs
         return self._lazily("predict", X, width, np.float64)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Any, Any]:
+        """Return intervals that contain new outputs with a given probability, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, split by rows.
+        coverage : float, default=0.9
+            Share of new outputs that the intervals shall contain.
+
+        Returns
+        -------
+        low, high : dask Array of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        intervals, coverage = self._known_intervals("predict_interval"), check_coverage(coverage)
+        intervals.warn_if_few(coverage)
+        return self._pair("_ends", X, coverage=coverage)
+
+    def predict_distribution(self, X: Any) -> Any:
+        """Refuse: distributions of SciPy are not lazy.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+        """
+        raise NotImplementedError(
+            "`predict_distribution` is not lazy: write "
+            "`model.to_local().predict_distribution(X.compute())`, or use `predict_interval`."
+        )
+
+    def _pair(self, method: str, X: Any, **arguments: Any) -> tuple[Any, Any]:
+        """Return two lazy results, which a method of the local estimator has side by side."""
+        t = self.network_.n_outputs
+        found = self._lazily(method, X, 2 * t, np.float64, **arguments)
+        if self.network_.single_output:
+            return found[:, 0], found[:, 1]
+        return found[:, :t], found[:, t:]
 
 
 class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
@@ -263,6 +328,24 @@ class DaskGreedyNetClassifier(_OnDask, GreedyNetClassifier):
         """
         check_is_fitted(self)
         return self._lazily("predict_proba", X, len(self.classes_), np.float64)
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
+        """Return sets of classes that contain the class with a given probability, lazily.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n_samples, n_features), or DataFrame
+            Inputs, split by rows.
+        coverage : float, default=0.9
+            Share of new rows whose class shall be in their set.
+
+        Returns
+        -------
+        sets : dask Array of bool, of shape (n_samples, n_classes)
+        """
+        sets, coverage = self._known_sets(), check_coverage(coverage)
+        sets.warn_if_few(coverage)
+        return self._lazily("_sets", X, len(self.classes_), np.bool_, coverage=coverage)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of the probability of every class, lazily.

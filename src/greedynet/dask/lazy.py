@@ -14,7 +14,9 @@ from greedynet.rows.blocks.prepare import Raw
 from greedynet.support.types import Float64
 
 
-def lazily(model: Any, method: str, X: Any, width: int | None, dtype: Any) -> da.Array:
+def lazily(
+    model: Any, method: str, X: Any, width: int | None, dtype: Any, **arguments: Any
+) -> da.Array:
     """Return the lazy result of a method of a local estimator, block by block.
 
     Parameters
@@ -27,6 +29,8 @@ def lazily(model: Any, method: str, X: Any, width: int | None, dtype: Any) -> da
     width : int or None
         Number of columns of the result; None for a 1-D result.
     dtype : dtype
+    **arguments
+        Of the method.
     """
     inputs = X if isinstance(X, da.Array) else X.to_dask_array()
     shape: dict[str, Any] = {"drop_axis": 1}
@@ -37,19 +41,24 @@ def lazily(model: Any, method: str, X: Any, width: int | None, dtype: Any) -> da
         inputs,
         model=delayed(model, name=f"greedynet-network-{tokenize(model)}", pure=True),
         method=method,
-        name=f"greedynet-{method.replace('_', '-')}-{tokenize(model, inputs, method)}",
+        arguments=arguments,
+        name=f"greedynet-{_words(method)}-{tokenize(model, inputs, method, arguments)}",
         dtype=dtype,
         meta=np.empty((0,) if width is None else (0, width), dtype=dtype),
         **shape,
     )
 
 
-def _on_block(X: Any, model: Any, method: str) -> NDArray[Any]:
-    X = np.asarray(X)
+def _words(method: str) -> str:
+    return method.strip("_").replace("_", "-")
+
+
+def _on_block(X: Any, model: Any, method: str, arguments: dict[str, Any]) -> NDArray[Any]:
+    X, found = np.asarray(X), getattr(model, method)
     if len(X):
-        return np.asarray(getattr(model, method)(X))
+        return np.asarray(found(X, **arguments))
     # scikit-learn rejects arrays without rows; a row of zeros gives the shape.
-    return np.asarray(getattr(model, method)(np.zeros((1, X.shape[1])))[:0])
+    return np.asarray(found(np.zeros((1, X.shape[1])), **arguments)[:0])
 
 
 @dataclass(frozen=True, eq=False)

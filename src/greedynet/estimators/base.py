@@ -35,13 +35,14 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
+from greedynet.model.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import Blocks, gives_blocks, in_memory, input_blocks, parquet_inputs
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import Split, folds_of, hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
-from greedynet.support.checks import named
+from greedynet.support.checks import check_matrix, named
 from greedynet.support.clock import Clock
 from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
@@ -138,20 +139,53 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network, with the inputs checked by scikit-learn."""
         check_is_fitted(self)
+        return self._of_blocks(X, self.network_.predict)
+
+    def _of_blocks(self, X: ArrayLike, function: Callable[[Any], Float64]) -> Float64:
+        """Return a function of inputs, which are checked, block by block if given in blocks."""
         if isinstance(X, str | os.PathLike):
-            parts = [self.network_.predict(block) for block in self._inputs_of_files(Path(X))]
+            parts = [function(block) for block in self._inputs_of_files(Path(X))]
         elif gives_blocks(X, None):
-            parts = [self._outputs_of_block(block) for block in input_blocks(X)]
+            parts = [function(self._checked(block)) for block in input_blocks(X)]
         else:
-            return self._outputs_of_block(X)
+            return function(self._checked(X))
         if not parts:
             raise ValueError("`X` must have at least one row, got none.")
         return np.concatenate(parts)
 
-    def _outputs_of_block(self, X: ArrayLike) -> Float64:
+    def _checked(self, X: ArrayLike) -> Any:
         with named("X"):
-            inputs = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.network_.predict(inputs)
+            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+    def outside(self, X: ArrayLike) -> Outside:
+        """Return which rows are outside the training data, where predictions are guesses.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        outside : Outside
+            `columns`, which values are beyond all of the training data; `distance`, how far a row
+            is from the nearest training rows, for combinations of columns; `rows`, both together.
+        """
+        check_is_fitted(self)
+        d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
+        return Outside(found[:, :d] > 0, found[:, d], self._input_names())
+
+    def _input_names(self) -> tuple[str, ...]:
+        names = self.network_.feature_names
+        return tuple(f"x{j}" for j in range(self.network_.n_features)) if names is None else names
+
+    def _outside_columns(self, X: Any) -> Float64:
+        """Return ones for values outside the training data, and the distance as last column."""
+        X, seen = check_matrix(X, "X"), getattr(self, "seen_", None)
+        assert self.network_.input_range is not None
+        beyond = columns_outside(X, self.network_.input_range)
+        distance = np.full(len(X), np.nan) if seen is None else seen.distance(X)
+        return np.column_stack([beyond, distance])
 
     def _inputs_of_files(self, path: Path) -> Iterator[Any]:
         names = self.network_.feature_names
@@ -287,6 +321,9 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         return FitContext(pool, journal, on_stage, pool.cancelled, clock)
 
     def _store(self, path: SelectionPath) -> None:
+        evidence, path = path.evidence, replace(path, evidence=None)
+        assert evidence is not None
+        self.seen_ = Seen.of(evidence.rows.X)
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
             path = path.with_feature_names(tuple(names))

@@ -10,16 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
-from greedynet.estimators.parameters import check_groups, check_points, check_search
+from greedynet.estimators.parameters import (
+    check_coverage,
+    check_groups,
+    check_points,
+    check_search,
+)
 from greedynet.fitting.construct import construct
 from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
+from greedynet.model.class_sets import ClassSets
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.search.atoms import MEMORY_BUDGET
@@ -120,6 +127,11 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     expected_error_ : float or None
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
         no row could be held out, or if a callback stopped the growth.
+    sets_ : ClassSets or None
+        What `predict_set` uses: the probabilities of the classes of held-out rows. None if no row
+        was held out.
+    seen_ : Seen or None
+        What `outside` uses: a sample of the training inputs.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -270,6 +282,8 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
                     on_step=self._on_step(task),
                 )
                 self._store(path)
+                unseen = None if path.evidence is None else path.evidence.unseen
+                self.sets_ = ClassSets.of(unseen)
         return self
 
     def decision_function(self, X: ArrayLike) -> Float64:
@@ -332,6 +346,50 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         logits = self._outputs(X)
         best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return sets of classes that contain the class of new rows with a given probability.
+
+        A class is in the set if it is as likely as the classes of held-out rows, but for a share
+        `1 - coverage` of them; the most likely class always is. Where a single class has a larger
+        share of right answers than the coverage, the sets cover more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Share of new rows whose class shall be in their set.
+
+        Returns
+        -------
+        sets : ndarray of bool, of shape (n_samples, n_classes)
+            Whether a class is in the set, in the order of `classes_`.
+
+        Warns
+        -----
+        FewHeldOutRowsWarning
+            If too few rows were held out: a coverage `p` needs at least `p / (1 - p)` of them.
+        """
+        sets, coverage = self._known_sets(), check_coverage(coverage)
+        sets.warn_if_few(coverage)
+        return self._sets(X, coverage)
+
+    def _sets(self, X: Any, coverage: float) -> NDArray[np.bool_]:
+        return self._known_sets().sets(self.predict_proba(X), coverage)
+
+    def _known_sets(self) -> ClassSets:
+        check_is_fitted(self)
+        found: ClassSets | None = getattr(self, "sets_", None)
+        if found is not None:
+            return found
+        why = (
+            "no row was held out in the fit: fit at least two rows of every class, without "
+            "`correct=False` together with `cv`, and without a callback that stops the growth"
+            if hasattr(self, "sets_")
+            else "the model was saved by an earlier version of greedynet: fit it again"
+        )
+        raise ValueError(f"`predict_set` needs predictions of held-out rows, but {why}.")
 
     def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
         limits = self._limits()

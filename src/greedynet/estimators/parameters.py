@@ -4,6 +4,7 @@ scikit-learn checks each parameter on its own (`_parameter_constraints`). Here a
 parameters do not go together, and what to write instead.
 """
 
+from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -158,3 +159,14 @@ def check_reproducible(checkpoint: Any, random_state: Any, max_seconds: float | 
             "`checkpoint` needs a reproducible fit, got random_state=None, which gives a "
             "different fit every time: write random_state=0, or any other integer."
         )
+
+
+def check_coverage(coverage: Any) -> float:
+    """Return a share of new rows between 0 and 1, or raise an error."""
+    is_number = isinstance(coverage, Real) and not isinstance(coverage, bool)
+    if not is_number or not 0 < coverage < 1:
+        raise ValueError(
+            "`coverage` must be a number between 0 and 1, both excluded, such as 0.9 for 90 % of "
+            f"new rows, got {coverage!r}."
+        )
+    return float(coverage)

@@ -4,23 +4,33 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
-from greedynet.estimators.parameters import check_groups, check_loss, check_points, check_search
+from greedynet.estimators.parameters import (
+    check_coverage,
+    check_groups,
+    check_loss,
+    check_points,
+    check_search,
+)
 from greedynet.fitting.judgement import judged
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName, TrainingData
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
+from greedynet.model.intervals import Intervals
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, repeated_folds, with_copies
@@ -29,6 +39,7 @@ from greedynet.search.base import RULES, Rule, SearchFactory
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.checks import check_matrix
 from greedynet.support.errors import NotCorrectedWarning
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
@@ -156,6 +167,11 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     ladder_ : Ladder or None
         The candidates that were compared on held-out rows, from the mean to wide networks, and
         their errors: `print(model.ladder_)`. None if the rows are held out or sampled.
+    intervals_ : Intervals or None
+        What `predict_interval` uses: the errors of held-out rows, and how their size depends on the
+        place. None if no row was held out.
+    seen_ : Seen or None
+        What `outside` uses: a sample of the training inputs.
     training_ : TrainingResult
         History of the training, with `refine="adam"`.
     n_features_in_ : int
@@ -325,14 +341,74 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                     on_step=self._on_step(task),
                 )
                 self._store(path)
+                evidence = path.evidence
                 # From an earlier fit with refinement; `_refine` sets it again.
                 self.__dict__.pop("training_", None)
                 if isinstance(data.rows, Rows):
                     self._refine(data.rows, data.validation, seed)
+                assert evidence is not None
+                self.intervals_ = Intervals.of(evidence, self.network_, settings.intervals)
         return self
 
-    def predict(self, X: ArrayLike) -> Float64:
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Predict with the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        return_std : bool, default=False
+            Whether to return the standard deviations of the errors to expect, too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            In the shape of `y` in `fit`.
+        std : ndarray of the same shape
+            Only if `return_std`. It is the size of the errors of held-out rows that are like this
+            one; of their squares, divided by those of `std`, the mean is 1.
+        """
+        if not return_std:
+            return self._outputs(X)
+        check_is_fitted(self)
+        return self._in_two(self._of_blocks(X, self._with_deviations))
+
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Float64, Float64]:
+        """Return intervals that contain new outputs with a given probability.
+
+        Of the errors of held-out rows, divided by their local size `s(x)`, the quantile `q` is
+        taken; the interval is `f(x) - q s(x)` to `f(x) + q s(x)`. If large errors are mostly on one
+        side, both sides have quantiles of their own. The coverage is that of all new rows together.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Share of new outputs that the intervals shall contain.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The ends of the intervals, in the shape of `y` in `fit`; for each output on its own.
+
+        Warns
+        -----
+        FewHeldOutRowsWarning
+            If too few rows were held out: a coverage `p` needs at least `p / (1 - p)` of them. The
+            intervals then are as wide as the largest of their errors.
+        """
+        intervals = self._known_intervals("predict_interval")
+        coverage = check_coverage(coverage)
+        intervals.warn_if_few(coverage)
+        return self._in_two(self._of_blocks(X, partial(self._ends, coverage=coverage)))
+
+    def predict_distribution(self, X: ArrayLike) -> Any:
+        """Return a probability distribution of new outputs.
+
+        Student's t distribution around the prediction, with the local size `s(x)` of the errors
+        and as many degrees of freedom as make the errors of held-out rows most likely. Intervals
+        of `predict_interval` do not depend on it.
 
         Parameters
         ----------
@@ -341,10 +417,58 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            In the shape of `y` in `fit`.
+        distribution : scipy.stats distribution
+            With methods such as `logpdf(y)`, `cdf(y)` and `ppf(q)` for `y` in the shape of that in
+            `fit`.
         """
-        return self._outputs(X)
+        from scipy.stats import t  # this takes a moment to load
+
+        intervals = self._known_intervals("predict_distribution")
+        center, scale = self._in_two(self._of_blocks(X, self._with_scales))
+        degrees = intervals.degrees
+        return t(degrees[0] if center.ndim == 1 else degrees, loc=center, scale=scale)
+
+    def _known_intervals(self, what: str) -> Intervals:
+        check_is_fitted(self)
+        found: Intervals | None = getattr(self, "intervals_", None)
+        if found is not None:
+            return found
+        why = (
+            "no row was held out in the fit: fit at least two rows, and without a callback that "
+            "stops the growth"
+            if hasattr(self, "intervals_")
+            else "the model was saved by an earlier version of greedynet: fit it again"
+        )
+        raise ValueError(f"`{what}` needs the errors of held-out rows, but {why}.")
+
+    def _in_two(self, columns: Float64) -> tuple[Float64, Float64]:
+        """Return two results that are side by side, in the shape of `y`."""
+        first, second = np.split(columns, 2, axis=1)
+        return (first[:, 0], second[:, 0]) if self.network_.single_output else (first, second)
+
+    # Functions of a block of inputs, which the twin of a cluster calls, too.
+
+    def _ends(self, X: Any, coverage: float) -> Float64:
+        """Return the lower and upper ends of intervals, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict_interval")
+        return np.hstack(intervals.around(outputs, X, self.network_, coverage))
+
+    def _with_deviations(self, X: Any) -> Float64:
+        """Return outputs and their standard deviations, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict(X, return_std=True)")
+        return np.hstack([outputs, intervals.deviations(outputs, X, self.network_)])
+
+    def _with_scales(self, X: Any) -> Float64:
+        """Return outputs and the scales of their distributions, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict_distribution")
+        return np.hstack([outputs, intervals.scales(outputs, X, self.network_)])
+
+    def _with_outputs(self, X: Any) -> tuple[Float64, Float64]:
+        X = check_matrix(X, "X")
+        return X, self.network_.predict(X).reshape(len(X), -1)
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""

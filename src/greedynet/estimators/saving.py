@@ -16,9 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
 from greedynet.losses import Loss, get_loss
+from greedynet.model.class_sets import ClassSets
+from greedynet.model.intervals import Intervals, OutputErrors
 from greedynet.model.ladder import Ladder
+from greedynet.model.local_size import LocalSize
 from greedynet.model.network import ShallowNetwork, saved_name
 from greedynet.model.path import SelectionPath
+from greedynet.model.scores import Scores
+from greedynet.model.seen import Seen
 from greedynet.model.stop_reason import StopReason
 from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
 
@@ -97,6 +102,8 @@ def _encode(value: Any, name: str) -> Any:
         return {"activation": saved_name(value)}
     if isinstance(value, Loss) and _has_arguments(value):
         return {"loss": {key: _encode(part, name) for key, part in value.arguments.items()}}
+    if isinstance(value, tuple) and value and type(value[0]).__name__ in _RECORDS:
+        return {"records": [_encode(part, name) for part in value]}
     if isinstance(value, dict):
         return {"pairs": [_encode_pair(key, part, name) for key, part in value.items()]}
     return _encode_array(value, name)
@@ -160,6 +167,12 @@ def _training_result() -> Callable[..., Any]:
 _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "SelectionPath": lambda: SelectionPath,
     "Ladder": lambda: Ladder,
+    "Intervals": lambda: Intervals,
+    "OutputErrors": lambda: OutputErrors,
+    "LocalSize": lambda: LocalSize,
+    "Scores": lambda: Scores,
+    "ClassSets": lambda: ClassSets,
+    "Seen": lambda: Seen,
     "TrainingResult": _training_result,
 }
 
@@ -170,5 +183,6 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "activation": get_activation,
     "loss": lambda arguments: get_loss(**arguments),
     "pairs": lambda pairs: {key: _decode(value) for key, value in pairs},
+    "records": lambda parts: tuple(_decode(part) for part in parts),
     "text": lambda state: np.array(state["values"], dtype=state["dtype"]),
 }

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from greedynet.estimators.checkpoint import CheckpointSettings
 from greedynet.fitting.settings import FitSettings
+from greedynet.model.intervals import IntervalSettings
 from greedynet.rows.rows import CANONICAL_ROWS
 from greedynet.support.scope import Scope
 
@@ -16,6 +17,7 @@ class EstimatorSettings:
     ----------
     fit : FitSettings
     checkpoint : CheckpointSettings
+    intervals : IntervalSettings
     merged_up_to : int
         Maximum number of rows for which equal rows are merged and all are sorted.
     held_out : float
@@ -27,6 +29,7 @@ class EstimatorSettings:
 
     fit: FitSettings = FitSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
+    intervals: IntervalSettings = IntervalSettings()
     merged_up_to: int = CANONICAL_ROWS
     held_out: float = 0.1
     check_every: float = 1.0

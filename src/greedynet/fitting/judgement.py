@@ -22,6 +22,7 @@ from greedynet.fitting.trial import candidates, trial
 from greedynet.losses import is_squared
 from greedynet.losses.base import singles_out_rows
 from greedynet.losses.mean_size import mean_size
+from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -126,8 +127,8 @@ def _tried(
     """Return the path with the expected error; another loss also chooses something simpler."""
     chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
     tried = folds[: plan.settings.ladder.max_tried]
-    ladder = trial(tried, plan, objective, context, chooses=chooses)
-    path = replace(path, expected_error=ladder.expected_error)
+    ladder, unseen = trial(tried, plan, objective, context, chooses=chooses)
+    path = replace(path.with_unseen(unseen), expected_error=ladder.expected_error)
     if ladder.chosen < len(ladder) - 1:
         assert isinstance(data.rows, Rows)
         simple = candidates(path, data.rows, plan)[ladder.chosen]
@@ -149,7 +150,8 @@ def _on_held_out(path: SelectionPath, data: TrainingData, plan: Plan) -> Selecti
     held_out = data.validation
     if path.expected_error is not None or held_out is None:
         return path
-    left = residuals_of(path.kept, held_out)
+    unseen = Unseen.of(held_out, path.kept.predict(held_out.X))
+    left = unseen.Y - unseen.predictions
     rounding = float(np.finfo(np.float64).eps * np.abs(held_out.Y).max())
     error = max(mean_size(plan.loss, left, held_out.weights), rounding)
-    return replace(path, expected_error=error)
+    return replace(path.with_unseen(unseen), expected_error=error)

@@ -24,6 +24,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
 from greedynet.losses import Loss, Squared
 from greedynet.losses.mean_size import mean_size
+from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import AVERAGE, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
@@ -58,9 +59,10 @@ class Ascent:
     ) -> None:
         self._settings, self._context = plan.settings.ladder, context
         self._patient, self._alone = plan.limits.patience is None, context.single_threaded()
+        self._folds, self._train = folds, folds[0][0]
+        self._n_folds = counted(len(folds))
         # A single fold has all threads; several have one each.
         of_fold = context if len(folds) == 1 else self._alone
-        self._train, self._n_folds = folds[0][0], counted(len(folds))
         self._climbers = [
             Climber(train, held_out, plan, objective, of_fold.branch(f"fold {i}"))
             for i, (train, held_out) in enumerate(folds)
@@ -85,6 +87,10 @@ class Ascent:
         if ladder.width == 0 or len(self._climbers) > self._settings.max_started:
             return ladder, []
         return ladder, self._climbers[0].starts(ladder, self._widths.index(ladder.width_of_each))
+
+    def unseen(self, chosen: int) -> Unseen:
+        """Return the predictions of a candidate on the held-out rows."""
+        return Unseen.of_folds(self._folds, self._table.predictions[chosen])
 
     def _all_folds(
         self, width: int, method: str, *arguments: int
@@ -149,9 +155,12 @@ class OfLadder(Objective):
     Attributes
     ----------
     ladder : Ladder
+    unseen : Unseen or None
+        Its predictions of the held-out rows.
     """
 
     ladder: Ladder
+    unseen: Unseen | None
 
     def grown_width(self, n_neurons: int, plan: Plan) -> int:
         """Return the width of the growth that the path shows."""
@@ -172,12 +181,14 @@ class OfLadder(Objective):
     ) -> Finished:
         """Return the network with what the ladder says of it."""
         reason = StopReason.EXACT if error <= ZERO_RESIDUAL else REASONS.get(self.ladder.kind)
-        expected, rows = self.ladder.expected_error, problem.sample
+        expected, rows, unseen = self.ladder.expected_error, problem.sample, self.unseen
         if expected is not None and problem.context.clock.ran_out.is_set():
             # The network may be worse than those of the folds, whose error is then too small.
             shown = mean_size(loss, residuals_of(network, rows), rows.weights)
+            if unseen is not None and shown > expected:
+                unseen = unseen.stretched(shown / expected)
             expected = max(expected, shown)
-        return Finished(network, error, self.ladder.score, expected, reason)
+        return Finished(network, error, self.ladder.score, expected, reason, unseen)
 
 
 @dataclass(frozen=True)
@@ -193,13 +204,16 @@ class Chosen(OfLadder, Staged):
 
     ladder: Ladder = field(kw_only=True)
     starts: Sequence[Start] = field(kw_only=True)
+    unseen: Unseen | None = field(default=None, kw_only=True)
 
     @staticmethod
     def by(folds: Sequence[Split], rows: Rows, plan: Plan, context: FitContext) -> "Chosen":
         """Return the objective of the candidate that folds choose for rows."""
         staged = Staged.of(rows, plan)
-        ladder, starts = Ascent(folds, plan, staged, context).climbed()
-        return Chosen(staged.shrunk, ladder=ladder, starts=starts)
+        ascent = Ascent(folds, plan, staged, context)
+        ladder, starts = ascent.climbed()
+        unseen = ascent.unseen(ladder.chosen)
+        return Chosen(staged.shrunk, ladder=ladder, starts=starts, unseen=unseen)
 
     def averages(self, problem: Problem) -> bool:
         """Return False: one network was chosen."""

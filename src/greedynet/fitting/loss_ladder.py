@@ -22,6 +22,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, stage_widths
 from greedynet.losses import Loss
 from greedynet.losses.mean_size import power, row_sizes
+from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
@@ -33,8 +34,12 @@ from greedynet.support.phrases import plural
 from greedynet.support.types import Float64
 
 
-def climb_for_loss(folds: Sequence[Split], plan: Plan, shrunk: bool, context: FitContext) -> Ladder:
+def climb_for_loss(
+    folds: Sequence[Split], plan: Plan, shrunk: bool, context: FitContext
+) -> tuple[Ladder, Unseen]:
     """Score all candidates on the held-out rows of folds by the loss of the plan, and choose.
+
+    Also returns the predictions of the chosen one on these rows.
 
     Parameters
     ----------
@@ -66,7 +71,8 @@ def climb_for_loss(folds: Sequence[Split], plan: Plan, shrunk: bool, context: Fi
     chosen = table.best(settings)
     kinds, n_neurons = zip(*table.keys, strict=True)
     errors, score = table.errors, table.scores[chosen]
-    return Ladder(np.array(kinds), np.array(n_neurons), errors, chosen, score=score)
+    unseen = Unseen.of_folds(folds, table.predictions[chosen])
+    return Ladder(np.array(kinds), np.array(n_neurons), errors, chosen, score=score), unseen
 
 
 class _Climber:
@@ -163,12 +169,14 @@ class ChosenForLoss(OfLadder, Reweighted):
 
     shrunk: bool
     ladder: Ladder
+    unseen: Unseen | None = None
 
     @staticmethod
     def by(folds: Sequence[Split], rows: Rows, plan: Plan, context: FitContext) -> "ChosenForLoss":
         """Return the objective of the candidate that folds choose for rows."""
         shrunk = Staged.of(rows, plan).shrunk
-        return ChosenForLoss(plan.loss, shrunk, climb_for_loss(folds, plan, shrunk, context))
+        ladder, unseen = climb_for_loss(folds, plan, shrunk, context)
+        return ChosenForLoss(plan.loss, shrunk, ladder, unseen)
 
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Return the chosen candidate on all rows."""

@@ -12,6 +12,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import Judge
 from greedynet.linalg.factor import Factor
 from greedynet.model.coordinates import Coordinates
+from greedynet.model.evidence import Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -42,6 +43,8 @@ class Finished:
         Expected error on new rows, if known.
     reason : StopReason or None
         Why it has this number of neurons; None if that follows from the limits.
+    unseen : Unseen or None
+        Predictions of held-out rows by networks like this one, if known.
     """
 
     network: ShallowNetwork
@@ -49,6 +52,7 @@ class Finished:
     score: float | None = None
     expected_error: float | None = None
     reason: StopReason | None = None
+    unseen: Unseen | None = None
 
 
 @dataclass(frozen=True)

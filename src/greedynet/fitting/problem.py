@@ -17,6 +17,7 @@ from greedynet.losses import Loss
 from greedynet.losses.base import information
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.coordinates import Coordinates
+from greedynet.model.evidence import Evidence, Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -271,13 +272,15 @@ class Problem:
             network = network.truncate(network.n_nodes - n_left_out)
         validated = self.validation is not None or self._scores is not None
         path = growth.path(network, self.limits, validated=validated)
-        return replace(path, stop_reason=self._reason(path.stop_reason))
+        reason = self._reason(path.stop_reason)
+        return replace(path, stop_reason=reason, evidence=Evidence(self.sample))
 
     def finished_path(self, growth: Growth, finished: Finished | None) -> SelectionPath:
         """Return the growth up to the limit, with the finished network if there is one."""
         path = self.path(growth, self.limits.max_neurons)
         if finished is None:
             return path
+        path = path.with_unseen(finished.unseen)
         kept = self.limits.kept(finished.network.n_neurons)
         grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
         return replace(
@@ -304,10 +307,12 @@ class Problem:
             n = len(self.rows)
             spent = min(network.n_neurons * (self.n_features + 2) / n, 0.5)
             size = float(np.sqrt(np.mean(self.coordinates.outputs.scale**2)))
+            unseen = Unseen.of(self.sample, network.predict(self.sample.X))
+            path = path.with_unseen(unseen.stretched(1.0 / (1.0 - spent)))
             return replace(path, expected_error=path.kept_error * size / (1.0 - spent))
-        left = held_out.Y - network.predict(held_out.X).reshape(held_out.Y.shape)
-        error = mean_size(self.plan.loss, left, held_out.weights)
-        return replace(path, expected_error=error)
+        unseen = Unseen.of(held_out, network.predict(held_out.X))
+        error = mean_size(self.plan.loss, unseen.Y - unseen.predictions, held_out.weights)
+        return replace(path.with_unseen(unseen), expected_error=error)
 
     def _reason(self, reason: StopReason) -> StopReason:
         """Return why the growth ended; a width chosen by folds was not requested by the user."""

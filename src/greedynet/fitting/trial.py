@@ -13,9 +13,9 @@ import numpy as np
 
 from greedynet.fitting.construct import construct
 from greedynet.fitting.objective import Objective
-from greedynet.fitting.objectives.following import residuals_of
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.losses.mean_size import mean_size
+from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import LINE, MEAN, NETWORK, Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
@@ -30,8 +30,10 @@ _KINDS = (MEAN, LINE, NETWORK)
 
 def trial(
     folds: Sequence[Split], plan: Plan, objective: Objective, context: FitContext, *, chooses: bool
-) -> Ladder:
+) -> tuple[Ladder, Unseen]:
     """Return the errors of a constant, of the affine term and of the network on held-out rows.
+
+    Also returns the predictions of the chosen one on these rows.
 
     Parameters
     ----------
@@ -43,20 +45,23 @@ def trial(
         Whether the best of the three is chosen; otherwise it is the network.
     """
     context.tell(f"the expected error, on {counted(len(folds))}")
-    errors, widths = [], []
+    errors, widths, predictions = [], [], []
     for i, (train, held_out) in enumerate(context.clock.paced(folds, least=1)):
         of_fold = context.branch(f"fold {i}")
         found = partial(_errors_of, train, held_out, plan, objective, of_fold)
-        of_candidates, width = of_fold.journal.once(found)
+        of_candidates, width, predicted = of_fold.journal.once(found)
         errors.append(of_candidates)
         widths.append(width)
+        predictions.append(predicted)
     folds = folds[: len(errors)]
     unit = np.max(errors) or 1.0
     means = unit * np.sqrt(np.mean(np.square(np.array(errors) / unit), axis=0))
     shown = np.max(np.abs(np.concatenate([held_out.Y for _, held_out in folds])))
     means = np.maximum(means, np.finfo(np.float64).eps * shown)
     chosen = _chosen(np.array(errors), plan) if chooses else len(_KINDS) - 1
-    return Ladder(np.array(_KINDS), np.array([0, 0, round(np.mean(widths))]), means, chosen)
+    unseen = Unseen.of_folds(folds, np.concatenate([p[chosen] for p in predictions]))
+    n_neurons = np.array([0, 0, round(np.mean(widths))])
+    return Ladder(np.array(_KINDS), n_neurons, means, chosen), unseen
 
 
 def _errors_of(
@@ -66,12 +71,14 @@ def _errors_of(
     objective: Objective,
     context: FitContext,
     journal: Journal,
-) -> tuple[Float64, int]:
-    """Return the errors of the candidates of a fold, and the number of neurons."""
+) -> tuple[Float64, int, Float64]:
+    """Return the errors of the candidates of a fold, the number of neurons, and predictions."""
     data = TrainingData(train, None, objective.sampling(train, plan))
     path = construct(data, plan, objective, context=context.with_journal(journal))
     networks = candidates(path, train, plan)
-    return np.array([_error(n, held_out, plan) for n in networks]), path.kept.n_neurons
+    predicted = [n.predict(held_out.X).reshape(held_out.Y.shape) for n in networks]
+    errors = [mean_size(plan.loss, held_out.Y - p, held_out.weights) for p in predicted]
+    return np.array(errors), path.kept.n_neurons, np.array(predicted)
 
 
 def _chosen(errors: Float64, plan: Plan) -> int:
@@ -98,7 +105,3 @@ def _constant(affine: ShallowNetwork, rows: Rows, plan: Plan) -> ShallowNetwork:
     found = plan.loss.fit(np.ones((len(rows), 1)), rows.Y, rows.weights).weights[0]
     zeros = np.zeros_like(affine.linear_weights)
     return replace(affine, linear_weights=zeros, intercept=found, path_factor=None)
-
-
-def _error(network: ShallowNetwork, rows: Rows, plan: Plan) -> float:
-    return mean_size(plan.loss, residuals_of(network, rows), rows.weights)

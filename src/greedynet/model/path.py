@@ -1,10 +1,11 @@
 """`SelectionPath`: the neurons chosen step by step, and the errors along the way."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.evidence import Evidence, Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.stop_reason import StopReason
 from greedynet.support.types import Float64
@@ -42,6 +43,8 @@ class SelectionPath:
     expected_error : float or None
         Expected error on new rows of the network that was kept: the root mean squared error in the
         units of the output, or the value of another loss; None if nothing can be said.
+    evidence : Evidence or None
+        What the fit has seen and held out; estimators make intervals of it and do not keep it.
     """
 
     indices: NDArray[np.intp]
@@ -57,6 +60,7 @@ class SelectionPath:
     finished_error: float | None = None
     finished_score: float | None = None
     expected_error: float | None = None
+    evidence: Evidence | None = field(default=None, repr=False)
 
     @property
     def kept(self) -> ShallowNetwork:
@@ -71,6 +75,11 @@ class SelectionPath:
         if self.finished_error is not None:
             return self.finished_error
         return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
+
+    def with_unseen(self, unseen: Unseen | None) -> "SelectionPath":
+        """Return the path with the predictions of held-out rows."""
+        assert self.evidence is not None
+        return replace(self, evidence=replace(self.evidence, unseen=unseen))
 
     def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
         """Return the path with feature names in its networks."""

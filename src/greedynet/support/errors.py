@@ -7,3 +7,7 @@ class FewerNodesWarning(UserWarning):
 
 class NotCorrectedWarning(UserWarning):
     """The neurons of a network could not be corrected jointly: it is kept as grown."""
+
+
+class FewHeldOutRowsWarning(UserWarning):
+    """Too few rows were held out for the coverage of an interval or of a set of classes."""

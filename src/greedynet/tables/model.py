@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.estimators import GreedyNetClassifier
+from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.saving import SaveMixin, restore
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, encoded
@@ -69,19 +70,102 @@ class TableModel:
         """The classes, or None if numbers are predicted."""
         return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict numbers or classes.
 
         Parameters
         ----------
         X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
             A table with the columns of the training data; or its features as a matrix.
+        return_std : bool, default=False
+            For numbers, whether to return the standard deviations of the errors to expect, too.
 
         Returns
         -------
         y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        std : ndarray of the same shape
+            Only if `return_std`.
         """
-        return self._predicted(self.inputs(X))
+        if not return_std:
+            return self._predicted(self.inputs(X))
+        model = self._regressor("predict(X, return_std=True)")
+        with _names_are_known():
+            return model.predict(self.inputs(X), return_std=True)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Float64, Float64]:
+        """Return intervals that contain new numbers with a given probability.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            As for `predict`.
+        coverage : float, default=0.9
+            Share of new numbers that the intervals shall contain.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        """
+        model = self._regressor("predict_interval")
+        with _names_are_known():
+            return model.predict_interval(self.inputs(X), coverage)
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return sets of classes that contain the class of new rows with a given probability.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            As for `predict`.
+        coverage : float, default=0.9
+            Share of new rows whose class shall be in their set.
+
+        Returns
+        -------
+        sets : ndarray of bool, of shape (n_rows, n_classes)
+            In the order of `classes`.
+        """
+        if self.classes is None:
+            raise AttributeError(
+                "`predict_set` is available for classes only; this model predicts numbers: write "
+                "`predict_interval`."
+            )
+        with _names_are_known():
+            return np.asarray(self.estimator.predict_set(self.inputs(X), coverage))
+
+    def outside(self, X: Any) -> Outside:
+        """Return which rows are outside the training data, where predictions are guesses.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            As for `predict`.
+
+        Returns
+        -------
+        outside : Outside
+            With one column for each column of the table.
+        """
+        if isinstance(self.estimator, ShallowNetwork):
+            raise AttributeError(
+                "`outside` needs a model that was fitted; this file contains only its network: "
+                "save the model itself by `save`."
+            )
+        with _names_are_known():
+            found = self.estimator.outside(self.inputs(X))
+        starts = np.cumsum([0, *(column.n_features for column in self.columns.inputs)])[:-1]
+        columns = np.logical_or.reduceat(found.columns, starts, axis=1)
+        return Outside(columns, found.distance, self.columns.names)
+
+    def _regressor(self, what: str) -> GreedyNetRegressor:
+        if isinstance(self.estimator, GreedyNetRegressor):
+            return self.estimator
+        advice = (
+            "this file contains only its network: save the model itself by `save`"
+            if self.classes is None
+            else "this model predicts classes: write `predict_set`"
+        )
+        raise AttributeError(f"`{what}` is available for fitted models of numbers; {advice}.")
 
     def predict_proba(self, X: Any) -> Float64:
         """Return the probability of every class.

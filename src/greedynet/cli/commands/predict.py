@@ -2,6 +2,7 @@
 
 import csv
 import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,9 @@ import click
 from greedynet.cli.describe import plural
 from greedynet.cli.files import check_files
 from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT, SEPARATOR, UNKNOWN
+from greedynet.cli.prediction_columns import PredictionColumns
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from greedynet.tables.model import TableModel
     from greedynet.tables.readers import Table
 
@@ -35,6 +35,26 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
     type=click.Choice(["drop", "mean"]),
     help="Empty cells: leave the prediction empty, or insert the mean of the training data; by "
     "default as in the fit.",
+)
+@click.option(
+    "--interval",
+    type=float,
+    metavar="SHARE",
+    help="Add the columns lower and upper, between which this share of new values lies, such as "
+    "0.9.",
+)
+@click.option(
+    "--sets",
+    type=float,
+    metavar="SHARE",
+    help="Add the column classes: the classes that a row may have, of which one is right for this "
+    "share of new rows.",
+)
+@click.option(
+    "--outside",
+    is_flag=True,
+    help="Add the column outside: the columns in which a row is beyond the training data, or "
+    "'combination' if only its values together are.",
 )
 @UNKNOWN
 @SEPARATOR
@@ -63,47 +83,41 @@ def predict(
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
         click.echo(f"note: columns not in the model are ignored: {listed}", err=True)
-    n_rows, n_empty = _write(fitted, table, out, **options)
+    asked = {name: options.pop(name) for name in ("interval", "sets", "outside")}
+    columns = PredictionColumns(fitted, **asked)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        n_rows, n_empty = _write(fitted, table, out, columns, **options)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        click.echo(f"note: {message}", err=True)
     without = f", {n_empty:,} of them without a prediction" if n_empty else ""
     click.echo(f"wrote {out}: {plural(n_rows, 'row')}{without}")
+    if columns.n_outside:
+        click.echo(f"note: {columns.sentence(n_rows - n_empty)}", err=True)
 
 
-def _write(model: "TableModel", table: "Table", out: Path, **options: Any) -> tuple[int, int]:
+def _write(
+    model: "TableModel", table: "Table", out: Path, columns: PredictionColumns, **options: Any
+) -> tuple[int, int]:
     """Write the predictions; return the number of rows, and how many are empty."""
-    import numpy as np
-
     from greedynet.support.files import replacing
     from greedynet.tables.readers import TableError
 
     n_rows = n_empty = 0
+    missing, unknown = options["missing"] or model.missing, options["unknown"]
     with replacing(out) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         separator = "\t" if out.suffix.lower() in (".tsv", ".tab") else ","
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-        for found, p, full in model.predict_blocks(table, **options):
+        for X, full, _ in model.encode_blocks(table, missing=missing, unknown=unknown):
+            X[~full] = 0.0
             if n_rows == 0:
-                writer.writerow(_header(model, found))
-            columns = found.reshape(len(found), -1).tolist()
-            rows = columns if p is None else np.hstack([found[:, None].astype(object), p]).tolist()
-            for row, is_full in zip(rows, full.tolist(), strict=True):
+                writer.writerow(columns.names())
+            for row, is_full in zip(columns.rows(X, full), full.tolist(), strict=True):
                 writer.writerow(row if is_full else [""] * len(row))
-            n_rows += len(found)
+            n_rows += len(X)
             n_empty += int((~full).sum())
         if n_rows == 0:
             raise TableError(f"{table.label} has no rows below the names.")
         text.detach()
     return n_rows, n_empty
-
-
-def _header(model: "TableModel", found: "NDArray[Any]") -> list[str]:
-    if found.ndim > 1:
-        return [f"prediction{j}" for j in range(found.shape[1])]
-    if model.classes is None:
-        return ["prediction"]
-    return ["prediction", *(f"probability of {_label(label)}" for label in model.classes.tolist())]
-
-
-def _label(label: Any) -> str:
-    from greedynet.tables.columns import number_text
-
-    return number_text(label) if isinstance(label, float) else str(label)

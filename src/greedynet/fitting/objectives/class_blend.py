@@ -5,13 +5,14 @@
 with the weights that are best on held-out rows. A part that hardly helps is left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from greedynet.correction.log_loss_descent import Weights
 from greedynet.fitting.objective import Decision
 from greedynet.fitting.objectives.class_held_out import HeldOut
+from greedynet.model.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
@@ -30,6 +31,8 @@ class Rung(Decision):
         The network of each fold, from which that of all rows starts; empty if it is grown.
     expected : float or None
         Mean log-loss of the held-out rows.
+    unseen : Unseen or None
+        Their logits.
     """
 
     line_ridge: float = 0.0
@@ -38,6 +41,7 @@ class Rung(Decision):
     network: float = 1.0
     starts: tuple[Weights, ...] = ()
     expected: float | None = None
+    unseen: Unseen | None = field(default=None, compare=False, repr=False)
 
 
 def shares_weights(rows: Rows) -> Weights:
@@ -56,6 +60,14 @@ def blended(shares: Weights, line: Weights, network: Weights, rung: Rung) -> Wei
     rest = 1.0 - rung.line - rung.network
     L = rest * shares.L + rung.line * line.L + rung.network * network.L
     return Weights(network.W, rung.network * network.C, L)
+
+
+def blended_logits(
+    shares: Float64, line: Float64, network: Float64 | None, a: float, b: float
+) -> Float64:
+    """Return the logits of a blend, given those of its parts."""
+    other = shares if network is None else network
+    return np.asarray(shares + a * (line - shares) + b * (other - shares))
 
 
 def best_blend(
@@ -78,11 +90,9 @@ def best_blend(
     near_tie : float
         A simpler blend is kept if it is worse by at most this many standard errors.
     """
-    other = shares if network is None else network
 
     def logits(weights: tuple[float, float]) -> Float64:
-        a, b = weights
-        return np.asarray(shares + a * (line - shares) + b * (other - shares))
+        return blended_logits(shares, line, network, *weights)
 
     best = [
         min(_weights(last, n_steps), key=lambda weights: held.prudent(logits(weights)))

@@ -6,6 +6,7 @@ import numpy as np
 
 from greedynet.fitting.objectives.trials import Part
 from greedynet.losses.logistic import losses_and_residual
+from greedynet.model.evidence import Unseen
 from greedynet.support.types import Float64
 
 
@@ -20,13 +21,18 @@ class HeldOut:
     """
 
     def __init__(self, parts: Sequence[Part], repeats: float = 1.0) -> None:
-        self.Y = np.concatenate([part.held.Y for part in parts])
+        self._parts, self.Y = parts, np.concatenate([part.held.Y for part in parts])
         weights = [
             np.ones(len(part.held)) if part.held.weights is None else part.held.weights
             for part in parts
         ]
         self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
         self._repeats = max(1.0, repeats)
+
+    def unseen(self, logits: Float64) -> Unseen:
+        """Return the rows with the logits of a candidate."""
+        X, n_rows = np.concatenate([part.held.X for part in self._parts]), len(self.Y)
+        return Unseen(X, self.Y, logits, self._weights, max(1, round(n_rows / self._repeats)))
 
     def losses(self, logits: Float64) -> Float64:
         """Return the loss of every held-out row."""

@@ -14,7 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from greedynet.correction.log_loss_descent import Weights
-from greedynet.fitting.objectives.class_blend import Rung, best_blend, shares_weights
+from greedynet.fitting.objectives.class_blend import (
+    Rung,
+    best_blend,
+    blended_logits,
+    shares_weights,
+)
 from greedynet.fitting.objectives.class_held_out import HeldOut
 from greedynet.fitting.objectives.trials import (
     Part,
@@ -85,9 +90,10 @@ class Ladder:
         n_steps = settings.n_blends if plan.alpha is None else 1
         n, tie = len(self._held.Y), settings.near_tie
         a, b, expected = best_blend(self._held, shares[:n], line[:n], network, n_steps, tie)
+        unseen = self._held.unseen(blended_logits(shares[:n], line[:n], network, a, b))
         is_straight = b == 0 or not any(start.n_neurons for start in networks)
         starts = () if b == 0 else tuple(networks)
-        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, starts, expected)
+        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, starts, expected, unseen)
 
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
@@ -95,16 +101,20 @@ class Ladder:
         first = self._explored(self._parts[: self._settings.n_first_folds])
         self._leave_out_late(time.monotonic() - start)
         ridge, networks = self._ridge_of(self._on_all(first))
-        if self._plan.limits.exact:
-            return Rung(None, ridge=ridge, expected=self._score(networks))
-        networks = self._narrowed(ridge, networks)
-        return Rung(None, ridge=ridge, starts=tuple(networks), expected=self._score(networks))
+        starts = tuple[Weights, ...]()
+        if not self._plan.limits.exact:
+            starts = tuple(networks := self._narrowed(ridge, networks))
+        logits = self._logits(networks)
+        expected, unseen = self._held.prudent(logits), self._held.unseen(logits)
+        return Rung(None, ridge=ridge, starts=starts, expected=expected, unseen=unseen)
 
-    def loss_of_line(self, ridge: float) -> float:
-        """Return the held-out loss of logistic regressions with a given ridge."""
+    def line(self, ridge: float) -> Rung:
+        """Return logistic regression with a given ridge."""
         networks = [shares_weights(part.train) for part in self._parts]
         networks = self._trials.corrected(self._parts, networks, ridge, self._settings.line_steps)
-        return self._score(networks)
+        logits = self._logits(networks)
+        expected, unseen = self._held.prudent(logits), self._held.unseen(logits)
+        return Rung(0, ridge, line=1.0, network=0.0, expected=expected, unseen=unseen)
 
     # The rungs.
 

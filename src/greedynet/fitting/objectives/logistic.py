@@ -22,14 +22,9 @@ from greedynet.fitting.objectives.trials import Part, Trials
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
-from greedynet.losses.logistic import (
-    RIDGE,
-    Logistic,
-    LogisticFactor,
-    log_loss,
-    losses_and_residual,
-)
+from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.model.coordinates import Coordinates
+from greedynet.model.evidence import Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -140,33 +135,37 @@ class LogLoss(Objective):
         ridge = 0.1 / len(problem.rows) if plan.alpha is None else plan.alpha
         if plan.limits.exact or not plan.linear_term:
             return Rung(n_neurons, ridge=ridge)
-        expected = None if ladder is None else ladder.loss_of_line(ridge)
-        return Rung(0, line_ridge=ridge, line=1.0, network=0.0, expected=expected)
+        if ladder is None:
+            return Rung(0, line_ridge=ridge, line=1.0, network=0.0)
+        return ladder.line(ridge)
 
     def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
         """Return the path with the expected log-loss of the network that is kept."""
         if growth.reason is StopReason.CALLBACK:
             return path
         if path.scores is not None and path.validation_errors is not None:
-            kept = int(path.best_n_nodes - path.n_nodes[0])
-            return replace(path, expected_error=float(path.scores[kept]))
-        return replace(path, expected_error=self._loss_on_folds(problem))
+            expected = float(path.scores[int(path.best_n_nodes - path.n_nodes[0])])
+            held = problem.held_out
+            if held is not None:
+                path = path.with_unseen(Unseen.of(held, path.kept.predict(held.X)))
+            return replace(path, expected_error=expected)
+        unseen = self._on_folds(problem)
+        if unseen is None:
+            return replace(path, expected_error=None)
+        expected = log_loss(unseen.predictions, unseen.Y, unseen.weights)
+        return replace(path.with_unseen(unseen), expected_error=expected)
 
-    def _loss_on_folds(self, problem: Problem) -> float | None:
-        """Return the mean held-out log-loss of networks grown in the same way on folds."""
-        losses, weights = [], []
+    def _on_folds(self, problem: Problem) -> Unseen | None:
+        """Return the held-out logits of networks grown in the same way on folds."""
+        folds, logits = self._folds(problem), []
         context = problem.context.branch("expected")
-        for i, (train, held) in enumerate(self._folds(problem)):
+        for i, (train, held) in enumerate(folds):
             context.tell(f"expected error: fold {i + 1}")
             of_fold = context.branch(f"fold {i}")
             part = Problem(TrainingData(train), problem.plan, self, None, of_fold)
             grown = part.path(part.grow(part.start(0, of_fold), part.reach)).kept
-            logits = grown.predict(held.X).reshape(len(held), -1)
-            losses.append(losses_and_residual(logits, held.Y)[0])
-            weights.append(np.ones(len(held)) if held.weights is None else held.weights)
-        if not losses:
-            return None
-        return float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
+            logits.append(grown.predict(held.X).reshape(len(held), -1))
+        return Unseen.of_folds(folds, np.concatenate(logits)) if folds else None
 
     def _grown_to(self, problem: Problem) -> int:
         """Return how many neurons to grow: few rows do not support many."""
@@ -261,14 +260,17 @@ class LogLoss(Objective):
         assert isinstance(rung, Rung)
         final = self._corrected(problem, rung, growths[0])
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
-        told = rung.expected
+        told, unseen = rung.expected, rung.unseen
         if told is not None and problem.context.clock.ran_out.is_set():
             # The network may be worse than those of the folds, whose error is then too small.
             told = max(told, loss)
         if held_out is not None:
             logits = final.logits(held_out.X, plan.activation)
-            told = log_loss(logits, held_out.Y, held_out.weights)
-        return Finished(_network(final, problem), loss, told, told)
+            told, unseen = (
+                log_loss(logits, held_out.Y, held_out.weights),
+                Unseen.of(held_out, logits),
+            )
+        return Finished(_network(final, problem), loss, told, told, unseen=unseen)
 
     def _validated(self, problem: Problem, growth: Growth) -> Rung:
         """Return the decision of validation rows, on which networks of all rows are tried."""

@@ -1,0 +1,253 @@
+"""`Intervals`: how far new rows may be from their predictions, learned from held-out rows.
+
+    errors of held-out rows -> local size s(x) -> scores z = error / s(x) -> quantiles of them
+
+An interval is `f(x) - q s(x)` to `f(x) + q s(x)`, where `q` is the quantile of `|z|` of split
+conformal prediction: of level `p (n + 1) / n` for the coverage `p` and `n` held-out rows. It is
+free of distributions: only their exchangeability with the new rows matters, not the shape of the
+errors, nor whether `s` is right. Sizes of the held-out rows are predicted from other rows, so that
+their scores are as large as those of new rows. Where large errors are mostly on one side, both
+sides have quantiles of their own, of level `(1 + p) / 2`.
+
+Networks of folds have seen fewer rows than the one that is kept: a share `h` of them was held out.
+Its mean squared score is taken to be `(1 - h) C + h T`, where `C` is that of the held-out rows, and
+`T` that of its own training rows; all sizes are multiplied by the root of this, relative to `C`.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from greedynet.model.evidence import Evidence, Unseen, row_weights
+from greedynet.model.local_size import Errors, LocalSize, SizeSettings, errors_of, local_size
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.scores import Scores, quantiles
+from greedynet.model.student import student
+from greedynet.support.errors import FewHeldOutRowsWarning
+from greedynet.support.types import Float64
+
+# Beyond it, scores of training rows are the same: sums would overflow.
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How intervals are made of the errors of held-out rows.
+
+    Attributes
+    ----------
+    sizes : SizeSettings
+    large : float
+        Scores beyond this quantile of their sizes decide whether errors are one-sided.
+    clearly : float
+        Standard errors by which the shares of both sides must differ.
+    """
+
+    sizes: SizeSettings = SizeSettings()
+    large: float = 0.9
+    clearly: float = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class OutputErrors:
+    """The errors of one output that new rows may have.
+
+    Attributes
+    ----------
+    size : LocalSize
+        The `s(x)`.
+    above : Scores
+        Of outputs above their predictions; of the sizes `|z|`, if both sides are alike.
+    below : Scores or None
+        Of outputs below their predictions; None if both sides are alike.
+    deviation : float
+        Root mean square of the scores.
+    degrees, scale : float
+        Student's t distribution of the scores.
+    """
+
+    size: LocalSize
+    above: Scores
+    below: Scores | None
+    deviation: float
+    degrees: float
+    scale: float
+
+    @staticmethod
+    def of(
+        held: Errors,
+        trained: Errors,
+        share: float,
+        n_rows: float,
+        network: ShallowNetwork,
+        settings: IntervalSettings,
+    ) -> "OutputErrors":
+        """Return the errors of new rows, given those of other rows.
+
+        Parameters
+        ----------
+        held : Errors
+            Of held-out rows, by networks that had not seen them.
+        trained : Errors
+            Of training rows, by the network.
+        share : float
+            Share of the rows that those networks had not seen.
+        n_rows : float
+            Number of different held-out rows of equal weight that say as much.
+        network : ShallowNetwork
+        settings : IntervalSettings
+        """
+        # A power of two near the largest error, so that no square overflows.
+        unit = float(2.0 ** np.frexp(np.abs(held.errors).max())[1])
+        size, sizes = local_size(held.in_units(unit), network, settings.sizes)
+        size, sizes = size.times(unit), sizes * unit
+        z, w = held.errors / sizes, held.weights
+        gained = _gained(z, w, trained, size, share, network)
+        # Which side rounding is on says nothing.
+        is_noise = np.median(np.abs(held.errors)) > held.rounding
+        one_sided = bool(is_noise) and is_one_sided(z, w, n_rows, settings)
+        return OutputErrors(
+            size.times(gained),
+            Scores.of(z if one_sided else np.abs(z), w, n_rows),
+            Scores.of(-z, w, n_rows) if one_sided else None,
+            float(np.sqrt(np.average(z**2, weights=w))),
+            *student(z, w),
+        )
+
+    def bounds(self, coverage: float) -> tuple[float, float]:
+        """Return the smallest and the largest score of new rows, for a coverage."""
+        probability = self._probability(coverage)
+        above, below = self.above, self.above if self.below is None else self.below
+        return -below.bound(probability), above.bound(probability)
+
+    def suffices(self, coverage: float) -> bool:
+        """Whether there are enough held-out rows for a coverage."""
+        return self.above.suffices(self._probability(coverage))
+
+    def _probability(self, coverage: float) -> float:
+        return coverage if self.below is None else (1.0 + coverage) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The errors that new rows may have.
+
+    Attributes
+    ----------
+    outputs : tuple of OutputErrors
+    n_rows : int
+        Number of different rows that were held out.
+    """
+
+    outputs: tuple[OutputErrors, ...]
+    n_rows: int
+
+    @staticmethod
+    def of(
+        evidence: Evidence, network: ShallowNetwork, settings: IntervalSettings
+    ) -> "Intervals | None":
+        """Return the errors that new rows may have; None if no row was held out.
+
+        Parameters
+        ----------
+        evidence : Evidence
+        network : ShallowNetwork
+            The network that was kept.
+        settings : IntervalSettings
+        """
+        unseen, rows = evidence.unseen, evidence.rows
+        if unseen is None:
+            return None
+        n, fitted = n_alike(unseen), network.predict(rows.X).reshape(rows.Y.shape)
+        held = errors_of(unseen.X, unseen.Y, unseen.predictions, unseen.weights)
+        trained = errors_of(rows.X, rows.Y, fitted, row_weights(rows))
+        found = [
+            OutputErrors.of(*of_output, unseen.share, n, network, settings)
+            for of_output in zip(held, trained, strict=True)
+        ]
+        return Intervals(tuple(found), unseen.n_rows)
+
+    def around(
+        self, predictions: Float64, X: Float64, network: ShallowNetwork, coverage: float
+    ) -> tuple[Float64, Float64]:
+        """Return the lower and upper ends of intervals around predictions, of the same shape."""
+        sizes = self._sizes(predictions, X, network)
+        low, high = np.array([of_output.bounds(coverage) for of_output in self.outputs]).T
+        return predictions + low * sizes, predictions + high * sizes
+
+    def deviations(self, predictions: Float64, X: Float64, network: ShallowNetwork) -> Float64:
+        """Return the standard deviation of the errors: `s(x)` times the root mean square of `z`."""
+        deviations = np.array([of_output.deviation for of_output in self.outputs])
+        return self._sizes(predictions, X, network) * deviations
+
+    def scales(self, predictions: Float64, X: Float64, network: ShallowNetwork) -> Float64:
+        """Return the scales of Student's t distribution of the errors."""
+        scales = np.array([of_output.scale for of_output in self.outputs])
+        return self._sizes(predictions, X, network) * scales
+
+    @property
+    def degrees(self) -> Float64:
+        """Degrees of freedom of this distribution, for each output."""
+        return np.array([of_output.degrees for of_output in self.outputs])
+
+    def warn_if_few(self, coverage: float) -> None:
+        """Warn if there are too few held-out rows for a coverage."""
+        if all(of_output.suffices(coverage) for of_output in self.outputs):
+            return
+        warnings.warn(
+            f"`coverage`={coverage} is more than {self.n_rows} held-out rows can tell: the "
+            "intervals are as wide as the largest of their errors, and may cover less. Fit more "
+            f"rows, or write a smaller coverage, such as {self._most():.2g}.",
+            FewHeldOutRowsWarning,
+            stacklevel=3,
+        )
+
+    def _most(self) -> float:
+        """Return the largest coverage of two digits for which there are enough rows."""
+        told = [c / 100 for c in range(1, 100) if all(o.suffices(c / 100) for o in self.outputs)]
+        return max(told, default=0.5)
+
+    def _sizes(self, predictions: Float64, X: Float64, network: ShallowNetwork) -> Float64:
+        columns = [o.size(X, f, network) for o, f in zip(self.outputs, predictions.T, strict=True)]
+        return np.column_stack(columns)
+
+
+def _gained(
+    z: Float64,
+    weights: Float64,
+    trained: Errors,
+    size: LocalSize,
+    share: float,
+    network: ShallowNetwork,
+) -> float:
+    """Return the factor by which errors are smaller with all rows than with those of a fold.
+
+    `C` and `T` are squares of mean absolute scores, on which single rows have less influence.
+    """
+    sizes = size(trained.X, trained.predictions, network)
+    of_held = np.average(np.abs(z), weights=weights)
+    with np.errstate(over="ignore"):
+        scores = np.minimum(np.abs(trained.errors) / sizes, _LARGEST)
+    of_trained = np.average(scores, weights=trained.weights)
+    return float(np.sqrt(1.0 - share * (1.0 - min(1.0, of_trained / of_held) ** 2)))
+
+
+def is_one_sided(
+    scores: Float64, weights: Float64, n_rows: float, settings: IntervalSettings
+) -> bool:
+    """Whether large scores are clearly more often on one side."""
+    sizes = np.abs(scores)
+    far = sizes >= quantiles(sizes, weights, np.array([settings.large]))
+    share = float(np.average(scores[far] > 0, weights=weights[far]))
+    n_far = n_rows * float(weights[far].sum() / weights.sum())
+    return abs(share - 0.5) > settings.clearly * 0.5 / np.sqrt(n_far)
+
+
+def n_alike(unseen: Unseen) -> float:
+    """Return the number of different rows of equal weight that say as much.
+
+    `(sum w)^2 / sum w^2`, times the share of the rows that are different.
+    """
+    w = unseen.weights
+    return float(w.sum() ** 2 / (w @ w)) * unseen.n_rows / len(w)

@@ -1,0 +1,216 @@
+"""`LocalSize`: how large errors are at a place, learned from the errors of held-out rows.
+
+`s(x) = exp(b . v(x) + c)`, where the features `v` are piecewise linear functions of every input and
+of the prediction, with kinks at the quartiles, and the neurons of the network. Outside the central
+96 % of the rows they are constant, and `s` has bounds, so that nothing is extrapolated.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.size_path import SizePath, size_loss
+from greedynet.support.types import Float64
+
+# The edges beyond which features are constant, and the quartiles between them.
+_LEVELS = (0.02, 0.25, 0.5, 0.75, 0.98)
+
+
+@dataclass(frozen=True)
+class SizeSettings:
+    """How the size of errors is modelled.
+
+    Attributes
+    ----------
+    ridges : tuple of float
+        Ridges to choose from, decreasing.
+    n_parts : int
+        Parts into which the rows are divided; the sizes of each are predicted from the others.
+    min_rows, max_rows : int
+        With fewer different rows, all sizes are the same; with more, a sample of them is used.
+    max_inputs : int
+        With more inputs, only the prediction and the neurons are used.
+    floor : float
+        Added to all sizes, as a fraction of their mean: an error may be zero by chance.
+    worth : float
+        By how much sizes that depend on the place must be more likely, per row, than a constant.
+    edge : float
+        Share of the predicted sizes beyond each of the bounds of `s`.
+    """
+
+    ridges: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+    n_parts: int = 10
+    min_rows: int = 20
+    max_rows: int = 4_096
+    max_inputs: int = 64
+    floor: float = 0.02
+    worth: float = 0.005
+    edge: float = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSize:
+    """The size of the errors of one output at a place.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (5, n_columns)
+        For each input, if they are used, and for the prediction: the range in which the features
+        vary, and the quartiles, all sorted.
+    weights : ndarray of shape (n_features,)
+        The `b`; empty if the size is the same everywhere.
+    constant : float
+        The `c`.
+    bounds : ndarray of shape (2,)
+        Of `log s`.
+    """
+
+    knots: Float64
+    weights: Float64
+    constant: float
+    bounds: Float64
+
+    def __call__(self, X: Float64, prediction: Float64, network: ShallowNetwork) -> Float64:
+        """Return `s(x)` of rows, given the predictions of the network for them."""
+        if not len(self.weights):
+            return np.full(len(X), np.exp(self.constant))
+        g = features(self.knots, X, prediction, network) @ self.weights + self.constant
+        return np.asarray(np.exp(np.clip(g, *self.bounds)))
+
+    def times(self, factor: float) -> "LocalSize":
+        """Return the same function, times a factor."""
+        shift = float(np.log(factor))
+        return replace(self, constant=self.constant + shift, bounds=self.bounds + shift)
+
+
+def features(knots: Float64, X: Float64, prediction: Float64, network: ShallowNetwork) -> Float64:
+    """Return `v(x)` of rows, `(n_rows, n_features)`."""
+    both = np.column_stack([X, prediction])
+    used = both[:, both.shape[1] - knots.shape[1] :]
+    low, *quartiles, high = knots
+    width = np.where(high > low, high - low, 1.0)
+    inside = np.clip(used, low, high)
+    shares = (inside - low) / width
+    hinges = [np.maximum(inside - quartile, 0.0) / width for quartile in quartiles]
+    near = X if knots.shape[1] == 1 else inside[:, :-1]
+    return np.hstack([shares, *hinges, network.hidden(near)])
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors of one output.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    predictions, errors, weights : ndarray of shape (n,)
+    rounding : float
+        Errors of this size are only rounding.
+    """
+
+    X: Float64
+    predictions: Float64
+    errors: Float64
+    weights: Float64
+    rounding: float = 0.0
+
+    def in_units(self, unit: float) -> "Errors":
+        """Return the same rows with errors in other units."""
+        return replace(self, errors=self.errors / unit)
+
+
+def errors_of(
+    X: NDArray[np.floating], Y: Float64, predictions: Float64, weights: Float64
+) -> list[Errors]:
+    """Return the errors of each output; those that are only rounding are as large as that."""
+    inputs: Float64 = np.asarray(X, dtype=np.float64)
+    eps, largest = np.finfo(np.float64).eps, np.abs(Y).max(axis=0)
+    # An output of zeros has the rounding of the others.
+    rounding = 8 * eps * np.maximum(largest, eps * largest.max())
+    rounding = np.maximum(rounding, np.finfo(np.float64).tiny / eps)
+    left = Y - predictions
+    left = np.where(np.abs(left) < rounding, np.where(left < 0, -rounding, rounding), left)
+    return [
+        Errors(inputs, f, e, weights, float(least))
+        for f, e, least in zip(predictions.T, left.T, rounding, strict=True)
+    ]
+
+
+def local_size(
+    rows: Errors, network: ShallowNetwork, settings: SizeSettings
+) -> tuple[LocalSize, Float64]:
+    """Return the size of errors as a function, and that of each row as predicted from others.
+
+    The ridge is the one for which the sizes of rows that were left out are most likely. If this is
+    not worth more than a constant, the size is the same everywhere.
+
+    Parameters
+    ----------
+    rows : Errors
+    network : ShallowNetwork
+    settings : SizeSettings
+    """
+    sizes = np.abs(rows.errors)
+    sizes = sizes + settings.floor * np.average(sizes, weights=rows.weights)
+    knots = _knots(rows, settings)
+    constant = float(np.log(np.average(sizes, weights=rows.weights)))
+    flat = LocalSize(knots, np.empty(0), constant, np.array([constant, constant]))
+    same = np.full(len(sizes), np.exp(constant))
+    place = _places(rows.X)
+    if place.max() + 1 < settings.min_rows:
+        return flat, same
+    parts = _parts(place, settings)
+    V, known = features(knots, rows.X, rows.predictions, network), parts >= 0
+    g = _left_out(V, sizes, rows.weights, parts, settings)
+    losses = [size_loss(h[known], sizes[known], rows.weights[known]) for h in g]
+    best = int(np.argmin(losses))
+    of_constant = size_loss(np.log(same[known]), sizes[known], rows.weights[known])
+    if losses[best] >= of_constant - settings.worth:
+        return flat, same
+    ridges = settings.ridges[: best + 1]
+    b, c = SizePath(V[known], sizes[known], rows.weights[known], ridges).coefficients[-1]
+    g[best, ~known] = V[~known] @ b + c
+    bounds = np.quantile(g[best, known], [settings.edge, 1 - settings.edge])
+    return LocalSize(knots, b, c, bounds), np.exp(np.clip(g[best], *bounds))
+
+
+def _left_out(
+    V: Float64,
+    sizes: Float64,
+    weights: Float64,
+    parts: NDArray[np.intp],
+    settings: SizeSettings,
+) -> Float64:
+    """Return the logarithms of sizes, predicted from other parts, for each ridge."""
+    g = np.zeros((len(settings.ridges), len(V)))
+    for part in range(settings.n_parts):
+        held, others = parts == part, (parts >= 0) & (parts != part)
+        path = SizePath(V[others], sizes[others], weights[others], settings.ridges)
+        g[:, held] = [V[held] @ b + c for b, c in path.coefficients]
+    # No row is predicted to have an error of a size that no row has.
+    return np.clip(g, np.log(sizes.min()), np.log(sizes.max()))
+
+
+def _knots(rows: Errors, settings: SizeSettings) -> Float64:
+    used = rows.predictions[:, None]
+    if rows.X.shape[1] <= settings.max_inputs:
+        used = np.column_stack([rows.X, rows.predictions])
+    return np.asarray(np.quantile(used, _LEVELS, axis=0))
+
+
+def _places(X: Float64) -> NDArray[np.intp]:
+    """Return numbers of the rows in their order, which is not that of columns; equal for equal."""
+    _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[which.reshape(-1)])
+
+
+def _parts(place: NDArray[np.intp], settings: SizeSettings) -> NDArray[np.intp]:
+    """Return a part for each row, drawn at random, and -1 for rows beyond the sample.
+
+    Equal rows are in the same part: folds may hold out a row several times.
+    """
+    drawn = np.random.default_rng(0).permutation(int(place.max()) + 1)
+    parts = np.where(drawn < settings.max_rows, drawn % settings.n_parts, -1)
+    return np.asarray(parts[place])
