@@ -201,11 +201,30 @@ def test_every_group_knows_what_is_outside_the_span():
     assert len(search._groups) > 1
     for group in search._groups:
         for i in (0, len(group.directions) - 1):
-            for c in (3, 100, group._ends.shape[1] - 2):
+            p = rows.X @ group.directions[i]
+            order = np.argsort(-p, kind="stable")
+            for j in (3, 400, 1499):
+                ones = np.zeros(len(p))
+                ones[order[: j + 1]] = 1
+                g = np.maximum(p - p[order[j]], 0)
+                left = outside_of(factor.Q, rows.weighted(np.column_stack([ones, g])))
+                wanted = [left[:, 0] @ left[:, 0], left[:, 0] @ left[:, 1], left[:, 1] @ left[:, 1]]
+                np.testing.assert_allclose(group._outside[i, j], wanted, rtol=1e-7, atol=1e-8)
+
+
+def test_every_group_of_blocks_knows_what_is_outside_the_span():
+    rows = several_inputs(7_000, 3)
+    rows = Rows(rows.X, rows.Y, np.random.default_rng(1).uniform(0.2, 2, len(rows)))
+    _, factor, search = grown(rows, directions(rows.X, 0), 6)
+    search.propose(factor)
+    assert len(search.directions) == 3 + N_SPREAD + N_PAIRS + 6
+    for group in search._groups:
+        for i in (0, len(group.directions) - 1):
+            for c in (3, 100, 254):
                 g = np.maximum(rows.X @ group.directions[i] - group._ends[i, c], 0)
                 left = outside_of(factor.Q, rows.weighted(g[:, None]))[:, 0]
                 # The columns that are taken off are of single precision.
-                assert group._outside[i, c] == pytest.approx(left @ left, rel=1e-3)
+                assert group._outside[i, c] == pytest.approx(left @ left, rel=2e-3)
 
 
 def test_the_directions_of_neurons_that_are_taken_join_the_pool():

@@ -42,13 +42,13 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 _WAKE_UP = 0.5
-# Rows of a part: small enough for the cache, large enough to be worth a thread.
-_PART_ROWS = 1_024
+# Rows of a part at least, and number of parts at most: small ones are not worth a thread.
+_PART_ROWS, _MOST_PARTS = 1_024, 4
 
 
 def parts_of(n_rows: int) -> list[slice]:
     """Return parts of the rows, of about equal size, over which sums may be taken in parallel."""
-    n_parts = max(1, n_rows // _PART_ROWS)
+    n_parts = min(max(1, n_rows // _PART_ROWS), _MOST_PARTS)
     ends = [i * n_rows // n_parts for i in range(n_parts + 1)]
     return [slice(*pair) for pair in pairwise(ends)]
 
