@@ -24,8 +24,8 @@ from greedynet.support.types import Float64
 _BEYOND = np.array([0.04, 0.5, 2.0])
 N_NODES = 512
 N_THRESHOLDS = 64
-# From so many rows on, a ReLU has at most so many thresholds. With fewer rows, time is short anyway,
-# and functions without noise are approximated a little better by the exact ones.
+# From so many rows on, a ReLU has at most so many thresholds. With fewer, a scan takes little time
+# anyway, and functions without noise are approximated a little better by the best of all.
 MIN_ROWS_IN_BLOCKS = 6_000
 N_BLOCKS = 256
 _ROWS_PER_BLOCK = 8
