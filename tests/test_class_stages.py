@@ -7,17 +7,25 @@ from sklearn.datasets import make_moons
 from greedynet import GreedyNetClassifier
 from greedynet.activations import get_activation
 from greedynet.correction.limited_memory import _Curvature, minimised
-from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights, descend
+from greedynet.correction.log_loss_descent import (
+    PenalisedLogLoss,
+    PreparedRows,
+    Weights,
+    _chunks,
+    descend,
+)
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.objectives import LogLoss
-from greedynet.fitting.objectives.class_stages import grown_weights, staged_weights
+from greedynet.fitting.objectives.class_stages import _Stages, grown_weights, staged_weights
 from greedynet.fitting.objectives.trials import lowest_between
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
-from greedynet.losses.logistic import log_loss
+from greedynet.losses.logistic import log_loss, losses_and_residual
 from greedynet.rows.rows import Rows
-from greedynet.search.batch import BatchSearch
+from greedynet.rows.scaling import InputScaling
+from greedynet.search.batch import BatchSearch, _Chosen
 from greedynet.support.context import FitContext
+from greedynet.support.threads import Pool
 
 RELU = get_activation("relu")
 
@@ -78,6 +86,91 @@ def test_a_minimum_is_where_one_stays():
     x = np.array([1.0, -2.0])
     found = minimised(lambda z: (float((z - x) @ (z - x)), 2 * (z - x)), x, 10, 5, 1e-6)
     np.testing.assert_array_equal(found, x)
+
+
+def test_little_progress_is_enough():
+    """Of several steps together: the value falls by less than a thousandth over the last five."""
+    rng = np.random.default_rng(0)
+    scales = np.geomspace(1, 1e4, 40)
+    start, values = rng.normal(size=40), []
+
+    def valley(x):
+        values.append(1.0 + float(x @ (scales * x)))
+        return values[-1], 2 * scales * x
+
+    minimised(valley, start, 200, 5, 1e-9)
+    n_all = len(values)
+    values.clear()
+    x = minimised(valley, start, 200, 5, 1e-9, enough=1e-3)
+    lowest = np.minimum.accumulate(values)
+    assert len(values) < n_all
+    assert valley(x)[0] == lowest[-1]
+    assert lowest[-6] - lowest[-1] < 2e-3 * lowest[-1]
+    assert lowest[-12] - lowest[-6] > 1e-3 * lowest[-1]
+
+
+# The log-loss of all rows
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 511, 512, 513, 1293, 4_000, 16_383, 16_384, 131_072])
+def test_blocks_are_all_rows_once(n_rows):
+    """In chunks of as many blocks, which do not depend on the number of threads."""
+    chunks = _chunks(n_rows)
+    assert [i for blocks in chunks for b in blocks for i in range(b.start, b.stop)] == list(
+        range(n_rows)
+    )
+    sizes = [b.stop - b.start for blocks in chunks for b in blocks]
+    assert max(sizes, default=0) <= 512
+    assert max(sizes, default=0) - min(sizes, default=0) <= 1
+    assert len({len(blocks) for blocks in chunks}) <= 1
+
+
+def many_rows(n=5_000, d=60, t=4, weighted=True):
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 2, n) if weighted else None
+    rows = Rows(rng.normal(size=(n, d)), np.eye(t)[rng.integers(0, t, n)], weights)
+    shapes = ((30, d + 1), (30, t), (d + 1, t))
+    return rows, Weights(*(0.3 * rng.normal(size=shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_single_precision_is_that_of_the_products_only(weighted, activation):
+    rows, at = many_rows(weighted=weighted)
+    sigma = get_activation(activation)
+    double, half = (
+        PenalisedLogLoss(PreparedRows.of(rows, single=single), at, 0.1, sigma, linear_term=True)
+        for single in (False, True)
+    )
+    (value, slope), (single, slopes) = (some.evaluate(at.flat()) for some in (double, half))
+    assert single == pytest.approx(value, rel=1e-7)
+    assert single != value
+    np.testing.assert_allclose(slopes, slope, atol=1e-6 * np.abs(slope).max())
+
+
+def test_threads_change_no_bit_of_the_log_loss():
+    rows, at = many_rows(9_000)
+    pool = Pool(2)
+    (value, slope), (again, slopes) = (
+        PenalisedLogLoss(rows, at, 0.1, RELU, linear_term=True, pool=p).evaluate(at.flat())
+        for p in (None, pool)
+    )
+    pool.close()
+    assert again == value
+    np.testing.assert_array_equal(slopes, slope)
+
+
+def test_a_network_is_carried_from_one_scaling_to_another():
+    """Its logits stay; columns have another order and other signs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) * [1.0, 20.0, 0.1] + [0.0, 1e3, 5.0]
+    orders = np.array([[2, 0, 1], [1, 2, 0]])
+    one = InputScaling(np.array([0.1, 990.0, 5.0]), np.array([1.0, -15.0, 0.2]), orders[0])
+    other = InputScaling(np.array([0.0, 1e3, 5.1]), np.array([-1.5, 20.0, 0.1]), orders[1])
+    at = Weights(rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), rng.normal(size=(4, 2)))
+    carried = at.carried(one, other)
+    wanted = at.logits(one.apply(X), RELU)
+    np.testing.assert_allclose(carried.logits(other.apply(X), RELU), wanted, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -145,6 +238,21 @@ def test_no_neuron_repeats_another(weighted):
     assert np.linalg.norm(left) < 0.75 * np.linalg.norm(residual)
 
 
+def test_what_is_left_is_outside_the_span_of_all_that_were_taken():
+    """Also of those that were taken before from other candidates."""
+    rng = np.random.default_rng(0)
+    Q, residual = np.linalg.qr(rng.normal(size=(60, 3)))[0], rng.normal(size=(60, 2))
+    G = rng.normal(size=(60, 12))
+    chosen, numbers = _Chosen(Q, residual), np.arange(12.0)[:, None]
+    for candidates in (slice(0, 6), slice(6, 12)):
+        chosen.take(numbers[candidates], G[:, candidates], 3)
+    taken = [int(w[0]) for w in chosen.neurons(1)[0]]
+    assert len(set(taken)) == 6
+    F = np.c_[Q, G[:, taken]]
+    wanted = residual - F @ np.linalg.lstsq(F, residual, rcond=None)[0]
+    np.testing.assert_allclose(chosen.residual, wanted, atol=1e-12)
+
+
 def test_weights_are_copies_in_a_scan():
     rng = np.random.default_rng(0)
     X, times = rng.normal(size=(80, 2)), rng.integers(1, 4, 80)
@@ -194,12 +302,20 @@ def test_stages_reach_the_width_and_a_smaller_loss(linear_term):
         assert not any(network.L.any() for network in networks)
 
 
-def test_few_neurons_are_those_of_the_plain_growth():
+@pytest.mark.parametrize("n_neurons", [1, 8, 40])
+def test_new_neurons_are_as_large_as_is_best(n_neurons):
+    """Together they need smaller weights than alone: of four factors, the best."""
     problem = problem_of()
-    for n in (3, 8):
-        growth = problem.grow(problem.start(0, FitContext()), n)
-        found, wanted = staged_weights(problem, n, FitContext()), grown_weights(growth, problem)
-        np.testing.assert_array_equal(found.flat(), wanted.flat())
+    rows, stages = problem.rows, _Stages(problem, FitContext())
+    line = descend(rows, stages._affine(), 1e-3, 50, RELU)
+    logits = line.logits(rows.X, RELU)
+    residual = losses_and_residual(logits, rows.Y)[1]
+    W, C = stages._search.propose(residual, line.W, n_neurons)
+    more = Weights(W, C, np.zeros_like(line.L)).logits(rows.X, RELU)
+    losses = [log_loss(logits + times * more, rows.Y) for times in (3.0, 1.5, 0.75, 0.375)]
+    wider = stages._wider(line, n_neurons)
+    assert wider.n_neurons == n_neurons
+    assert log_loss(wider.logits(rows.X, RELU), rows.Y) == pytest.approx(min(losses), rel=1e-9)
 
 
 def test_stages_are_as_good_as_a_plain_growth():

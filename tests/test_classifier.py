@@ -278,6 +278,16 @@ def test_threads_change_no_bit_of_many_rows():
     assert_same(first, second, X)
 
 
+@pytest.mark.parametrize("n", [1_400, 6_000])
+def test_threads_change_no_bit_of_many_inputs(n):
+    """Two folds in parallel, or a single one in chunks of rows."""
+    X, y = rings(n)
+    X = np.c_[X, np.random.RandomState(1).randn(n, 38)]
+    first, second = (small(max_nodes=40, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    assert first.n_nodes_ > 2
+    assert_same(first, second, X)
+
+
 def test_the_seed_decides():
     X, y = rings(noise=0.2)
     first, second = (small(random_state=seed).fit(X, y).predict_proba(X) for seed in (0, 1))
@@ -906,7 +916,9 @@ def test_wrong_parameters(fitted, parameters, error, message):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize("parameters", [{}, {"correct": False}, {"n_jobs": 2}])
+@pytest.mark.parametrize(
+    "parameters", [{"n_nodes": 6}, {"correct": False}, {"n_nodes": 6, "n_jobs": 2}]
+)
 def test_interrupt_while_growing(monkeypatch, fitted, error, parameters):
     append, calls = Factor.append, []
 

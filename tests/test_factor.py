@@ -81,3 +81,32 @@ def test_ridge_equals_the_normal_equations(problem):
     np.testing.assert_allclose(found, wanted, atol=1e-12)
     sse = factor.residual_norm**2 + misfit(factor.R, factor.z, found)
     assert sse == pytest.approx(np.sum((Y - F @ wanted) ** 2))
+
+
+@pytest.mark.parametrize("n_first", [0, 3])
+def test_columns_appended_at_once_are_those_appended_one_by_one(problem, n_first):
+    F, Y = problem
+    wanted, factor = filled(F, Y), filled(F[:, :n_first], Y)
+    factor.extend(F[:, n_first:])
+    assert factor.size == 8
+    for name in ("Q", "R", "z", "residual"):
+        np.testing.assert_allclose(getattr(factor, name), getattr(wanted, name), atol=1e-12)
+
+
+def test_dependent_columns_among_several_are_left_out(problem):
+    F, Y = problem
+    factor = filled(F[:, :2], Y)
+    factor.extend(np.column_stack([F[:, 2], F[:, :2] @ [1.0, 2.0], F[:, 3]]))
+    np.testing.assert_allclose(factor.Q, filled(F[:, :4], Y).Q, atol=1e-12)
+
+
+def test_columns_stay_orthonormal_if_many_are_appended_next_to_the_span():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((200, 30))
+    near = F @ rng.standard_normal((30, 20)) + 1e-3 * rng.standard_normal((200, 20))
+    factor = filled(F, rng.standard_normal((200, 1)))
+    factor.extend(near)
+    assert factor.size == 50
+    np.testing.assert_allclose(factor.Q.T @ factor.Q, np.eye(50), atol=1e-12)
+    np.testing.assert_allclose(factor.Q @ factor.R, np.hstack([F, near]), atol=1e-11)
+    np.testing.assert_allclose(factor.Q.T @ factor.residual, 0, atol=1e-12)

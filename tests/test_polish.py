@@ -343,3 +343,14 @@ def test_where_polishing_ends_the_score_is_flat(name, weighted):
         # Much of a nearly homogeneous neuron's length is in its outer weight: it goes slowly.
         share = 1e-2 if name in NEARLY_HOMOGENEOUS else 1e-5
         assert np.linalg.norm(after) < share * np.linalg.norm(before)
+
+
+@pytest.mark.parametrize(("d", "moves"), [(200, True), (1_100, False)])
+def test_expensive_steps_are_not_taken(d, moves):
+    """The matrix of a step takes 4e7 and 1.2e9 multiplications here."""
+    X = np.random.default_rng(0).normal(size=(1_000, d))
+    rows = Rows(X, np.maximum(X @ some_neurons(1, d, seed=1)[:, :-1].T, 0))
+    target, W = target_of(rows, affine=False, min_active=5), some_neurons(1, d)
+    found, scores = polish(W, target, 1)
+    assert np.array_equal(found, W) == (not moves)
+    np.testing.assert_allclose(scores, target.judge(found)[0], rtol=1e-9)

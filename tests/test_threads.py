@@ -1,5 +1,7 @@
 """Threads: an interrupt ends what they do, and a fit in any of them is the same."""
 
+import functools
+import operator
 import signal
 import sys
 import threading
@@ -14,7 +16,7 @@ from greedynet import GreedyNetRegressor
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.settings import FitSettings
 from greedynet.support.context import FitCancelledError, FitContext
-from greedynet.support.threads import deterministic_threads
+from greedynet.support.threads import Pool, deterministic_threads, parts_of
 from problems import noisy
 
 
@@ -174,3 +176,38 @@ def test_fits_in_several_threads_are_the_same(two_blas_threads):
         at_once = list(executor.map(lambda _: fitted(), range(3)))
     for found in (alone, *at_once):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n", [1, 1_023, 2_048, 5_000])
+def test_parts_cover_the_rows(n):
+    parts = parts_of(n)
+    assert np.concatenate([np.arange(n)[part] for part in parts]).tolist() == list(range(n))
+    assert len(parts) == max(1, n // 1_024)
+
+
+def test_sums_over_parts_are_added_in_their_order():
+    """The first part ends last; additions in another order would have other bits."""
+    values = np.random.default_rng(0).standard_normal(5_000)
+    parts = parts_of(len(values))
+
+    def sums(part):
+        time.sleep(0.02 * (part.start == 0))
+        return values[part].sum(), np.array([values[part].size])
+
+    alone, threads = Pool().sums(sums, parts), Pool(3).sums(sums, parts)
+    assert threads[0] == alone[0] == functools.reduce(operator.add, [sums(p)[0] for p in parts])
+    assert threads[1] == [5_000]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "max_nodes", "noise"),
+    [(4_500, 24, 0.1), pytest.param(40_000, 60, 0.5, marks=pytest.mark.slow)],
+)
+def test_threads_within_one_network_change_no_bit(n_rows, max_nodes, noise):
+    """One fold has all threads; of 40,000 rows, two networks are corrected at once."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n_rows, 4))
+    y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2]) + noise * rng.standard_normal(n_rows)
+    one, two = (GreedyNetRegressor(max_nodes=max_nodes, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.expected_error_ == two.expected_error_

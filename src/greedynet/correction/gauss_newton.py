@@ -9,6 +9,8 @@ for any number of outputs. With many rows it is the matrix of evenly spaced ones
 for the direction of a step; gradient and objective are always those of all rows.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from greedynet.correction.reduced_problem import Point, ReducedProblem
@@ -22,6 +24,8 @@ _CHUNK_ROWS = 1_024
 # Rows of the matrix `S`: so many, and so many for each inner weight in it.
 _SYSTEM_ROWS = 1_024
 _ROWS_PER_WEIGHT = 4
+# Each part of the rows has a matrix of its own in memory.
+_MAX_PARTS = 4
 
 
 def spacing(n_rows: int, n_weights: int) -> int:
@@ -48,14 +52,19 @@ def system(
         Distance between the rows that are used; see `spacing`.
     """
     C, p = at.outer[block], problem.scaled_X1.shape[1]
-    K = np.zeros((len(C) * p, len(C) * p), order="F")
-    T = np.zeros((at.F.shape[1], len(C) * p))
-    for start in range(0, len(at.Z), every * _CHUNK_ROWS):
-        rows = slice(start, start + every * _CHUNK_ROWS, every)
-        slope = problem.activation.slope(at.Z[rows, block] - EDGE)
-        B = (slope[:, :, None] * problem.scaled_X1[rows, None, :]).reshape(len(slope), -1)
-        add_square(K, B.T, float(every))
-        T += every * (at.F[rows].T @ B)
+
+    def squares(part: slice) -> tuple[Float64, Float64]:
+        K = np.zeros((len(C) * p, len(C) * p), order="F")
+        T = np.zeros((at.F.shape[1], len(C) * p))
+        for start in range(part.start, part.stop, every * _CHUNK_ROWS):
+            rows = slice(start, min(part.stop, start + every * _CHUNK_ROWS), every)
+            slope = problem.activation.slope(at.Z[rows, block] - EDGE)
+            B = (slope[:, :, None] * problem.scaled_X1[rows, None, :]).reshape(len(slope), -1)
+            add_square(K, B.T, float(every))
+            T += every * (at.F[rows].T @ B)
+        return K, T
+
+    K, T = problem.pool.sums(squares, _parts(len(at.Z), every))
     cholesky = at.cholesky
     if every > 1:
         shown = at.F[::every]
@@ -68,6 +77,19 @@ def system(
 
 def descent(problem: ReducedProblem, at: Point, ridge: float, block: slice) -> Float64:
     """Return minus half the gradient of the objective with respect to a block of neurons."""
-    slope = problem.activation.slope(at.Z[:, block] - EDGE)
-    pull = slope * (at.residual @ at.outer[block].T)
-    return np.asarray(pull.T @ problem.scaled_X1 - ridge * at.W[block])
+
+    def pulls(part: slice) -> tuple[Float64]:
+        slope = problem.activation.slope(at.Z[part, block] - EDGE)
+        pull = slope * (at.residual[part] @ at.outer[block].T)
+        return (pull.T @ problem.scaled_X1[part],)
+
+    (pull,) = problem.pool.sums(pulls, problem.parts)
+    return np.asarray(pull - ridge * at.W[block])
+
+
+def _parts(n_rows: int, every: int) -> list[slice]:
+    """Return a few parts of the rows that begin at multiples of `every`, for one matrix each."""
+    n_chunks = -(-n_rows // (every * _CHUNK_ROWS))
+    n_parts = min(_MAX_PARTS, n_chunks)
+    ends = [min(n_rows, i * n_chunks // n_parts * every * _CHUNK_ROWS) for i in range(n_parts + 1)]
+    return [slice(*pair) for pair in pairwise(ends)]

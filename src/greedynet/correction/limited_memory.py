@@ -23,6 +23,8 @@ Objective = Callable[[Float64], tuple[float, Float64]]
 _ARMIJO, _WOLFE = 1e-4, 0.9
 _MOST_TRIES = 10
 _LEAST_STEPS = 3
+# Number of steps of which little progress is a sign of convergence: single ones may be short.
+_WINDOW = 5
 # Steps along which the gradient hardly grows say nothing about the curvature.
 _LEAST_CURVATURE = 1e-10
 
@@ -34,6 +36,7 @@ def minimised(
     memory: int,
     tolerance: float,
     is_late: Callable[[], bool] = lambda: False,
+    enough: float = 0.0,
 ) -> Float64:
     """Return a point at which a function is smaller, and flat if steps suffice.
 
@@ -51,8 +54,11 @@ def minimised(
         this fraction.
     is_late : callable
         Whether to end after the first few steps, for lack of time.
+    enough : float
+        Ends where several steps together lower the value by less than this fraction.
     """
     x, (value, gradient) = start, objective(start)
+    values = [value]
     curvature = _Curvature(len(start), memory)
     for n_done in range(n_steps):
         if np.abs(gradient).max(initial=0.0) <= tolerance:
@@ -69,7 +75,10 @@ def minimised(
         before = value
         curvature.append(found[0] - x, found[2] - gradient)
         x, value, gradient = found
+        values.append(value)
         if before - value <= 0.1 * tolerance * max(abs(before), abs(value), 1.0):
+            break
+        if len(values) > _WINDOW and values[-1 - _WINDOW] - value < enough * abs(value):
             break
     return x
 

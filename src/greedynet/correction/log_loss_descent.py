@@ -7,6 +7,7 @@ sigma this amounts to a penalty on the magnitude of the neurons, so that neurons
 little vanish.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +17,20 @@ from greedynet.activations import Activation, degree_of
 from greedynet.correction.limited_memory import minimised
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # Number of gradients that approximate the Hessian; the default of ten needs more steps.
 _MEMORY = 20
 _TOLERANCE = 1e-6
-# Number of rows of a block.
+# Number of rows of a block, and of the chunks of blocks that threads compute.
 _BLOCK = 512
+_CHUNKS, _CHUNKS_OF_MANY, _MANY = 4, 16, 2**14
+# With fewer multiplications, threads would cost more than they gain.
+_PARALLEL_FROM = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,11 @@ class Weights:
         share = ((np.sqrt(k) * ratio) ** (1 / (k + 1)))[:, None]
         return Weights(self.W * share, self.C / share**k, self.L)
 
+    def carried(self, scaling: InputScaling, to: InputScaling) -> "Weights":
+        """Return the network for inputs that are scaled by another map."""
+        L = np.ascontiguousarray(scaling.carried(self.L.T, to).T)
+        return Weights(scaling.carried(self.W, to), self.C, L)
+
     def flat(self) -> Float64:
         """Return all weights as one vector."""
         return np.concatenate([self.W.ravel(), self.C.ravel(), self.L.ravel()])
@@ -87,20 +98,21 @@ class Weights:
 
 
 def descend(
-    rows: Rows,
+    rows: "Rows | PreparedRows",
     start: Weights,
     ridge: float,
     n_steps: int,
     activation: Activation,
     *,
     linear_term: bool = True,
+    enough: float = 0.0,
     context: FitContext | None = None,
 ) -> Weights:
     """Return weights with a smaller penalised log-loss, close to a minimum if steps suffice.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Rows or PreparedRows
         Scaled rows, with classes as unit vectors in `Y`.
     start : Weights
     ridge : float
@@ -109,23 +121,59 @@ def descend(
     activation : Activation
     linear_term : bool
         Whether the network has an affine term; otherwise it remains zero.
+    enough : float
+        Ends where a few steps together lower the objective by less than this fraction.
     context : FitContext or None
         Its journal contains the values and gradients of an earlier run, from which the steps
         follow; its clock may end them.
     """
     context = context or FitContext()
-    penalised = PenalisedLogLoss(rows, start, ridge, activation, linear_term=linear_term)
+    penalised = PenalisedLogLoss(
+        rows, start, ridge, activation, linear_term=linear_term, pool=context.pool
+    )
 
     def minimum(inner: Journal) -> tuple[Float64]:
         def objective(flat: Float64) -> tuple[float, Float64]:
+            context.check()
             value, gradient = inner.once(lambda _: penalised.evaluate(flat))
             return value, gradient
 
         late = context.clock.is_over
-        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE, late),)
+        return (minimised(objective, start.flat(), n_steps, _MEMORY, _TOLERANCE, late, enough),)
 
     (flat,) = context.journal.once(minimum)
     return start.like(flat)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Rows as the descent reads them, prepared once for many descents.
+
+    Attributes
+    ----------
+    X1 : ndarray of shape (n_rows, d + 1)
+        Inputs with a column of ones. In float32, products with them take half of the time.
+    Y : ndarray of shape (n_rows, n_outputs)
+    w : ndarray of shape (n_rows, 1)
+        Weights of the rows in the mean.
+    """
+
+    X1: NDArray[np.floating]
+    Y: Float64
+    w: Float64
+
+    @staticmethod
+    def of(rows: "Rows | PreparedRows", *, single: bool = False) -> "PreparedRows":
+        """Prepare rows, in float32 if `single`; prepared ones stay as they are."""
+        if isinstance(rows, PreparedRows):
+            return rows
+        X1 = np.ones((len(rows), rows.n_features + 1), np.float32 if single else np.float64)
+        X1[:, :-1] = rows.X
+        w = np.ones(len(rows)) if rows.weights is None else rows.weights
+        return PreparedRows(X1, rows.Y, (w / w.sum())[:, None])
+
+    def __len__(self) -> int:
+        return len(self.X1)
 
 
 class PenalisedLogLoss:
@@ -137,42 +185,93 @@ class PenalisedLogLoss:
         As for `descend`.
     like : Weights
         A network of the same shape.
+    pool : Pool or None
+        Threads.
     """
 
     def __init__(
-        self, rows: Rows, like: Weights, ridge: float, activation: Activation, *, linear_term: bool
+        self,
+        rows: Rows | PreparedRows,
+        like: Weights,
+        ridge: float,
+        activation: Activation,
+        *,
+        linear_term: bool,
+        pool: Pool | None = None,
     ) -> None:
-        self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
-        self._Y, self._like, self._activation = rows.Y, like, activation
-        w = np.ones(len(rows)) if rows.weights is None else rows.weights
-        self._w = (w / w.sum())[:, None]
+        self._rows, self._like, self._activation = PreparedRows.of(rows), like, activation
         penalty = like.like(np.full(like.flat().shape, ridge))
         penalty.L[-1] = 0.0
         self._pull, self._free = penalty.flat(), float(linear_term)
+        is_large = len(self._rows) * (like.W.size + like.L.size) >= _PARALLEL_FROM
+        self._pool = pool if pool is not None and is_large else Pool()
+        self._chunks = _chunks(len(self._rows))
 
     def evaluate(self, flat: Float64) -> tuple[float, Float64]:
-        """Return the value and the gradient.
-
-        Rows are taken in blocks, whose hidden values stay in the processor's cache.
-        """
-        at = self._like.like(flat)
+        """Return the value and the gradient."""
+        at, k, dtype = self._like.like(flat), self._like.n_neurons, self._rows.X1.dtype
+        inner, outer = np.concatenate([at.W, at.L.T]).astype(dtype), at.C.astype(dtype)
+        found = self._pool.map(lambda blocks: self._sums(inner, outer, blocks), self._chunks)
         pulled = self._pull * flat
         value, gradient = 0.5 * float(pulled @ flat), pulled
         slopes = self._like.like(gradient)
-        for first in range(0, len(self._X1), _BLOCK):
-            value += self._add(at, slice(first, first + _BLOCK), slopes)
+        # In this order, whatever the number of threads.
+        for loss, by_inner, by_outer in found:
+            value += loss
+            slopes.W[...] += by_inner[:k]
+            slopes.C[...] += by_outer
+            slopes.L[...] += self._free * by_inner[k:].T
         return value, gradient
 
-    def _add(self, at: Weights, block: slice, slopes: Weights) -> float:
-        """Return the loss of a block of rows, and add its derivatives to `slopes`."""
-        X1, w, sigma = self._X1[block], self._w[block], self._activation
-        Z = X1 @ at.W.T
+    def _sums(
+        self, inner: NDArray[np.floating], outer: NDArray[np.floating], blocks: Sequence[slice]
+    ) -> tuple[float, Float64, Float64]:
+        """Return the loss of a chunk of rows, and its derivatives by inner and outer weights.
+
+        Rows are taken in blocks, whose hidden values stay in the processor's cache.
+        """
+        value, by_inner, by_outer = 0.0, np.zeros(inner.shape), np.zeros(outer.shape)
+        for block in blocks:
+            value += self._add(inner, outer, block, by_inner, by_outer)
+        return value, by_inner, by_outer
+
+    def _add(
+        self,
+        inner: NDArray[np.floating],
+        outer: NDArray[np.floating],
+        block: slice,
+        by_inner: Float64,
+        by_outer: Float64,
+    ) -> float:
+        """Return the loss of a block of rows, and add its derivatives by inner and outer weights.
+
+        The affine term is computed along with the neurons: a product with a few columns takes
+        hardly less time than one with many.
+        """
+        X1, w, sigma = self._rows.X1[block], self._rows.w[block], self._activation
+        k = len(outer)
+        F = X1 @ inner.T
+        Z = F[:, :k]
         H = sigma.value(Z)
-        loss, residual = losses_and_residual(H @ at.C + X1 @ at.L, self._Y[block])
+        # Losses are differences of logits: in double precision, whatever that of the products.
+        logits = np.add(F[:, k:], H @ outer, dtype=np.float64)
+        loss, residual = losses_and_residual(logits, self._rows.Y[block])
         residual *= -w
-        G = residual @ at.C.T
-        G *= sigma.slope(Z)
-        slopes.W[...] += G.T @ X1
-        slopes.C[...] += H.T @ residual
-        slopes.L[...] += self._free * (X1.T @ residual)
+        G = np.empty_like(F)
+        G[:, k:] = residual
+        np.matmul(G[:, k:], outer.T, out=G[:, :k])
+        G[:, :k] *= sigma.slope(Z)
+        by_inner += G.T @ X1
+        by_outer += H.T @ G[:, k:]
         return float(w[:, 0] @ loss)
+
+
+def _chunks(n_rows: int) -> list[list[slice]]:
+    """Return the blocks of rows of every chunk, all of nearly the same size."""
+    n_blocks = -(-n_rows // _BLOCK)
+    n_chunks = min(n_blocks, _CHUNKS if n_rows < _MANY else _CHUNKS_OF_MANY)
+    n_blocks = -(-n_blocks // max(1, n_chunks)) * n_chunks
+    ends = np.arange(n_blocks + 1) * n_rows // max(1, n_blocks)
+    blocks = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+    size = n_blocks // max(1, n_chunks)
+    return [blocks[i * size : (i + 1) * size] for i in range(n_chunks)]

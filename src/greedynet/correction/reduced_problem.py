@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from greedynet.activations import Activation, degree_of
 from greedynet.rows.rows import Rows
+from greedynet.support.threads import Pool, parts_of
 from greedynet.support.types import Float64
 
 _FIRST_RIDGE = 1e-6
@@ -82,19 +83,26 @@ class ReducedProblem:
         Affine columns, sample weights included; they are not penalised.
     activation : Activation
         The `sigma`.
+    pool : Pool or None
+        Threads, over parts of the rows.
 
     Attributes
     ----------
-    affine, activation
+    affine, activation, pool
         As given.
+    parts : list of slice
+        Parts of the rows, over which sums are taken.
     scaled_X1 : ndarray of shape (n_rows, d + 1)
         Inputs and a column of ones, sample weights included.
     Y : ndarray of shape (n_rows, n_outputs)
         Outputs, sample weights included.
     """
 
-    def __init__(self, rows: Rows, affine: Float64, activation: Activation) -> None:
+    def __init__(
+        self, rows: Rows, affine: Float64, activation: Activation, pool: Pool | None = None
+    ) -> None:
         self.affine, self.activation = affine, activation
+        self.pool, self.parts = pool or Pool(), parts_of(len(rows))
         self._X1 = np.column_stack([rows.X, np.ones(len(rows))]).astype(np.float64, copy=False)
         scale = rows.row_scale
         self._scale = None if scale is None else scale[:, None]
@@ -117,14 +125,20 @@ class ReducedProblem:
 
     def at(self, W: Float64, ridge: float) -> Point:
         """Solve for the outer weights of given inner weights."""
-        r = self.n_affine
-        Z = self._X1 @ W.T
-        F = np.empty((len(Z), r + len(W)))
-        F[:, :r] = self.affine
-        F[:, r:] = self.activation.value(Z)
-        if self._scale is not None:
-            F[:, r:] *= self._scale
-        return self._solved(W, Z, F, F.T @ F, F.T @ self.Y, ridge)
+        n, r = len(self._X1), self.n_affine
+        Z, F = np.empty((n, len(W))), np.empty((n, r + len(W)))
+
+        def squares(part: slice) -> tuple[Float64, Float64]:
+            np.matmul(self._X1[part], W.T, out=Z[part])
+            columns = F[part]
+            columns[:, :r] = self.affine[part]
+            columns[:, r:] = self.activation.value(Z[part])
+            if self._scale is not None:
+                columns[:, r:] *= self._scale[part]
+            return columns.T @ columns, columns.T @ self.Y[part]
+
+        gram, moments = self.pool.sums(squares, self.parts)
+        return self._solved(W, Z, F, gram, moments, ridge)
 
     def with_ridge(self, at: Point, ridge: float) -> Point:
         """Solve for the outer weights of the same inner weights at another ridge."""

@@ -32,7 +32,7 @@ from greedynet.support.types import Float64
 MAX_BLOCK = 600
 _RISE = 10.0
 _TRIES = 4
-_MIN_STEPS = 3
+_MIN_STEPS = 2
 _ROUNDING = 1e-14
 
 
@@ -80,8 +80,8 @@ class VariableProjection:
         max_block: int = MAX_BLOCK,
     ) -> None:
         self._rows = rows
-        self._problem = ReducedProblem(rows, affine, activation or ReLU())
         self._context = context or FitContext()
+        self._problem = ReducedProblem(rows, affine, activation or ReLU(), self._context.pool)
         self._max_block = max_block
         self._judged = judged
         n_outputs = rows.Y.shape[1]

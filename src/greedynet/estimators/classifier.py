@@ -119,7 +119,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         The network; its outputs are logits, a single one, of the second class, for two classes.
     path_ : SelectionPath
         Neurons and mean log-losses along the selection, with the network of the full path: at most
-        24 neurons if the width is chosen, because `network_` is then grown in stages.
+        8 neurons if the width is chosen, because `network_` is then grown in stages.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason

@@ -61,8 +61,10 @@ class Ascent:
         self._patient, self._alone = plan.limits.patience is None, context.single_threaded()
         self._folds, self._train = folds, folds[0][0]
         self._n_folds = counted(len(folds))
+        # A single fold has all threads; several have one each.
+        of_fold = context if len(folds) == 1 else self._alone
         self._climbers = [
-            Climber(train, held_out, plan, objective, self._alone.branch(f"fold {i}"))
+            Climber(train, held_out, plan, objective, of_fold.branch(f"fold {i}"))
             for i, (train, held_out) in enumerate(folds)
         ]
         self._max_levelled = max(climber.max_levelled for climber in self._climbers)
@@ -94,7 +96,8 @@ class Ascent:
         self, width: int, method: str, *arguments: int
     ) -> list[dict[tuple[str, int], Float64]]:
         # Threads gain only where most of the time is spent in large products.
-        large = width * (self._train.n_features + 1) >= self._settings.parallel_from
+        n_weights = width * (self._train.n_features + 1)
+        large = n_weights >= self._settings.parallel_from and len(self._climbers) > 1
         pool = self._context.pool if large else self._alone.pool
         return pool.map(methodcaller(method, width, *arguments), self._climbers)
 

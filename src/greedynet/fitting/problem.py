@@ -218,8 +218,7 @@ class Problem:
             if len(points) and self.context.clock.is_over():
                 return (points,)
             factor = self.coordinates.factor(rows, dependent(plan))
-            for column in self.coordinates.neuron_columns(rows, points, plan.activation).T:
-                factor.append(column)
+            factor.extend(self.coordinates.neuron_columns(rows, points, plan.activation))
             learned = points[:, :-1]
             found = make_search(rows, plan, 2 + cycle, learned=learned, pool=self.context.pool)
             search = recorded(found, journal)

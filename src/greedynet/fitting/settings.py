@@ -259,8 +259,8 @@ class LogisticSettings:
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
     first_stage, stage_growth, stage_steps, stage_ridge
-        Number of neurons that are grown plainly, the factor between the widths of successive
-        stages after that, and the steps of L-BFGS and the ridge of the correction before each.
+        Number of neurons of the first stage, the factor between the widths of successive stages
+        after that, and the steps of L-BFGS and the ridge of the correction before each.
     most_shown : int
         Number of neurons up to which the path of a network that grows in stages shows a plain
         growth.
@@ -270,6 +270,14 @@ class LogisticSettings:
         Maximum number of additional smaller candidates, for very rare classes.
     fold_steps, final_steps : int
         Steps of L-BFGS on a fold, and on all rows.
+    further_steps : int
+        Steps on all rows from the network of a fold, if that has seen most of them: with many more
+        than on folds, the ridge that was best there would be too small.
+    fold_enough, final_enough : float
+        They end earlier where a few of them together lower the objective by less than this
+        fraction.
+    parallel_from : int
+        Number of inputs of all rows of a fold from which folds are computed in parallel.
     negligible : float
         Neurons below this fraction of the largest are removed at once.
     folds : FoldSettings
@@ -291,11 +299,15 @@ class LogisticSettings:
     stage_growth: float = 1.5
     stage_steps: int = 10
     stage_ridge: float = 1e-3
-    most_shown: int = 24
+    most_shown: int = 8
     least_judged: int = 10
     most_smaller: int = 6
     fold_steps: int = 50
     final_steps: int = 200
+    further_steps: int = 50
+    fold_enough: float = 1e-3
+    final_enough: float = 1e-4
+    parallel_from: int = 2**15
     negligible: float = 1e-3
     folds: FoldSettings = FoldSettings(max_repeats=3)
     pruning: PruningSettings = PruningSettings(as_good=1.003, patience=1)

@@ -94,9 +94,35 @@ class Factor:
         self._Q[:, k] = q
         self._R[:k, k] = h
         self._R[k, k] = rho
-        self._project(q, k)
+        self._project(slice(k, k + 1))
         self.size = k + 1
         return True
+
+    def extend(self, columns: Float64) -> None:
+        """Append columns, except those that depend on the ones before.
+
+        The same as one by one, up to rounding, but by products of matrices.
+        """
+        while self.size + columns.shape[1] > self._capacity:
+            self._grow()
+        H = self.Q.T @ columns
+        outside = columns - self.Q @ H
+        again = self.Q.T @ outside
+        new, upper = np.linalg.qr(outside - self.Q @ again)
+        rho = upper.diagonal()
+        if len(rho) < columns.shape[1] or not np.all(
+            np.abs(rho) > self.dependent * np.linalg.norm(columns, axis=0)
+        ):
+            for column in columns.T:
+                self.append(column)
+            return
+        signs = np.sign(rho)
+        added = slice(self.size, self.size + len(rho))
+        self._Q[:, added] = signs * new
+        self._R[: self.size, added] = H + again
+        self._R[added, added] = signs[:, None] * upper
+        self._project(added)
+        self.size = added.stop
 
     @property
     def target_size(self) -> float:
@@ -111,11 +137,11 @@ class Factor:
         """Return None: the weights at every width follow from `R` and `z`."""
         return None
 
-    def _project(self, q: Float64, k: int) -> None:
-        # Project the residual, not the target: the projection is then exactly what is subtracted.
-        gain = q @ self._residual
-        self._z[k] = gain
-        self._residual -= np.outer(q, gain)
+    def _project(self, added: slice) -> None:
+        """Project onto new columns: the residual, so that exactly that is subtracted."""
+        new = self._Q[:, added]
+        self._z[added] = new.T @ self._residual
+        self._residual -= new @ self._z[added]
 
     def _grow(self) -> None:
         old, self._capacity = self._capacity, 2 * self._capacity

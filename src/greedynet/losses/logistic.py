@@ -51,11 +51,15 @@ def losses_and_residual(logits: Float64, Y: Float64) -> tuple[Float64, Float64]:
     if Y.shape[1] == 1:
         loss = np.logaddexp(0.0, logits) - Y * logits
         return loss[:, 0], Y - expit(logits)
-    top = logits.max(axis=1, keepdims=True)
-    E = np.exp(logits - top)
-    total = E.sum(axis=1, keepdims=True)
-    loss = (np.log(total) + top)[:, 0] - np.einsum("ij,ij->i", Y, logits)
-    return loss, Y - E / total
+    # One row for each class: maxima and sums over the few entries of a row would take most of the
+    # time.
+    f = np.ascontiguousarray(logits.T)
+    top = f.max(axis=0)
+    E = np.exp(f - top)
+    total = E.sum(axis=0)
+    loss = np.log(total) + top - np.einsum("ij,ij->i", Y, logits)
+    E /= total
+    return loss, np.asarray(Y - E.T)
 
 
 def log_loss(logits: Float64, Y: Float64, weights: Float64 | None = None) -> float:

@@ -102,7 +102,7 @@ class LossFactor(Factor):
             of_width[:width] = self._fits[width].weights if width < self.size else self.z
         return padded
 
-    def _project(self, q: Float64, k: int) -> None:
+    def _project(self, added: slice) -> None:
         """Do nothing: the weights are fitted on demand."""
 
 

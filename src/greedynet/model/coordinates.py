@@ -160,8 +160,7 @@ class Coordinates:
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
         """Append the affine columns on scaled rows to a new factor, and return it."""
-        for column in self.affine_columns(rows).T:
-            factor.append(column)
+        factor.extend(self.affine_columns(rows))
         return factor
 
     def factor(self, rows: Rows, dependent: float) -> Factor:

@@ -114,7 +114,7 @@ class _Chosen:
     """
 
     def __init__(self, Q: Float64, residual: Float64) -> None:
-        self._Q = Q
+        self._Q, self._new = Q, list[Float64]()
         self.residual = residual - Q @ (Q.T @ residual)
         self._W: list[Float64] = []
         self._weights: list[Float64] = []
@@ -137,6 +137,8 @@ class _Chosen:
         """
         size = np.einsum("ij,ij->j", G, G)
         G = G - self._Q @ (self._Q.T @ G)
+        for q in self._new:
+            G -= np.outer(q, q @ G)
         for _ in range(min(n_neurons, len(W))):
             outside = np.einsum("ij,ij->j", G, G)
             free = outside > _DEPENDENT * size
@@ -149,6 +151,6 @@ class _Chosen:
             self._W.append(W[best])
             self._weights.append(gains[best] / outside[best])
             q = G[:, best] / np.sqrt(outside[best])
-            self._Q = np.column_stack([self._Q, q])
+            self._new.append(q)
             self.residual = self.residual - np.outer(q, q @ self.residual)
-            G = G - np.outer(q, q @ G)
+            G -= np.outer(q, q @ G)

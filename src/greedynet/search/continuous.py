@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.factor import Factor
@@ -89,7 +90,8 @@ class ContinuousSearch:
         # waited: the groups are updated only when a search is needed.
         self._behind: list[tuple[Float64, int | None]] = []
         # The columns that were taken off, with room for more.
-        self._columns, self._seen = np.empty((len(rows), 0)), 0
+        self._columns: NDArray[np.floating] = np.empty((len(rows), 0))
+        self._seen = 0
         self._scanned = True
         self._ended = False
         self._add(directions)
@@ -197,7 +199,8 @@ class ContinuousSearch:
 
     def _update(self, factor: Factor, n_columns: int) -> None:
         """Take new columns off all groups, and add the directions of accepted neurons."""
-        new = np.ascontiguousarray(self._weighted(factor.Q[:, self._seen : n_columns]))
+        new = self._weighted(factor.Q[:, self._seen : n_columns])
+        new = np.ascontiguousarray(new, dtype=self._groups[0].precision)
         if new.shape[1]:
             self._map(lambda group: group.take_off(new, new.shape[1]))
             self._note(new)
@@ -206,11 +209,11 @@ class ContinuousSearch:
             found = np.array(accepted)[:, :-1]
             self._add(found / np.linalg.norm(found, axis=1, keepdims=True))
 
-    def _note(self, new: Float64) -> None:
+    def _note(self, new: NDArray[np.floating]) -> None:
         """Keep columns that were taken off, row by row: rows are read in many orders."""
         seen = self._seen + new.shape[1]
         if seen > self._columns.shape[1]:
-            columns = np.empty((len(new), 2 * seen))
+            columns = np.empty((len(new), 2 * seen), dtype=new.dtype)
             columns[:, : self._seen] = self._columns[:, : self._seen]
             self._columns = columns
         self._columns[:, self._seen : seen] = new
@@ -241,6 +244,7 @@ class ContinuousSearch:
             self.min_active,
             all_active=not self.mirrored,
             activation=self.activation,
+            pool=self._pool,
         )
 
     def _candidate(self, target: Target) -> Candidate | None:

@@ -4,16 +4,22 @@ Several candidates are refined independently but at once, so that a few matrix p
 them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.factor import Factor
+from greedynet.support.threads import Pool, parts_of
 from greedynet.support.types import Float64
 
 N_STEPS = 3
+# Neurons are not refined if the matrix of one step takes more multiplications: with thousands of
+# rows and hundreds of inputs, it would take longer than everything else.
+_MOST_WORK = 1e9
 _DAMPING = 1e-3
 _LENGTHS = np.array([1.0, 0.5, 0.25])
 _WORTH = 1 + 1e-6
@@ -41,6 +47,8 @@ class Target:
         Whether a neuron active on all rows is allowed.
     activation : Activation
         The `sigma`.
+    pool : Pool
+        Threads, over parts of the rows.
     """
 
     X1: Float64
@@ -49,32 +57,45 @@ class Target:
     min_active: int
     all_active: bool
     activation: Activation = field(default_factory=ReLU)
+    pool: Pool = field(default_factory=Pool)
+
+    @cached_property
+    def parts(self) -> list[slice]:
+        """Parts of the rows, over which sums are taken."""
+        return parts_of(len(self.X1))
 
     def columns(self, W: Float64) -> Float64:
         """Return the columns of neurons on the rows, sample weights included."""
-        return self._weighted(self.X1 @ W.T)
+        return self.weighted(self.X1 @ W.T)
 
-    def slopes(self, W: Float64) -> Float64:
-        """Return `sigma'(x . w)` on the rows, without sample weights."""
-        return np.asarray(self.activation.slope(self.X1 @ W.T - EDGE))
+    def derivatives(self, W: Float64, part: slice) -> Float64:
+        """Return `J` of each neuron on a part of the rows, `(n_rows, m, d + 1)`."""
+        rows = self.X1[part] if self.row_scale is None else self.X1[part] * self.row_scale[part]
+        slopes = np.asarray(self.activation.slope(self.X1[part] @ W.T - EDGE))
+        return np.asarray(slopes[:, :, None] * rows[:, None, :])
 
     def judge(self, W: Float64) -> tuple[Float64, Float64]:
         """Return the scores of neurons, -1 if not allowed, and their outer weights."""
-        Z = self.X1 @ W.T
-        G = self._weighted(Z)
+        Z, G = (np.empty((len(self.X1), len(W))) for _ in range(2))
+
+        def products(part: slice) -> tuple[Float64, Float64]:
+            np.matmul(self.X1[part], W.T, out=Z[part])
+            G[part] = self.weighted(Z[part], part)
+            return self.factor.Q[part].T @ G[part], G[part].T @ self.factor.residual[part]
+
+        H, gains = self.pool.sums(products, self.parts)
         allowed = self._alive(Z, G)
-        H = self.factor.Q.T @ G
         size = np.einsum("ij,ij->j", G, G)
         outside = size - np.einsum("ij,ij->j", H, H)
         allowed &= outside > self.factor.dependent**2 * size
-        gains = G.T @ self.factor.residual
         safe = np.where(allowed, outside, 1.0)
         scores = np.where(allowed, np.einsum("ij,ij->i", gains, gains) / safe, -1.0)
         return scores, gains / safe[:, None]
 
-    def _weighted(self, Z: Float64) -> Float64:
+    def weighted(self, Z: Float64, part: slice = slice(None)) -> Float64:
+        """Return the columns of values before the activation, on a part of the rows."""
         G = np.asarray(self.activation.value(Z), dtype=np.float64)
-        return G if self.row_scale is None else G * self.row_scale
+        return G if self.row_scale is None else G * self.row_scale[part]
 
     def _alive(self, Z: Float64, G: Float64) -> NDArray[np.bool_]:
         """Whether neurons are supported on enough rows.
@@ -102,7 +123,7 @@ def polish(
     damping: float = _DAMPING,
     worth: float = _WORTH,
 ) -> tuple[Float64, Float64]:
-    """Improve neurons; no score ever falls.
+    """Improve neurons; no score ever falls. If steps would be very expensive, none is taken.
 
     For fixed outer weights `c`, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised, `J =
     sigma'(X1 w) X1`. With `P = I - QQ'` and `rho = r c / |c|^2` the step solves
@@ -134,6 +155,8 @@ def polish(
     """
     W = W.copy()
     scores, weights = target.judge(W)
+    if len(target.X1) * float(target.X1.shape[1]) ** 2 > _MOST_WORK:
+        return W, scores
     moving = np.flatnonzero(scores > 0)
     for _ in range(n_steps):
         if len(moving) == 0:
@@ -159,17 +182,24 @@ def _gauss_newton_steps(
 ) -> Float64:
     """Return the step of each neuron."""
     m, p = W.shape
-    rows = target.X1 if target.row_scale is None else target.X1 * target.row_scale
-    each = target.slopes(W)[:, :, None] * rows[:, None, :]
-    # One product for all neurons: Q is large, and read only once.
-    QJ = target.factor.Q.T @ each.reshape(len(rows), m * p)
-    QJ = QJ.reshape(-1, m, p).transpose(1, 0, 2)
-    J = each.transpose(1, 0, 2)
-    gram = np.matmul(J.transpose(0, 2, 1), J)
-    H = gram - np.matmul(QJ.transpose(0, 2, 1), QJ)
+    Q, residual = target.factor.Q, target.factor.residual
     square = np.einsum("ij,ij->i", weights, weights)
-    rho = target.factor.residual @ (weights / np.where(square > 0, square, 1.0)[:, None]).T
-    right = np.matmul(rho.T[:, None, :], J)[:, 0] - _own_gradient(W, H, J, QJ, target)
+    shares = (weights / np.where(square > 0, square, 1.0)[:, None]).T
+    homogeneous = degree_of(target.activation) is not None
+
+    def products(part: slice) -> tuple[Float64, ...]:
+        each = target.derivatives(W, part)
+        # One product for all neurons: Q is large, and read only once.
+        QJ = Q[part].T @ each.reshape(len(each), m * p)
+        J = each.transpose(1, 0, 2)
+        rho = residual[part] @ shares
+        found = (QJ, np.matmul(J.transpose(0, 2, 1), J), np.matmul(rho.T[:, None, :], J)[:, 0])
+        return found if homogeneous else (*found, *_own_products(W, J, part, target))
+
+    QJ, gram, right, *own = target.pool.sums(products, target.parts)
+    QJ = QJ.reshape(-1, m, p).transpose(1, 0, 2)
+    H = gram - np.matmul(QJ.transpose(0, 2, 1), QJ)
+    right = right - _own_gradient(W, H, QJ, own, target)
     mu = damping * np.trace(gram, axis1=1, axis2=2) / p
     H += mu[:, None, None] * np.eye(p)
     try:
@@ -178,11 +208,18 @@ def _gauss_newton_steps(
         return np.zeros_like(W)
 
 
-def _own_gradient(W: Float64, H: Float64, J: Float64, QJ: Float64, target: Target) -> Float64:
+def _own_products(W: Float64, J: Float64, part: slice, target: Target) -> tuple[Float64, Float64]:
+    """Return `J' g` and `Q' g` of each neuron, on a part of the rows."""
+    G = target.weighted(target.X1[part] @ W.T, part)
+    return np.matmul(G.T[:, None, :], J)[:, 0], target.factor.Q[part].T @ G
+
+
+def _own_gradient(
+    W: Float64, H: Float64, QJ: Float64, own: Sequence[Float64], target: Target
+) -> Float64:
     """Return `J' P g` of each neuron."""
     degree = degree_of(target.activation)
     if degree is not None:
         return np.asarray(np.matmul(H, W[:, :, None])[:, :, 0] / degree)
-    G = target.columns(W)
-    inside = np.matmul((target.factor.Q.T @ G).T[:, None, :], QJ)[:, 0]
-    return np.asarray(np.matmul(G.T[:, None, :], J)[:, 0] - inside)
+    JG, QG = own
+    return np.asarray(JG - np.matmul(QG.T[:, None, :], QJ)[:, 0])

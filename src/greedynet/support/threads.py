@@ -7,14 +7,19 @@ over blocks whose boundaries depend on the data alone.
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Any, TypeVar
 
 import joblib
 import threadpoolctl
 from threadpoolctl import threadpool_limits
+
+from greedynet.support.types import Float64
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -37,6 +42,15 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 _WAKE_UP = 0.5
+# Rows of a part: small enough for the cache, large enough to be worth a thread.
+_PART_ROWS = 1_024
+
+
+def parts_of(n_rows: int) -> list[slice]:
+    """Return parts of the rows, of about equal size, over which sums may be taken in parallel."""
+    n_parts = max(1, n_rows // _PART_ROWS)
+    ends = [i * n_rows // n_parts for i in range(n_parts + 1)]
+    return [slice(*pair) for pair in pairwise(ends)]
 
 
 class Pool:
@@ -68,6 +82,13 @@ class Pool:
             for future in futures:
                 future.cancel()
             raise
+
+    def sums(self, function: Callable[[S], tuple[Float64, ...]], blocks: Sequence[S]) -> list[Any]:
+        """Return the sums, over blocks, of the arrays that a function returns.
+
+        They are added in the order of the blocks, whichever thread is the first.
+        """
+        return [reduce(add, arrays) for arrays in zip(*self.map(function, blocks), strict=True)]
 
     def close(self) -> None:
         """End the threads."""

@@ -27,8 +27,8 @@ class Rung(Decision):
         Ridges of the logistic regression and of the network.
     line, network : float
         Weights `a` and `b` of the blend.
-    widths : tuple of int
-        Numbers of neurons to which the network is pruned, one after the other.
+    starts : tuple of Weights
+        The network of each fold, from which that of all rows starts; empty if it is grown.
     expected : float or None
         Mean log-loss of the held-out rows.
     unseen : Unseen or None
@@ -39,7 +39,7 @@ class Rung(Decision):
     ridge: float = 0.0
     line: float = 0.0
     network: float = 1.0
-    widths: tuple[int, ...] = ()
+    starts: tuple[Weights, ...] = ()
     expected: float | None = None
     unseen: Unseen | None = field(default=None, compare=False, repr=False)
 

@@ -4,7 +4,8 @@
 
 Every fold scales its own training rows and grows its own network on them, so that no candidate has
 seen the rows that judge it. The logits of the three rungs are then blended (`class_blend.py`): a
-blend is a network of the same form, and with few rows it is better than any of its parts.
+blend is a network of the same form, and with few rows it is better than any of its parts. The
+networks of the folds are also where the correction on all rows starts.
 """
 
 import time
@@ -26,6 +27,7 @@ from greedynet.fitting.objectives.trials import (
     largest,
     lowest_between,
     ridges_for,
+    stage_ridge_for,
 )
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.support.types import Float64
@@ -41,9 +43,19 @@ class Ladder:
         Corrects networks.
     repeats : float
         How often a row is held out, on average.
+    prunes : bool
+        Whether narrower networks are tried, too.
     """
 
-    def __init__(self, parts: Sequence[Part], trials: Trials, repeats: float = 1.0) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        trials: Trials,
+        repeats: float = 1.0,
+        *,
+        prunes: bool = True,
+    ) -> None:
+        self._prunes = prunes
         self._parts, self._trials = parts, trials
         self._plan, self._context = trials.plan, trials.context
         self._settings: LogisticSettings = trials.plan.settings.logistic
@@ -72,14 +84,16 @@ class Ladder:
             return self._network_only()
         shares = self._logits([shares_weights(part.train) for part in self._parts])
         line_ridge, line = self._best_line()
-        network, ridge, widths = self._best_network(shares, line)
+        ridge, networks = self._best_network(shares, line)
+        network = self._logits(networks) if networks else None
         # For a given ridge, the weight is all on one of them.
         n_steps = settings.n_blends if plan.alpha is None else 1
         n, tie = len(self._held.Y), settings.near_tie
         a, b, expected = best_blend(self._held, shares[:n], line[:n], network, n_steps, tie)
         unseen = self._held.unseen(blended_logits(shares[:n], line[:n], network, a, b))
-        is_straight = b == 0 or 0 in widths
-        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, widths, expected, unseen)
+        is_straight = b == 0 or not any(start.n_neurons for start in networks)
+        starts = () if b == 0 else tuple(networks)
+        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, starts, expected, unseen)
 
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
@@ -87,12 +101,12 @@ class Ladder:
         first = self._explored(self._parts[: self._settings.n_first_folds])
         self._leave_out_late(time.monotonic() - start)
         ridge, networks = self._ridge_of(self._on_all(first))
-        logits, widths = self._logits(networks), tuple[int, ...]()
+        starts = tuple[Weights, ...]()
         if not self._plan.limits.exact:
-            logits, ridge, widths = self._narrowed(ridge, networks)
-        expected = self._held.prudent(logits)
-        unseen = self._held.unseen(logits)
-        return Rung(None, ridge=ridge, widths=widths, expected=expected, unseen=unseen)
+            starts = tuple(networks := self._narrowed(ridge, networks))
+        logits = self._logits(networks)
+        expected, unseen = self._held.prudent(logits), self._held.unseen(logits)
+        return Rung(None, ridge=ridge, starts=starts, expected=expected, unseen=unseen)
 
     def line(self, ridge: float) -> Rung:
         """Return logistic regression with a given ridge."""
@@ -137,18 +151,17 @@ class Ladder:
             networks = self._trials.corrected(self._parts, networks, ridge, n_steps)
         return ridge, networks
 
-    def _best_network(
-        self, shares: Float64, line: Float64
-    ) -> tuple[Float64 | None, float, tuple[int, ...]]:
-        """Return the logits of the best network, its ridge, and the widths on the way to it."""
+    def _best_network(self, shares: Float64, line: Float64) -> tuple[float, list[Weights]]:
+        """Return the best ridge of a network, and the network of each fold; none if hopeless."""
         if self._plan.limits.max_neurons == 0 or self._is_late:
-            return None, 0.0, ()
+            return 0.0, []
         few, start = self._settings.n_first_folds, time.monotonic()
         first = self._explored(self._parts[:few])
         if len(self._parts) > few and self._is_hopeless(first, shares, line):
-            return None, 0.0, ()
+            return 0.0, []
         self._leave_out_late(time.monotonic() - start)
-        return self._narrowed(*self._ridge_of(self._on_all(first)))
+        ridge, networks = self._ridge_of(self._on_all(first))
+        return ridge, self._narrowed(ridge, networks)
 
     def _leave_out_late(self, seconds: float) -> None:
         """Leave out all but the first folds if there is no time to try the others, too."""
@@ -170,7 +183,8 @@ class Ladder:
         that have vanished would not come back.
         """
         ridges, held = self._ridges(), HeldOut(parts)
-        begin = int(np.argmin(np.abs(ridges - self._settings.stage_ridge)))
+        grown = stage_ridge_for(self._parts[0].train, self._settings)
+        begin = int(np.argmin(np.abs(ridges - grown)))
         found = {begin: self._begun(parts, ridges[begin])}
         losses = {begin: held.prudent(self._logits(found[begin], parts))}
         for ahead in (1, -1):
@@ -188,7 +202,7 @@ class Ladder:
 
     def _begun(self, parts: Sequence[Part], ridge: float) -> list[Weights]:
         """Correct the networks as grown, with twice the steps."""
-        return self._at_ridge(parts, [part.grown for part in parts], ridge, 2)
+        return self._at_ridge(parts, self._trials.grown(parts), ridge, 2)
 
     def _at_ridge(
         self, parts: Sequence[Part], networks: Sequence[Weights], ridge: float, times: int = 1
@@ -230,25 +244,20 @@ class Ladder:
         losses = [self._score(networks) for networks in found.values()]
         return self._between(found, losses, self._settings.fold_steps)
 
-    def _narrowed(
-        self, ridge: float, networks: list[Weights]
-    ) -> tuple[Float64, float, tuple[int, ...]]:
+    def _narrowed(self, ridge: float, networks: list[Weights]) -> list[Weights]:
         """Prune the networks of all folds alike as long as they are as good."""
         settings, trials = self._settings, self._trials
         networks = [trials.without_negligible(network) for network in networks]
-        best, lowest, worse = self._logits(networks), self._score(networks), 0
-        width, kept = max(network.n_neurons for network in networks), 0
-        widths: list[int] = []
+        best, lowest, worse = networks, self._score(networks), 0
+        width = max(network.n_neurons for network in networks) if self._prunes else 0
         while width > 0 and worse < settings.pruning.patience and not self._is_late:
             width = int(width * settings.pruning.kept_share)
             self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")
             networks = [largest(network, width) for network in networks]
             networks = trials.corrected(self._parts, networks, ridge, settings.fold_steps)
-            widths.append(width)
             loss = self._score(networks)
             if loss < settings.pruning.as_good * lowest:
-                best, lowest = self._logits(networks), min(lowest, loss)
-                worse, kept = 0, len(widths)
+                best, lowest, worse = networks, min(lowest, loss), 0
             else:
                 worse += 1
-        return best, ridge, tuple(widths[:kept])
+        return best

@@ -1,31 +1,32 @@
 """The start of a classifier's correction: a network that grows in stages.
 
-The plain growth adds neuron after neuron to a network that is never revised. Here only the first
-few neurons are grown plainly; then every stage multiplies the number of neurons. The new ones come
-from one scan for the residual `y - p`, and all weights are corrected jointly by a few steps. All
-stages together cost little more than the last, a tenth of a plain growth, and the corrected
-networks are as good.
+The plain growth adds neuron after neuron to a network that is never revised. Here the network
+begins as a line, and every stage multiplies the number of neurons. The new ones come from one scan
+for the residual `y - p`, and all weights are corrected jointly by a few steps. All stages together
+cost little more than the last, less than a tenth of a plain growth, and the corrected networks are
+as good.
 """
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
-from greedynet.correction.log_loss_descent import Weights
+from greedynet.correction.log_loss_descent import PreparedRows, Weights
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.make_search import least_active
-from greedynet.fitting.objectives.trials import Trials
+from greedynet.fitting.objectives.class_blend import shares_weights
+from greedynet.fitting.objectives.trials import Trials, stage_ridge_for
 from greedynet.fitting.problem import Problem
-from greedynet.losses.logistic import losses_and_residual
-from greedynet.rows.rows import Rows
+from greedynet.losses.logistic import log_loss, losses_and_residual
 from greedynet.search.batch import BatchSearch
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 # A class probability has the curvature `p (1 - p)`, at most a quarter: a residual of `y - p` asks
-# for logits that are several times as large.
-_LOGITS_PER_RESIDUAL = 3.0
+# for logits that are several times as large. Many neurons at once need less: the best is taken.
+_LOGITS_PER_RESIDUAL = (3.0, 1.5, 0.75, 0.375)
 
 
 def staged_weights(problem: Problem, n_neurons: int, context: FitContext) -> Weights:
@@ -39,15 +40,9 @@ def staged_weights(problem: Problem, n_neurons: int, context: FitContext) -> Wei
     context : FitContext
         Its journal contains the neurons and networks of an earlier run.
     """
-    n_plain = min(n_neurons, problem.settings.logistic.first_stage)
-    growth = problem.grow(problem.start(0, context), n_plain, context=context)
-    first = grown_weights(growth, problem)
-    if n_plain == n_neurons or first.n_neurons < n_plain:
-        return first
 
     def grown(journal: Journal) -> tuple[Float64, Float64, Float64]:
-        stages = _Stages(problem, context.with_journal(journal))
-        network = stages.grown(first, n_neurons)
+        network = _Stages(problem, context.with_journal(journal)).grown(n_neurons)
         return network.W, network.C, network.L
 
     return Weights(*context.journal.once(grown))
@@ -77,39 +72,47 @@ class _Stages:
     def __init__(self, problem: Problem, context: FitContext) -> None:
         rows, plan = problem.rows, problem.plan
         self._rows, self._plan, self._context = rows, plan, context
+        self._prepared = PreparedRows.of(rows, single=True)
         self._settings = plan.settings.logistic
         self._trials = Trials(plan, context)
         least = least_active(len(rows), rows.n_features, plan)
         affine = np.linalg.qr(problem.coordinates.affine_columns(rows))[0]
         self._search = BatchSearch(rows, affine, plan.activation, least, plan.random_state)
 
-    def grown(self, network: Weights, n_neurons: int) -> Weights:
+    def grown(self, n_neurons: int) -> Weights:
         """Return the network after the last stage."""
-        n_before = 0
+        network, n_before, settings = self._affine(), -1, self._settings
         while n_before < network.n_neurons < n_neurons:
             self._context.check()
-            if self._context.clock.is_over():
+            if network.n_neurons and self._context.clock.is_over():
                 break
             n_before = network.n_neurons
             network = self._corrected(network)
-            width = ceil(self._settings.stage_growth * n_before)
+            width = max(settings.first_stage, ceil(settings.stage_growth * n_before))
             network = self._wider(network, min(width, n_neurons))
         return network
 
+    def _affine(self) -> Weights:
+        """Return a network without neurons, of which the first correction makes a line."""
+        start = shares_weights(self._rows)
+        return start if self._plan.linear_term else replace(start, L=np.zeros_like(start.L))
+
     def _corrected(self, network: Weights) -> Weights:
-        settings = self._settings
-        ridge = settings.stage_ridge if self._plan.alpha is None else self._plan.alpha
-        return self._trials.descend(self._rows, network, ridge, settings.stage_steps)
+        settings, alpha = self._settings, self._plan.alpha
+        ridge = stage_ridge_for(self._rows, settings) if alpha is None else alpha
+        return self._trials.descend(self._prepared, network, ridge, settings.stage_steps)
 
     def _wider(self, network: Weights, n_neurons: int) -> Weights:
         """Return the network with new neurons for its residual."""
-        sigma, residual = self._plan.activation, self._residual(self._rows, network)
+        rows, sigma = self._rows, self._plan.activation
+        logits = network.logits(rows.X, sigma)
+        residual = rows.weighted(losses_and_residual(logits, rows.Y)[1])
         by_size = np.argsort(-network.sizes, kind="stable")
         W, C = self._search.propose(residual, network.W[by_size], n_neurons - network.n_neurons)
-        new = Weights(W, _LOGITS_PER_RESIDUAL * C, network.L).balanced(sigma)
+        new = Weights(W, C, np.zeros_like(network.L))
+        more = new.logits(rows.X, sigma)
+        times = min(
+            _LOGITS_PER_RESIDUAL, key=lambda f: log_loss(logits + f * more, rows.Y, rows.weights)
+        )
+        new = replace(new, C=times * C).balanced(sigma)
         return Weights(np.r_[network.W, new.W], np.r_[network.C, new.C], network.L)
-
-    def _residual(self, rows: Rows, network: Weights) -> Float64:
-        """Return `y - p`, times the square roots of the sample weights."""
-        logits = network.logits(rows.X, self._plan.activation)
-        return rows.weighted(losses_and_residual(logits, rows.Y)[1])

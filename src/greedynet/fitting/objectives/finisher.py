@@ -27,6 +27,7 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples
 from greedynet.support.checks import safe_norm
 from greedynet.support.context import FitContext
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 
@@ -60,6 +61,10 @@ class Finisher:
             passes = Passes(samples, problem.settings.blocks, problem.passes)
         context = problem.context.branch(f"finish {turn}" if turn else "finish")
         return Finisher(problem, problem.rows_of(2), passes, context, problem.validation)
+
+    def on(self, pool: Pool) -> "Finisher":
+        """Return the same finisher with other threads."""
+        return replace(self, context=replace(self.context, pool=pool))
 
     @cached_property
     def _affine(self) -> Float64:

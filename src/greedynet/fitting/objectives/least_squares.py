@@ -100,8 +100,8 @@ def _averaged(
     grown = problem.objective.grown_width(widths[0], problem.plan)
     points = [growth.points[:grown], other.points]
 
-    def pruned(turn: int, _: FitContext) -> VariableProjection:
-        return finisher.prune(points[turn], widths[turn], turn)
+    def pruned(turn: int, context: FitContext) -> VariableProjection:
+        return finisher.on(context.pool).prune(points[turn], widths[turn], turn)
 
     states = problem.at_once(partial(pruned, 0), partial(pruned, 1))
     if not problem.is_exact:

@@ -110,10 +110,14 @@ class LogLoss(Objective):
         return replace(rung, n_neurons=n_neurons)
 
     def _for_all_rows(self, rung: Rung, problem: Problem, parts: Sequence[Part]) -> Rung:
-        """Return the ridges for all rows, which tell more than those of a fold.
+        """Return the networks of the folds as starts for all rows, and the ridges for them.
 
-        The ridge is relative to the mean loss: it decreases with the number of rows.
+        More rows tell more, and the ridge is relative to the mean loss: it decreases with their
+        number.
         """
+        inputs = problem.coordinates.inputs
+        starts = [part.carried(w, inputs) for part, w in zip(parts, rung.starts, strict=False)]
+        rung = replace(rung, starts=tuple(starts))
         if problem.plan.alpha is not None:
             return rung
         held = sum(len(part.held) for part in parts) / len(parts)
@@ -122,7 +126,7 @@ class LogLoss(Objective):
 
     def _shown(self, problem: Problem, rung: Rung, n_neurons: int) -> int:
         """Return how far the path shows the plain growth, on which nothing else depends."""
-        kept = rung.widths[-1] if rung.widths else n_neurons
+        kept = max((start.n_neurons for start in rung.starts), default=n_neurons)
         return min(kept, problem.settings.logistic.most_shown)
 
     def _undecided(self, problem: Problem, ladder: Ladder | None, n_neurons: int) -> Rung:
@@ -173,10 +177,13 @@ class LogLoss(Objective):
 
     def _parts(self, problem: Problem, n_neurons: int, context: FitContext) -> list[Part]:
         """Return the folds, each scaled by its own training rows."""
-        context = context.branch("ladder")
+        folds, context = self._folds(problem), context.branch("ladder")
+        if len(folds) > 1 and self._is_staged(problem):
+            # Folds are computed in parallel.
+            context = context.single_threaded()
         return [
             self._part(train, held, problem.plan, n_neurons, context.branch(f"fold {i}"))
-            for i, (train, held) in enumerate(self._folds(problem))
+            for i, (train, held) in enumerate(folds)
         ]
 
     def _folds(self, problem: Problem) -> list[Split]:
@@ -216,7 +223,9 @@ class LogLoss(Objective):
             growth = problem.grow(problem.start(0, growing), n_neurons, context=growing)
             return grown_weights(growth, problem)
 
-        return Part(problem.rows, problem.coordinates.apply(held), grow)
+        coordinates = problem.coordinates
+        held, descents = coordinates.apply(held), context.branch("descents")
+        return Part(problem.rows, held, grow, coordinates.inputs, descents)
 
     def _is_staged(self, problem: Problem) -> bool:
         """Whether networks grow in stages; requested widths and other searches grow plainly."""
@@ -225,7 +234,10 @@ class LogLoss(Objective):
     def _ladder(self, problem: Problem, parts: Sequence[Part], context: FitContext) -> Ladder:
         trials = Trials(problem.plan, context.branch("descents"))
         n_held = sum(len(part.held) for part in parts)
-        return Ladder(parts, trials, n_held / self._n_judged(problem))
+        assert isinstance(problem.samples, ClassSamples)
+        # The width that a sample supports would be too small for many more rows.
+        prunes = len(problem.samples.many) == len(problem.rows)
+        return Ladder(parts, trials, n_held / self._n_judged(problem), prunes=prunes)
 
     def _n_judged(self, problem: Problem) -> int:
         """Return the number of rows that folds hold out, with the copies that are split."""
@@ -233,7 +245,7 @@ class LogLoss(Objective):
         return len(problem.rows) if copies is None else int(copies.sum())
 
     def _start(self, problem: Problem, growth: Growth) -> Weights:
-        """Return the network from which all weights are corrected."""
+        """Return the network from which all weights are corrected, if folds have none."""
         if not self._is_staged(problem):
             return grown_weights(growth, problem)
         context = problem.context.until(FOR_GROWTH).branch("stages")
@@ -242,27 +254,11 @@ class LogLoss(Objective):
     def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
         """Correct all weights with the ridge and the width that were chosen, and blend."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
-        start, rung = self._start(problem, growths[0]), problem.decision
+        rung = problem.decision
         if held_out is not None:
-            context = problem.context.until(FOR_CHOICE)
-            rung = self._ladder(problem, [Part(rows, held_out, lambda: start)], context).decided()
+            rung = self._validated(problem, growths[0])
         assert isinstance(rung, Rung)
-        assert isinstance(problem.samples, ClassSamples)
-        most = problem.coordinates.apply(problem.samples.many)
-        # The ridge is relative to the mean loss: it decreases with the number of rows.
-        share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
-        trials = Trials(plan, problem.context.branch("last descents"))
-        shares = shares_weights(most)
-        line = network = shares
-        if rung.line > 0:
-            line = trials.corrected_on(most, shares, share * rung.line_ridge)
-        if rung.network > 0:
-            ridge, network = share * rung.ridge, start
-            if not plan.limits.exact:
-                network = trials.begun_on(most, network, ridge)
-                network = trials.narrowed_on(most, network, ridge, rung.widths)
-            network = trials.corrected_on(most, network, ridge)
-        final = blended(shares, line, network, rung)
+        final = self._corrected(problem, rung, growths[0])
         loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
         told, unseen = rung.expected, rung.unseen
         if told is not None and problem.context.clock.ran_out.is_set():
@@ -275,6 +271,38 @@ class LogLoss(Objective):
                 Unseen.of(held_out, logits),
             )
         return Finished(_network(final, problem), loss, told, told, unseen=unseen)
+
+    def _validated(self, problem: Problem, growth: Growth) -> Rung:
+        """Return the decision of validation rows, on which networks of all rows are tried."""
+        assert problem.validation is not None
+        context = problem.context.until(FOR_CHOICE)
+        part = Part(
+            problem.rows,
+            problem.validation,
+            lambda: self._start(problem, growth),
+            context=context.branch("validation"),
+        )
+        return self._ladder(problem, [part], context).decided()
+
+    def _corrected(self, problem: Problem, rung: Rung, growth: Growth) -> Weights:
+        """Return the blend of a decision, each part corrected on as many rows as are kept."""
+        plan, rows, settings = problem.plan, problem.rows, problem.settings.logistic
+        assert isinstance(problem.samples, ClassSamples)
+        most = problem.coordinates.apply(problem.samples.many)
+        # The ridge is relative to the mean loss: it decreases with the number of rows.
+        share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
+        trials = Trials(plan, problem.context.branch("last descents"))
+        shares = shares_weights(most)
+        line = network = shares
+        if rung.line > 0:
+            line = trials.corrected_on(most, shares, share * rung.line_ridge, settings.final_steps)
+        if rung.network > 0:
+            ridge, starts = share * rung.ridge, rung.starts or [self._start(problem, growth)]
+            is_begun = bool(rung.starts) and len(most) == len(rows)
+            n_steps = settings.further_steps if is_begun else settings.final_steps
+            start = trials.best_start(most, starts, ridge)
+            network = trials.corrected_on(most, start, ridge, n_steps)
+        return blended(shares, line, network, rung)
 
 
 def _network(weights: Weights, problem: Problem) -> ShallowNetwork:

@@ -1,6 +1,7 @@
 """Groups of directions, which score all their neurons; one class for each kind of activation.
 
     ReluGroup     every threshold, by running sums (`relu`)
+    BlockGroup    with many rows, the thresholds between blocks of them (`relu_blocks`)
     PowerGroup    thresholds at the projections and outside of them, by sums of powers (`powers`)
     BinnedGroup   a grid of thresholds and scales, by histograms and one product (`bins`)
 
@@ -10,31 +11,45 @@ neuron of each of its directions for a residual (`scan`).
 
 from collections.abc import Callable
 from copy import copy
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of, halves, scales_of
-from greedynet.search.scans import bins, powers, relu
+from greedynet.search.scans import bins, powers, relu, relu_blocks
 from greedynet.support.types import Float64
 
 # Thresholds outside the rows, relative to the largest norm: there a power is a polynomial.
 _BEYOND = np.array([0.04, 0.5, 2.0])
 N_NODES = 512
 N_THRESHOLDS = 64
+# From so many rows on, a ReLU has at most so many thresholds.
+MIN_ROWS_IN_BLOCKS = 1_024
+N_BLOCKS = 256
+_ROWS_PER_BLOCK = 8
+# Sums of single precision: less outside the span is rounding.
+_DEPENDENT_IN_BLOCKS = 1e-6
 
 
 class Group(Protocol):
-    """A group of directions."""
+    """A group of directions.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (m, d)
+    precision : type
+        Of the columns that are taken off.
+    """
 
     directions: Float64
+    precision: ClassVar[type[np.floating]]
 
     def joined(self, other: Self) -> Self:
         """Return the union of two groups."""
         ...
 
-    def take_off(self, columns: Float64, n_columns: int) -> None:
+    def take_off(self, columns: Any, n_columns: int) -> None:
         """Subtract the components along the first orthonormal columns from the norms."""
         ...
 
@@ -66,6 +81,9 @@ def make_group(
         grid = Grid(activation)
         return lambda directions: BinnedGroup(directions, X, weights, grid)
     if degree == 1 and (mirrored or halves(activation)[1] == 0.0):
+        # With one input there is no refinement, and the scan must be exact.
+        if mirrored and len(X) >= MIN_ROWS_IN_BLOCKS and X.shape[1] > 1:
+            return lambda directions: BlockGroup(directions, X, weights)
         # With an affine term, every piecewise linear activation is equivalent to a ReLU.
         return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored)
     longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max())) or 1.0
@@ -77,6 +95,7 @@ class _Joinable:
     """A group with arrays that have one entry per direction."""
 
     directions: Float64
+    precision: ClassVar[type[np.floating]] = np.float64
     _arrays: ClassVar[tuple[str, ...]]
 
     def joined(self, other: Self) -> Self:
@@ -113,7 +132,7 @@ class ReluGroup(_Sorted):
         self._outside = np.empty((*self._values.shape, 3))
         relu.measure(self._values, self._order, weights, self._outside)
 
-    def take_off(self, columns: Float64, n_columns: int) -> None:
+    def take_off(self, columns: Any, n_columns: int) -> None:
         """Subtract the components along columns from `G0, G1, G2`."""
         relu.take_off(self._values, self._order, columns, n_columns, self._outside)
 
@@ -134,6 +153,63 @@ class ReluGroup(_Sorted):
             thresholds,
         )
         return scores, np.column_stack([self.directions, -thresholds])
+
+
+class BlockGroup(_Sorted):
+    """Thresholds of `relu(u . x - t)` at the ends of blocks of rows; `-u` is equivalent."""
+
+    precision = np.float32
+    _arrays = ("_order", "_offsets", "_starts", "_gaps", "_sizes", "_n_active", "_ends", "_outside")
+
+    def __init__(self, directions: Float64, X: Float64, weights: Float64) -> None:
+        super().__init__(directions, X, weights)
+        m, n = self._values.shape
+        n_blocks = min(N_BLOCKS, n // _ROWS_PER_BLOCK)
+        self._starts = np.empty((m, n_blocks + 1), dtype=np.intp)
+        relu_blocks.divide(self._values, self._starts)
+        self._offsets = np.empty((m, n), dtype=np.float32)
+        self._gaps, self._sizes = np.empty((m, n_blocks)), np.empty((m, n_blocks))
+        self._n_active = np.empty((m, n_blocks), dtype=np.intp)
+        relu_blocks.measure(
+            self._values,
+            self._order,
+            weights,
+            self._starts,
+            self._offsets,
+            self._gaps,
+            self._sizes,
+            self._n_active,
+        )
+        ends = np.minimum(self._starts[:, 1:], n - 1)
+        self._ends = np.take_along_axis(self._values, ends, axis=1)
+        self._outside = self._sizes.copy()
+        del self._values
+
+    def take_off(self, columns: Any, n_columns: int) -> None:
+        """Subtract the components along columns from the squared norms."""
+        relu_blocks.take_off(
+            self._order, self._offsets, self._starts, self._gaps, columns, n_columns, self._outside
+        )
+
+    def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
+        """Return the best of the thresholds."""
+        m = len(self._order)
+        scores, best = np.empty(m), np.empty(m, dtype=np.intp)
+        relu_blocks.best_blocks(
+            self._order,
+            self._offsets,
+            self._starts,
+            self._gaps,
+            residual,
+            self._sizes,
+            self._n_active,
+            self._outside,
+            min_active,
+            max(dependent, _DEPENDENT_IN_BLOCKS),
+            scores,
+            best,
+        )
+        return scores, np.column_stack([self.directions, -self._ends[np.arange(m), best]])
 
 
 class PowerGroup(_Sorted):
@@ -157,7 +233,7 @@ class PowerGroup(_Sorted):
         powers.sizes(self._values, self._order, weights, *sigma, self._sizes)
         self._outside = self._sizes.copy()
 
-    def take_off(self, columns: Float64, n_columns: int) -> None:
+    def take_off(self, columns: Any, n_columns: int) -> None:
         """Subtract the components along columns from the squared norms."""
         rows = np.ascontiguousarray(columns[:, :n_columns].T)
         powers.add_squares(self._values, self._order, rows, *self._sigma, -1.0, self._outside)
@@ -209,7 +285,7 @@ class BinnedGroup(_Joinable):
         self._outside = self._sizes.copy()
         self._n_alive = self._count_alive()
 
-    def take_off(self, columns: Float64, n_columns: int) -> None:
+    def take_off(self, columns: Any, n_columns: int) -> None:
         """Subtract the components along columns from the squared norms, up to binning errors."""
         for column in np.ascontiguousarray(columns[:, :n_columns].T):
             self._outside -= (self._histogram(column) @ self._grid.values) ** 2
