@@ -164,9 +164,9 @@ def parts_of(monkeypatch, model, *arguments, **more):
     seen = []
     before = Ladder.__init__
 
-    def begun(self, parts, *rest):
+    def begun(self, parts, *rest, **options):
         seen.extend(parts)
-        before(self, parts, *rest)
+        before(self, parts, *rest, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(Ladder, "__init__", begun)
