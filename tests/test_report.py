@@ -123,14 +123,14 @@ def test_words_say_what_was_fitted_and_how_good_it_is(pages):
 )
 def test_per_cents_of_the_variation(r2, wanted):
     subject = Subject(as_columns(case("one").model), "y")
-    quality = paragraphs(subject, {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": r2}})[1]
+    quality = paragraphs(subject, {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": r2}})[2]
     assert re.findall(r"[\d.]+ %|\bnone\b", quality) == [wanted]
     assert re.findall(r"\d\.\d+", quality.replace(wanted, "")) == ["0.123", "0.235"]
 
 
 def test_per_cents_of_the_right_classes():
     subject = Subject(as_columns(case("classes").model), "y")
-    quality = paragraphs(subject, {"rows": {"accuracy": 0.98765, "log_loss": 0.012345}})[1]
+    quality = paragraphs(subject, {"rows": {"accuracy": 0.98765, "log_loss": 0.012345}})[2]
     assert re.findall(r"\d+\.\d+(?: %)?", quality) == ["98.8 %", "0.0123"]
 
 
@@ -149,6 +149,27 @@ def test_a_gap_between_training_and_held_out_rows_is_told(name):
     assert " times " not in tried({name: 0.2}, {name: 0.3})
     assert " times " not in tried({name: 0.46}, {name: 0.2})
     assert " times " not in tried({name: 0.0}, {name: 0.2})
+
+
+def test_the_first_sentence_is_on_new_rows(pages):
+    for name in ("one", "many", "classes", "without rows"):
+        text = html.unescape(pages[name].read_text(encoding="utf-8"))
+        first = re.search(r"<h2 id=\"summary-title\">Summary</h2>\s*<p>(.*?)</p>", text)
+        assert first is not None
+        assert first.group(1) == as_columns(case(name).model).expectation.sentence()
+        assert first.group(1).startswith("On new rows expect ")
+
+
+@pytest.mark.all_folds
+def test_a_straight_line_is_called_a_straight_line(tmp_path):
+    x = np.linspace(0, 1, 300)
+    table = {"x": x, "y": 3 * x + np.random.default_rng(2).normal(size=300)}
+    model = greedynet.fit_table(table, "y")
+    greedynet.write_report(model, tmp_path / "r.html", table)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "It is a straight line, without neurons, with 2 weights: no network was" in text
+    assert "0 relu" not in text
+    assert "network: a straight line, without neurons (2 nodes)" in model.summary()
 
 
 def test_much_that_is_unexplained_is_told():

@@ -5,7 +5,8 @@ from typing import Any
 from greedynet.model.stop_reason import StopReason
 from greedynet.report.growth import score_curve
 from greedynet.report.subject import Subject
-from greedynet.support.phrases import plural, score_name
+from greedynet.support.phrases import number, percent, plural, score_name
+from greedynet.tables.summary import first_sentences
 
 _WHY = {
     StopReason.N_NODES: "this number was requested.",
@@ -13,6 +14,8 @@ _WHY = {
     StopReason.VALIDATED: "more nodes did not help.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
     StopReason.MAX_SECONDS: "the time allowed had run out.",
+    StopReason.MEAN: "no line and no network was better on held-out rows.",
+    StopReason.LINE: "no network was clearly better on held-out rows.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }
@@ -42,7 +45,13 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     quality = [_quality(label, found) for label, found in scores.items()]
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
-    return [_fitted(subject), " ".join(quality), _width(subject)]
+    said = [first_sentence(subject), _fitted(subject), " ".join(quality), _width(subject)]
+    return [text for text in said if text]
+
+
+def first_sentence(subject: Subject) -> str:
+    """Return the errors to expect on new rows, or an empty text."""
+    return first_sentences(subject.table)
 
 
 def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
@@ -93,33 +102,31 @@ def _quality(label: str, found: dict[str, Any]) -> str:
     """Return a sentence on the errors of the network on some rows."""
     if "accuracy" in found:
         return (
-            f"On the {label}, {100 * found['accuracy']:.1f} % of its predictions are correct "
-            f"(log-loss {found['log_loss']:.3g})."
+            f"On the {label}, {percent(found['accuracy'])} of its predictions are correct "
+            f"(log-loss {number(found['log_loss'])})."
         )
     r2 = found.get("r2")
     share = "" if r2 is None else f"; it explains {_percent(r2)} of the variance"
     return (
-        f"On the {label}, its mean absolute error is {found['mae']:.3g} (root mean square "
-        f"{found['rmse']:.3g}){share}."
+        f"On the {label}, its mean absolute error is {number(found['mae'])} (root mean square "
+        f"{number(found['rmse'])}){share}."
     )
 
 
 def _percent(share: float) -> str:
-    """Return a fraction in per cent, with more digits close to 100 %."""
-    if share < 0:
-        return "none"
-    digits = 1 if share < 0.99 else 2
-    return f"{100 * share:.{digits}f} %"
+    """Return a fraction of the variance in per cent."""
+    return "none" if share < 0 else percent(share)
 
 
 def _width(subject: Subject) -> str:
     network, path = subject.network, subject.path
-    affine = "" if network.linear_weights is None else " and an affine term, which counts as two"
+    affine = "" if network.linear_weights is None else ", which counts as two"
     text = (
-        f"The network has {plural(network.n_nodes, 'node')} "
-        f"({network.n_neurons} {network.activation.name} neurons{affine}) and "
+        f"The network has {plural(network.n_nodes, 'node')} ({network.contents}{affine}) and "
         f"{plural(network.n_parameters, 'weight')}"
     )
+    if network.n_neurons == 0 and network.linear_weights is not None:
+        text = f"It is {network.contents}, with {plural(network.n_parameters, 'weight')}"
     if path is None:
         return f"{text}. How it was grown is not known: its file contains the network alone."
     grown = f" It was grown to {plural(int(path.n_nodes[-1]), 'node')}"
@@ -162,7 +169,7 @@ def score_table(scores: dict[str, dict[str, Any]]) -> list[list[str]]:
         return []
     names = list(next(iter(scores.values())))
     body = [
-        [label, *("" if found.get(name) is None else f"{found[name]:.4g}" for name in names)]
+        [label, *("" if found.get(name) is None else number(found[name], 4) for name in names)]
         for label, found in scores.items()
     ]
     return [["", *map(score_name, names)], *body]

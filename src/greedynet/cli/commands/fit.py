@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.describe import features, plural, scores, wrote
+from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
 from greedynet.cli.options import DATA, DECIMAL, INPUT, OUTPUT, SEPARATOR
 from greedynet.cli.progress import reporter
@@ -143,24 +143,16 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         click.echo(f"note: {message}", err=True)
     model.save(out)
     # Before the report: the model has been saved even if the report fails.
-    click.echo(summary(model, data, out, chose_nodes="n_nodes" not in parameters))
+    click.echo(summary(model, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
         table = open_table(data, options["separator"], options["decimal"])
         write_report(model, report, table, model_file=out.name)
         click.echo(wrote(report))
 
 
-def summary(model: "TableModel", data: Path, out: Path, *, chose_nodes: bool = True) -> str:
-    """Return a summary of the fit, its errors and suggestions for the next steps."""
-    about = model.about
-    left = f" ({about['left_out']:,} left out)" if about["left_out"] else ""
-    lines = [f"{data.name}: {plural(about['rows'], 'row')}{left}, {features(model.columns)}"]
-    if model.classes is not None:
-        names = ", ".join(map(str, model.classes[:5])) + (", ..." if len(model.classes) > 5 else "")
-        lines.append(f"target {model.target}: {len(model.classes)} classes ({names}), a classifier")
-    else:
-        lines.append(f"target {model.target}: numbers, a regression")
-    lines.append(f"network: {model.network.describe().splitlines()[0]}")
+def summary(model: "TableModel", out: Path, *, chose_nodes: bool = True) -> str:
+    """Return the errors to expect, what was fitted, and suggestions for the next steps."""
+    about, lines = model.about, [model.summary()]
     lines.append(f"training: {scores(about['training'])}")
     if about["validation"] is not None:
         lines.append(f"validation: {scores(about['validation'])}")
