@@ -337,6 +337,27 @@ def test_confusions_of_the_last_stop_are_counted(page):
     assert run(driver, effects) != before
 
 
+def test_training_rows_are_one_click_away(page):
+    driver = page("held out")
+    buttons = "[...document.querySelectorAll('#rows-switch button')]"
+    pressed = f"return {buttons}.map((button) => [button.textContent, button.ariaPressed])"
+    names = ["held-out rows (60)", "training rows (180)"]
+    count = "return document.querySelectorAll('#picture circle.dot').length"
+    assert run(driver, pressed) == [[names[0], "true"], [names[1], "false"]]
+    assert "All 60 held-out rows." in text(driver, "#errors-text")
+    assert run(driver, count) == 60
+    press(driver, "#rows-switch button:last-of-type", " ")
+    assert run(driver, pressed) == [[names[0], "false"], [names[1], "true"]]
+    assert run(driver, "return document.activeElement.textContent") == names[1]
+    for place in ("#errors-text", "#importance-text", "#picture-text"):
+        assert "All 180 training rows." in text(driver, place)
+    assert run(driver, count) == 180
+    press(driver, "#rows-switch button:first-of-type", " ")
+    assert run(driver, count) == 60
+    assert run(driver, "return document.querySelectorAll('#importance-table tbody tr').length") == 1
+    assert len(driver.find_elements("css selector", "#rows-switch button")) == 2
+
+
 @pytest.mark.slow
 def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
     driver = page("one", motion="no-preference")

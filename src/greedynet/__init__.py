@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
     from greedynet.model.expectation import Expectation
-    from greedynet.model.expectation import Expectation
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
     from greedynet.model.seen import Outside
@@ -38,7 +37,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CollapsedTransform",
-    "Expectation",
     "Expectation",
     "FewHeldOutRowsWarning",
     "FewerNodesWarning",

@@ -56,8 +56,9 @@ def row_scores(subject: Subject, stops: Stops) -> dict[str, Any] | None:
 
 def _spans(subject: Subject) -> Float64 | None:
     """Return the range of each input: in the rows, else in the training data."""
-    if subject.rows is not None:
-        X = subject.rows.X
+    given = [rows.X for rows in (subject.rows, subject.held_out) if rows is not None]
+    if given:
+        X = np.concatenate(given)
         return np.array([limits(column, margin=0.02) for column in X.T])
     known = subject.network.input_range
     return None if known is None else np.array([limits(ends) for ends in known.T])

@@ -48,6 +48,10 @@ class Rows:
         if len(self) <= n:
             return self
         chosen = np.sort(np.random.default_rng(0).choice(len(self), n, replace=False))
+        return self.taken(chosen)
+
+    def taken(self, chosen: NDArray[Any]) -> "Rows":
+        """Return some of the rows, by a mask or their positions."""
         return Rows(self.X[chosen], self.y[chosen], self.label)
 
 
@@ -62,9 +66,12 @@ class Subject:
     target : str
         Name of what is predicted.
     rows : Rows or None
-        All rows that were given.
+        All rows that were given, but those held out.
     held_out : Rows or None
         Rows that were not used in the fit.
+    shown : Rows or None
+        The rows of all charts and tables: a sample of those held out, if there are any, else of
+        the others.
     output : int
         Output of the network that is shown; 0 for classes.
     """
@@ -77,7 +84,8 @@ class Subject:
     shown: Rows | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shown", None if self.rows is None else self.rows.sample())
+        rows = self.rows if self.held_out is None else self.held_out
+        object.__setattr__(self, "shown", None if rows is None else rows.sample())
 
     @property
     def network(self) -> ShallowNetwork:

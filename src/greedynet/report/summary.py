@@ -6,7 +6,9 @@ from greedynet.model.stop_reason import StopReason
 from greedynet.report.growth import score_curve
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import number, percent, plural, score_name
-from greedynet.tables.summary import first_sentences
+from greedynet.tables.holding import guess_of
+from greedynet.tables.score import measure_of
+from greedynet.tables.summary import expectation_of, first_sentences, held_out_sentence
 
 _WHY = {
     StopReason.N_NODES: "this number was requested.",
@@ -51,13 +53,29 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
 
 def first_sentence(subject: Subject) -> str:
     """Return the errors to expect on new rows, or an empty text."""
-    return first_sentences(subject.table)
+    if subject.held_out is None:
+        return first_sentences(subject.table)
+    expected = expectation_of(subject.table)
+    said = [held_out_sentence(_held_out(subject))]
+    return " ".join(said if expected is None else [*said, expected.sentence()])
+
+
+def _held_out(subject: Subject) -> dict[str, Any]:
+    """Return the errors on the held-out rows, and that of a constant of the other rows."""
+    known, held = subject.about.get("held_out") or {}, subject.held_out
+    assert held is not None
+    found = subject.scores(held)
+    measure = measure_of(found)
+    others = held.y if subject.rows is None else subject.rows.y
+    how = known.get("how") if known.get("rows") == len(held) else None
+    constant = guess_of(others, held.y, measure)
+    return {"rows": len(held), "how": how, "measure": measure, "constant": constant, **found}
 
 
 def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
     """Return suggestions for improvement."""
     found = []
-    if subject.rows is None:
+    if subject.shown is None:
         found.append(
             "Predictions, effects, importance and residuals need rows. Pass them with: greedynet "
             f"report {model_file} data.csv"

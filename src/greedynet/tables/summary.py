@@ -5,11 +5,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from greedynet.model.expectation import LOG_LOSS, RMSE, Expectation
-from greedynet.support.phrases import number, percent, plural
+from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.columns import Columns
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
+
+_MEASURES = {"rmse": "RMSE", "mae": "mean absolute error"}
+_GUESSES = {
+    "accuracy": "always naming the commonest class",
+    "rmse": "always guessing the mean",
+    "mae": "always guessing the median",
+}
 
 
 def expectation_of(model: "TableModel") -> Expectation | None:
@@ -33,17 +40,20 @@ def expectation_of(model: "TableModel") -> Expectation | None:
 
 def held_out_sentence(held_out: Mapping[str, Any]) -> str:
     """Return the errors on rows that were set aside, beside those of a constant."""
-    rows = f"On the {plural(held_out['rows'], 'row')} held out"
-    if "accuracy" in held_out:
-        return (
-            f"{rows}, {percent(held_out['accuracy'])} of the classes are right (log-loss "
-            f"{number(held_out['log_loss'])}); always naming the commonest class: "
-            f"{percent(held_out['constant'])}."
-        )
-    return (
-        f"{rows}, it is off by {number(held_out['rmse'])} (RMSE); always guessing the mean: "
-        f"{number(held_out['constant'])}."
-    )
+    how, measure = held_out.get("how"), held_out["measure"]
+    rows = f"On the {plural(held_out['rows'], 'row')} held out" + (f" ({how})" if how else "")
+    if measure == "accuracy":
+        said = f"{percent(held_out['accuracy'])} of the classes are right"
+        said += f" (log-loss {number(held_out['log_loss'])})"
+    elif measure in _MEASURES:
+        said = f"it is off by {number(held_out[measure])} ({_MEASURES[measure]})"
+    else:
+        said = f"its {score_name(measure)} is {number(held_out[measure])}"
+    constant = held_out.get("constant")
+    if constant is None:
+        return f"{rows}, {said}."
+    text = percent(constant) if measure == "accuracy" else number(constant)
+    return f"{rows}, {said}; {_GUESSES[measure]}: {text}."
 
 
 def first_sentences(model: "TableModel") -> str:

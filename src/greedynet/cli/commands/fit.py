@@ -52,6 +52,24 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     metavar="FILE",
     help="Rows by which the width is chosen; by default it is chosen from DATA alone.",
 )
+@click.option(
+    "--hold-out",
+    type=float,
+    metavar="SHARE",
+    help="Share of the rows to set aside, such as 0.2: they take no part in the fit, tell how good "
+    "it is, and are shown in the report.",
+)
+@click.option(
+    "--hold-out-by",
+    metavar="COLUMN",
+    help="Set aside whole groups of this column, such as patients; it is not used as an input.",
+)
+@click.option(
+    "--hold-out-last",
+    type=float,
+    metavar="SHARE",
+    help="Set aside the last rows, for rows in order of time.",
+)
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
 @click.option(
     "--max-seconds",
@@ -156,6 +174,9 @@ def summary(model: "TableModel", out: Path, *, chose_nodes: bool = True) -> str:
     lines.append(f"training: {scores(about['training'])}")
     if about["validation"] is not None:
         lines.append(f"validation: {scores(about['validation'])}")
+    if about["held_out"] is not None:
+        found = {name: about["held_out"][name] for name in about["training"]}
+        lines.append(f"held out: {scores(found)}")
     lines.append(f"wrote {out} after {about['seconds']:.1f} s")
     lines += [f"next: {advice}" for advice in _advice(model, out, chose_nodes)]
     return "\n".join(lines)
@@ -163,7 +184,7 @@ def summary(model: "TableModel", out: Path, *, chose_nodes: bool = True) -> str:
 
 def _advice(model: "TableModel", out: Path, chose_nodes: bool) -> list[str]:
     advice = []
-    if model.about["validation"] is None:
+    if model.about["validation"] is None and model.about["held_out"] is None:
         advice.append(f"greedynet evaluate {out} other.csv, for rows that were not used in the fit")
     advice.append(f"greedynet predict {out} new.csv --out predictions.csv")
     width = _width_advice(model.estimator.stop_reason_) if chose_nodes else None

@@ -66,6 +66,7 @@ def describe(path: Path) -> dict[str, Any]:
         "missing": None if table is None else table.missing,
         "training": about.get("training"),
         "validation": about.get("validation"),
+        "held_out": _without_mask(about.get("held_out")),
         "largest_neurons": _largest(network),
     }
 
@@ -92,6 +93,13 @@ def _first(model: Any) -> str | None:
 def _of_estimator(estimator: Any) -> "Expectation | None":
     found: Expectation | None = getattr(estimator, "expectation_", None)
     return found
+
+
+def _without_mask(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what is known of the rows that were set aside, but not which they were."""
+    if held_out is None:
+        return None
+    return {key: value for key, value in held_out.items() if key not in ("mask", "check", "of")}
 
 
 def _inputs(table: "TableModel | None", network: "ShallowNetwork") -> list[dict[str, Any]] | None:
