@@ -125,8 +125,8 @@ def _held_out() -> Case:
     """Return prices of cars by their year, of which some are held out."""
     rng = np.random.default_rng(5)
     year = rng.integers(1970, 2011, 240).astype(float)
-    noise = 300 + 20 * (year - 1970)  # grows with the year
-    table = {"year": year, "price": 8950 + 90 * np.abs(year - 1990) + noise * rng.normal(size=240)}
+    noise = 100 + 10 * (year - 1970)  # grows with the year
+    table = {"year": year, "price": 8950 + 190 * np.abs(year - 1990) + noise * rng.normal(size=240)}
     model = fit_table(table, "price", max_nodes=8, hold_out=0.25)
     return Case(model, (table,), year[:, None], table["price"])
 

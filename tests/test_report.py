@@ -25,6 +25,7 @@ from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
 from greedynet.cli.daylight import NOISE, daylight_hours, daylight_path, daylight_text
 from greedynet.report.classes import ShownClasses
+from greedynet.report.code import code_blocks
 from greedynet.report.features import importances
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
 from greedynet.report.packing import limits, packed, rounded
@@ -290,12 +291,13 @@ def test_accuracy_at_every_stop(pages):
 
 def test_score_of_several_outputs_is_that_of_one(tmp_path):
     X = case("two").X
-    model = GreedyNetRegressor(max_nodes=8).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
+    Y = np.column_stack([X[:, 0], np.sin(4 * X[:, 1])])
+    model = GreedyNetRegressor(max_nodes=8, correct=False).fit(X, Y)
     write_report(model, tmp_path / "report.html", output=1)
     growth, path = contents(tmp_path / "report.html")["growth"], model.path_
     np.testing.assert_allclose(growth["score"], np.sqrt(path.scores / 2), rtol=1e-4)
-    wanted = np.sqrt(path.finished_score / 2)
-    assert growth["finished"]["score"] == pytest.approx(wanted, rel=1e-4)
+    kept = path.scores[path.best_n_nodes - path.n_nodes[0]]
+    assert growth["finished"]["score"] == pytest.approx(np.sqrt(kept / 2), rel=1e-4)
 
 
 def test_map_of_classes_tells_how_sure_the_network_is(pages):
@@ -517,12 +519,26 @@ def test_scores_are_called_what_they_are(tmp_path):
         name = ", ".join(how)
         finished[name], names[name] = growth["finished"]["score"], growth["finished"]["scoreName"]
         assert growth["scoreName"] == names[name]
-        path = model.path_
-        if path.finished_score is not None:
+        path, ladder = model.path_, model.ladder_
+        if names[name] == "held-out rows":
+            # The line that is drawn is the score that decided.
+            assert growth["score"] is None
+            errors = ladder.errors / ladder.errors[0]
+            drawn = [candidate["error"] for candidate in growth["candidates"]]
+            np.testing.assert_allclose(drawn, errors[1:], rtol=1e-4)
+            assert finished[name] == pytest.approx(errors[ladder.chosen], rel=1e-4)
+            widths = [candidate["nodes"] - 2 for candidate in growth["candidates"]]
+            assert widths == ladder.n_neurons[1:].tolist()
+        elif path.finished_score is not None:
             root = 0.5 if "GCV" in names[name] else 1.0
             assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
-    assert names.pop("validation_fraction") == "validation"
-    assert set(names.values()) == {"GCV (root)"}
+    assert names == {
+        "": "held-out rows",
+        "validation_fraction": "validation",
+        "n_nodes": "GCV (root)",
+        "cv": "held-out rows",
+        "correct": "GCV (root)",
+    }
     # On the scale of the training error, which it inflates a little.
     assert finished["n_nodes"] < 3 * growth["training"][-1]
 
@@ -721,6 +737,46 @@ def test_demo(folder):
 
 def test_demo_in_another_folder(folder):
     assert "does not exist" in run("demo", "--out", "no", code=2).stderr
+
+
+def test_a_fuller_report_is_not_overwritten(folder):
+    run("fit", "data.csv", "--target", "y", "--nodes", 3, "--out", "m.safetensors")
+    run("report", "m.safetensors", "data.csv")
+    full = (folder / "m.html").read_text(encoding="utf-8")
+    refused = run("report", "m.safetensors", code=2).stderr
+    assert "m.html is a report with rows, and would be overwritten by one without" in refused
+    assert (folder / "m.html").read_text(encoding="utf-8") == full
+    run("report", "m.safetensors", "--force")
+    assert contents(folder / "m.html")["rows"] is None
+    run("report", "m.safetensors")  # no fuller one
+
+
+@pytest.mark.parametrize("n_columns", [1, 4, 5, 40])
+def test_code_runs_for_any_number_of_columns(tmp_path, monkeypatch, n_columns):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(60, n_columns))
+    table = {f"it's {j}": X[:, j] for j in range(n_columns)} | {"k": ["a", "b"] * 30, "y": X[:, 0]}
+    model = greedynet.fit_table(table, "y", n_nodes=2)
+    model.save("m.safetensors")
+    code = code_blocks(Subject(model, "y"), "m.safetensors")["Python"]
+    names = {}
+    exec(code.replace("model.predict", "found = model.predict"), names)
+    assert names["found"].shape == (1,)
+
+
+def test_coverage_and_rows_outside_are_told(tmp_path):
+    known = case("held out")
+    model, page = known.model, tmp_path / "r.html"
+    new = {"year": [1950.0, *known.X[:39, 0]], "price": known.y[:40]}
+    write_report(model, page, known.data[0], held_out=new)
+    text = page.read_text(encoding="utf-8")
+    low, high = model.predict_interval({"year": new["year"]})
+    share = np.mean((low <= new["price"]) & (new["price"] <= high))
+    assert f"contain {100 * share:.1f} % of the held-out rows." in text
+    assert (
+        "1 of 40 held-out rows is outside the training data, beyond the range of year (1)." in text
+    )
+    assert "its predictions are guesses" in text
 
 
 # The data set

@@ -20,6 +20,8 @@ from greedynet.tables.readers import Table, TableError
 from greedynet.tables.score import labelled_blocks, scores_of
 
 MOST_ROWS = 1000
+# Labels of rows: of arrays, and on the page.
+GIVEN, HELD_OUT, TRAINING = "the rows given", "held-out rows", "training rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,16 @@ class Subject:
     def class_index(self, y: NDArray[Any]) -> NDArray[np.intp]:
         """Return classes as positions."""
         return np.searchsorted(np.asarray(self.classes), y)
+
+
+def row_label(subject: Subject, rows: Rows) -> str:
+    """Return what rows are called on the page."""
+    if rows is subject.held_out:
+        return HELD_OUT
+    about = subject.about
+    if about.get("source") == rows.label and about.get("rows") == len(rows):
+        return TRAINING
+    return "rows given" if rows.label == GIVEN else f"rows of {rows.label}"
 
 
 def table_rows(

@@ -3,8 +3,9 @@
 from typing import Any
 
 from greedynet.model.stop_reason import StopReason
-from greedynet.report.growth import score_curve
-from greedynet.report.subject import Subject
+from greedynet.report.growth import HELD_OUT, score_curve
+from greedynet.report.intervals import coverage_sentence, outside_text
+from greedynet.report.subject import TRAINING, Subject, row_label
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.holding import guess_of
 from greedynet.tables.score import measure_of
@@ -31,7 +32,11 @@ _TRY = {
 
 def title(subject: Subject) -> str:
     """Return the page's title."""
-    return f"A network for {subject.target}"
+    network = subject.network
+    if network.n_neurons or network.linear_weights is None:
+        return f"A network for {subject.target}"
+    line = "straight line" if network.linear_weights.any() else "constant"
+    return f"A {line} for {subject.target}"
 
 
 def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]:
@@ -47,7 +52,8 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     quality = [_quality(label, found) for label, found in scores.items()]
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
-    said = [first_sentence(subject), _fitted(subject), " ".join(quality), _width(subject)]
+    said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
+    said.append(_width(subject))
     return [text for text in said if text]
 
 
@@ -58,6 +64,18 @@ def first_sentence(subject: Subject) -> str:
     expected = expectation_of(subject.table)
     said = [held_out_sentence(_held_out(subject))]
     return " ".join(said if expected is None else [*said, expected.sentence()])
+
+
+def _trust(subject: Subject) -> str:
+    """Return the coverage of the intervals, and how many rows are outside the training data."""
+    rows = subject.rows if subject.held_out is None else subject.held_out
+    if rows is None:
+        return ""
+    label = row_label(subject, rows)
+    said = [coverage_sentence(subject, rows, label)]
+    if label != TRAINING:
+        said.append(outside_text(subject, rows, label))
+    return " ".join(text for text in said if text)
 
 
 def _held_out(subject: Subject) -> dict[str, Any]:
@@ -165,6 +183,7 @@ def _why(subject: Subject) -> str:
     _, name = score_curve(subject)
     judge = {
         "validation": "on the validation rows",
+        HELD_OUT: "on held-out rows",
         "folds": "on folds of the training rows",
         "GCV (root)": "by generalised cross-validation",
         "Akaike": "by Akaike's criterion",

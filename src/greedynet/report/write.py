@@ -15,11 +15,14 @@ from greedynet.report.page import code_html, list_html, page, paragraphs_html, t
 from greedynet.report.pictures import picture_section, row_scores
 from greedynet.report.ridgelets import ridgelet_section
 from greedynet.report.subject import (
+    GIVEN,
+    HELD_OUT,
     Rows,
     Subject,
     array_rows,
     as_columns,
     check_output,
+    row_label,
     table_rows,
 )
 from greedynet.report.summary import paragraphs, score_table, suggestions, title
@@ -30,9 +33,6 @@ from greedynet.tables.holding import held_out_mask
 from greedynet.tables.model import Missing, TableModel, Unknown
 from greedynet.tables.readers import Table, open_table
 from greedynet.tables.score import as_labelled_model
-
-_GIVEN = "the rows given"
-_HELD_OUT, _TRAINING = "held-out rows", "training rows"
 
 
 def write_report(
@@ -112,7 +112,7 @@ def write_report(
 
     rows = held = None
     if y is not None:
-        rows = array_rows(table, X, y, which, _GIVEN)
+        rows = array_rows(table, X, y, which, GIVEN)
     elif X is not None:
         source = opened(X)
         table = as_labelled_model(
@@ -170,26 +170,16 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
     scores = {}
     about = subject.about
     if subject.held_out is not None:
-        scores[_HELD_OUT] = subject.scores(subject.held_out)
+        scores[HELD_OUT] = subject.scores(subject.held_out)
     elif about.get("held_out") is not None:
         found = about["held_out"]
-        scores[_HELD_OUT] = {name: found[name] for name in about["training"]}
+        scores[HELD_OUT] = {name: found[name] for name in about["training"]}
     for part in ("validation", "training"):
         if about.get(part) is not None:
             scores[f"{part} rows"] = dict(about[part])
     if subject.rows is not None:
-        scores[_label(subject, subject.rows)] = subject.scores(subject.rows)
+        scores[row_label(subject, subject.rows)] = subject.scores(subject.rows)
     return scores
-
-
-def _label(subject: Subject, rows: Rows) -> str:
-    """Return what rows are called on the page."""
-    if rows is subject.held_out:
-        return _HELD_OUT
-    about = subject.about
-    if about.get("source") == rows.label and about.get("rows") == len(rows):
-        return _TRAINING
-    return "rows given" if rows.label == _GIVEN else f"rows of {rows.label}"
 
 
 def sections(subject: Subject) -> dict[str, Any]:
@@ -230,7 +220,11 @@ def _view(subject: Subject, stops: Stops) -> dict[str, Any]:
         return data
     rows = subject.rows if subject.held_out is None else subject.held_out
     assert rows is not None
-    data["rows"] = {"all": len(rows), "shown": len(subject.shown), "label": _label(subject, rows)}
+    data["rows"] = {
+        "all": len(rows),
+        "shown": len(subject.shown),
+        "label": row_label(subject, rows),
+    }
     worse = importances(subject)
     data["importance"] = importance_section(subject, worse)
     columns = subject.columns.inputs

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 from greedynet.tables.readers import TableError
+from greedynet.tables.score import rmse
 
 Mask = NDArray[np.bool_]
 
@@ -169,4 +170,4 @@ def guess_of(y: NDArray[Any], held: NDArray[Any], measure: str) -> float | None:
     numbers: Float64 = held
     if measure == "mae":
         return float(np.mean(np.abs(numbers - np.median(y))))
-    return float(np.sqrt(np.mean((numbers - y.mean()) ** 2))) if measure == "rmse" else None
+    return rmse(numbers - y.mean()) if measure == "rmse" else None
