@@ -121,6 +121,16 @@ def _constant() -> Case:
     return Case(GreedyNetRegressor().fit(X, y), (X, y), X, y)
 
 
+def _held_out() -> Case:
+    """Return prices of cars by their year, of which some are held out."""
+    rng = np.random.default_rng(5)
+    year = rng.integers(1970, 2011, 240).astype(float)
+    noise = 100 + 10 * (year - 1970)  # grows with the year
+    table = {"year": year, "price": 8950 + 190 * np.abs(year - 1990) + noise * rng.normal(size=240)}
+    model = fit_table(table, "price", max_nodes=8, hold_out=0.25)
+    return Case(model, (table,), year[:, None], table["price"])
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "one": _one,
     "two": _two,
@@ -130,4 +140,5 @@ CASES: dict[str, Callable[[], Case]] = {
     "two inputs, classes": _two_classes,
     "without rows": _bare,
     "constant": _constant,
+    "held out": _held_out,
 }

@@ -79,7 +79,7 @@ def keys():
 DRAWN = """
 const svg = document.querySelector(arguments[0] + " svg"), inner = svg.querySelector(".inner");
 const ticks = (kind, at) => [...svg.querySelectorAll("." + kind)].map(
-  (text) => [Number(text.textContent), Number(text.getAttribute(at))]);
+  (text) => [Number(text.textContent.replace(/,/g, "")), Number(text.getAttribute(at))]);
 return {
   x: ticks("x-tick", "x"), y: ticks("y-tick", "y"),
   left: Number(inner.getAttribute("x")), top: Number(inner.getAttribute("y")),
@@ -117,7 +117,9 @@ def drawn(driver, selector):
 @pytest.mark.parametrize("name", CASES)
 def test_page_opens_without_errors_and_fetches_nothing(page, name):
     driver = page(name)
-    assert "A network for" in text(driver, "h1")
+    assert text(driver, "h1").startswith(
+        "A constant for" if name == "constant" else "A network for"
+    )
     open_all(driver)
     assert run(driver, "return performance.getEntriesByType('resource').length") == 0
     asked = "return fetch('https://example.org/').then(() => 'let', () => 'refused')"
@@ -337,6 +339,95 @@ def test_confusions_of_the_last_stop_are_counted(page):
     assert run(driver, effects) != before
 
 
+def ticks(driver, selector, kind):
+    code = "return [...document.querySelectorAll(arguments[0])].map((tick) => tick.textContent)"
+    return run(driver, code, f"{selector} .{kind}-tick")
+
+
+def test_years_are_years_and_prices_have_commas(page):
+    driver = page("held out")
+    for place in ("#picture", "#ridgelets-picture"):
+        assert all(re.fullmatch(r"[12]\d\d\d(\.\d)?", tick) for tick in ticks(driver, place, "x"))
+    assert all(re.fullmatch(r"\d{1,2},\d{3}", tick) for tick in ticks(driver, "#picture", "y"))
+    assert len(set(ticks(driver, "#picture", "x"))) > 3
+
+
+def test_band_of_the_curve_is_the_interval_of_the_finished_network(page):
+    driver, known = page("held out"), case("held out")
+    places = np.linspace(*run(driver, "return data.picture.x"), 241)
+    low, high = known.model.estimator.predict_interval(places[:, None])
+    code = """
+    const frame = document.querySelector("#picture .band").getAttribute("d");
+    return frame.match(/-?[\\d.]+,-?[\\d.]+/g).map((pair) => Number(pair.split(",")[1]));
+    """
+    drawn_at = np.array(run(driver, code))
+    _, ys, pixel = drawn(driver, "#picture")
+    middle, per = ys[0], pixel[1]
+    line = run(
+        driver, "return document.querySelector('#picture path.approximation').getAttribute('d')"
+    )
+    at = np.array(re.findall(r",(-?[\d.]+)", line), dtype=float)
+    ends = middle - (drawn_at - np.concatenate([at, at[::-1]])).reshape(2, -1)[0] * per
+    np.testing.assert_allclose(ends, low, atol=2 * per)
+    assert len(drawn_at) == 482
+    upper = middle[::-1] - (drawn_at[241:] - at[::-1]) * per
+    np.testing.assert_allclose(upper[::-1], high, atol=2 * per)
+    press(driver, "#stop", keys().ARROW_LEFT)
+    assert not driver.find_elements("css selector", "#picture path.band")
+
+
+def test_bars_of_the_scatter_are_intervals(page):
+    driver, known = page("many"), case("many")
+    low, high = known.model.predict_interval(known.X)
+    code = """
+    return [...document.querySelectorAll("#picture .bar-line")].map(
+      (bar) => [Number(bar.getAttribute("y1")), Number(bar.getAttribute("y2"))]);
+    """
+    bars = np.array(run(driver, code))
+    assert len(bars) == len(known.y)
+    _, ys, pixel = drawn(driver, "#picture")
+    dots = np.array(run(driver, DRAWN, "#picture")["dots"])[:, 1]
+    limits = run(driver, "return [data.picture.values.low, data.picture.values.high]")
+    for at, end in ((0, low), (1, high)):
+        found = ys[0] - (bars[:, at] - dots) * pixel[1]
+        np.testing.assert_allclose(found, np.clip(end, *limits), atol=2 * pixel[1])
+
+
+def test_candidates_are_drawn_where_held_out_rows_decided(page):
+    driver, ladder = page("one"), case("one").model.ladder_
+    titles = run(
+        driver,
+        "return [...document.querySelectorAll('#path .candidate title')].map((t) => t.textContent)",
+    )
+    assert len(titles) == len(ladder) - 1
+    chosen = ladder.errors[ladder.chosen] / ladder.errors[0]
+    wanted = f"{ladder.kind}, {ladder.width + 2} nodes: {chosen:.3g} on held-out rows"
+    assert wanted in titles
+    assert "candidates, held-out rows" in text(driver, "#path-legend")
+    assert "GCV" not in text(driver, "#growth")
+
+
+def test_training_rows_are_one_click_away(page):
+    driver = page("held out")
+    buttons = "[...document.querySelectorAll('#rows-switch button')]"
+    pressed = f"return {buttons}.map((button) => [button.textContent, button.ariaPressed])"
+    names = ["held-out rows (60)", "training rows (180)"]
+    count = "return document.querySelectorAll('#picture circle.dot').length"
+    assert run(driver, pressed) == [[names[0], "true"], [names[1], "false"]]
+    assert "All 60 held-out rows." in text(driver, "#errors-text")
+    assert run(driver, count) == 60
+    press(driver, "#rows-switch button:last-of-type", " ")
+    assert run(driver, pressed) == [[names[0], "false"], [names[1], "true"]]
+    assert run(driver, "return document.activeElement.textContent") == names[1]
+    for place in ("#errors-text", "#importance-text", "#picture-text"):
+        assert "All 180 training rows." in text(driver, place)
+    assert run(driver, count) == 180
+    press(driver, "#rows-switch button:first-of-type", " ")
+    assert run(driver, count) == 60
+    assert run(driver, "return document.querySelectorAll('#importance-table tbody tr').length") == 1
+    assert len(driver.find_elements("css selector", "#rows-switch button")) == 2
+
+
 @pytest.mark.slow
 def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
     driver = page("one", motion="no-preference")
@@ -401,10 +492,16 @@ def test_table_behind_the_path_is_the_path(page):
     driver, path = page("one"), case("one").model.path_
     assert run(driver, "return document.querySelectorAll('details table > *').length") == 0  # lazy
     table = listed(driver, "relative error against nodes")
-    assert table["heads"] == ["nodes", "training", "GCV (root)", "RMSE, rows shown"]
-    assert table["now"] == [table["rows"][-1][0]] == ["12, finished"]
-    assert [int(row[0]) for row in table["rows"][:-1]] == path.n_nodes.tolist()
-    (training,) = numbers(table, 1)
+    assert table["heads"] == ["nodes", "training", "held-out rows", "RMSE, rows shown"]
+    n_stops, ladder = len(path.n_nodes) + 1, case("one").model.ladder_
+    assert table["now"] == [table["rows"][n_stops - 1][0]] == ["12, finished"]
+    assert [int(row[0]) for row in table["rows"][: n_stops - 1]] == path.n_nodes.tolist()
+    # Every candidate but the mean is listed once, and the chosen one again as finished.
+    scores = [float(row[2]) for row in table["rows"] if row[2] != "\u2013"]
+    relative = ladder.errors / ladder.errors[0]
+    wanted = sorted([*relative[1:], relative[ladder.chosen]])
+    np.testing.assert_allclose(sorted(scores), wanted, rtol=6e-4)
+    training = [float(row[1]) for row in table["rows"][:n_stops]]
     np.testing.assert_allclose(training, [*path.training_errors, path.kept_error], rtol=6e-4)
     press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT)
     assert listed(driver, "relative error against nodes")["now"] == ["3"]
@@ -438,6 +535,9 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
         inside = bends[(bends > points[0]) & (bends < points[-1])]
         places = np.abs(inside[:, None] - points).argmin(axis=1)
         assert kinks.tolist() == np.bincount(places, minlength=25).tolist()
+    assert (len(finished["heads"]), len(fourth["heads"])) == (7, 5)
+    ends = known.model.predict_interval(points[:, None])
+    np.testing.assert_allclose(numbers(finished, 5, 6), ends, atol=2 * step(picture["values"]))
 
 
 def test_tables_behind_errors_and_ridgelets(page, files):
@@ -614,10 +714,12 @@ def called(driver, name, *calls):
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        # With an exponent from a million on, and below a ten thousandth.
-        ((999_900,), "999900"),
-        ((1e6,), "1e6"),
-        ((-1_234_567,), "-1.235e6"),
+        # With an exponent from a billion on, and below a ten thousandth.
+        ((8950,), "8,950"),
+        ((999_900_000,), "999,900,000"),
+        ((1e9,), "1e9"),
+        ((-1_234_567,), "-1,235,000"),
+        ((-1_234_567_890,), "-1.235e9"),
         ((1e-4,), "0.0001"),
         ((-1.2345e-4,), "-0.0001234"),
         ((9.99e-5,), "9.99e-5"),
@@ -625,9 +727,9 @@ def called(driver, name, *calls):
         # Four digits if no others are asked for, none of them zeros at the end.
         ((12.3456,), "12.35"),
         ((12.3456, 3), "12.3"),
-        ((1.23456e7, 3), "1.23e7"),
+        ((1.23456e7, 3), "12,300,000"),
         ((12.0004,), "12"),
-        ((2e6, 3), "2e6"),
+        ((2e12, 3), "2e12"),
         ((0,), "0"),
         ((None,), "\u2013"),
     ],

@@ -130,7 +130,9 @@ def test_fit_of_numbers(data, folder):
     result = run("fit", data, "--target", "y", "--out", "m.safetensors")
     assert "data.csv: 60 rows, 2 columns (1 of text) as 4 features" in result.stdout
     assert "target y: numbers, a regression" in result.stdout
-    assert "1 relu neurons and an affine term (3 nodes)" in result.stdout
+    assert "1 relu neuron and an affine term (3 nodes): 4 inputs -> 1 output" in result.stdout
+    assert result.stdout.startswith("On new rows expect to be off by about ")
+    assert "; always guessing the mean: " in result.stdout.splitlines()[0]
     assert "R2 1" in result.stdout
     assert "wrote m.safetensors after" in result.stdout
     assert "next: greedynet evaluate m.safetensors other.csv" in result.stdout
@@ -141,6 +143,8 @@ def test_fit_of_numbers(data, folder):
 def test_fit_of_classes(labels):
     result = run("fit", labels, "--target", "label", "--nodes", 3, "--out", "m.safetensors")
     assert "target label: 2 classes (high, low), a classifier" in result.stdout
+    assert result.stdout.startswith("On new rows expect about ")
+    assert "always naming the commonest class: " in result.stdout.splitlines()[0]
     assert "training: accuracy" in result.stdout
     assert isinstance(load("m.safetensors").estimator, GreedyNetClassifier)
 
@@ -332,6 +336,7 @@ def test_info(model, classifier):
     text = run("info", model).stdout
     assert "model.safetensors: a GreedyNetRegressor by greedynet" in text
     assert ", made 20" in text
+    assert text.splitlines()[1].strip() == load(model).expectation.sentence()
     assert "color: one of blue, green, red" in text
     assert "x: a number" in text
     assert "target      y" in text
@@ -341,6 +346,7 @@ def test_info(model, classifier):
     assert (found["nodes"], found["activation"]) == (3, "relu")
     assert found["largest_neurons"][0]["weights"] == network.inner_weights[0].tolist()
     assert found["training"]["r2"] == pytest.approx(1)
+    assert found["expected"]["on_new"] == load(model).estimator.expected_error_
     found = json.loads(run("info", classifier, "--json").stdout)
     assert (found["classes"], found["loss"]) == (["high", "low"], "log-loss")
 

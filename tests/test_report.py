@@ -23,8 +23,9 @@ from greedynet import (
 )
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
-from greedynet.cli.daylight import daylight_hours, daylight_path, daylight_text
+from greedynet.cli.daylight import NOISE, daylight_hours, daylight_path, daylight_text
 from greedynet.report.classes import ShownClasses
+from greedynet.report.code import code_blocks
 from greedynet.report.features import importances
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
 from greedynet.report.packing import limits, packed, rounded
@@ -123,14 +124,14 @@ def test_words_say_what_was_fitted_and_how_good_it_is(pages):
 )
 def test_per_cents_of_the_variation(r2, wanted):
     subject = Subject(as_columns(case("one").model), "y")
-    quality = paragraphs(subject, {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": r2}})[1]
+    quality = paragraphs(subject, {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": r2}})[2]
     assert re.findall(r"[\d.]+ %|\bnone\b", quality) == [wanted]
     assert re.findall(r"\d\.\d+", quality.replace(wanted, "")) == ["0.123", "0.235"]
 
 
 def test_per_cents_of_the_right_classes():
     subject = Subject(as_columns(case("classes").model), "y")
-    quality = paragraphs(subject, {"rows": {"accuracy": 0.98765, "log_loss": 0.012345}})[1]
+    quality = paragraphs(subject, {"rows": {"accuracy": 0.98765, "log_loss": 0.012345}})[2]
     assert re.findall(r"\d+\.\d+(?: %)?", quality) == ["98.8 %", "0.0123"]
 
 
@@ -149,6 +150,27 @@ def test_a_gap_between_training_and_held_out_rows_is_told(name):
     assert " times " not in tried({name: 0.2}, {name: 0.3})
     assert " times " not in tried({name: 0.46}, {name: 0.2})
     assert " times " not in tried({name: 0.0}, {name: 0.2})
+
+
+def test_the_first_sentence_is_on_new_rows(pages):
+    for name in ("one", "many", "classes", "without rows"):
+        text = html.unescape(pages[name].read_text(encoding="utf-8"))
+        first = re.search(r"<h2 id=\"summary-title\">Summary</h2>\s*<p>(.*?)</p>", text)
+        assert first is not None
+        assert first.group(1) == as_columns(case(name).model).expectation.sentence()
+        assert first.group(1).startswith("On new rows expect ")
+
+
+@pytest.mark.all_folds
+def test_a_straight_line_is_called_a_straight_line(tmp_path):
+    x = np.linspace(0, 1, 300)
+    table = {"x": x, "y": 3 * x + np.random.default_rng(2).normal(size=300)}
+    model = greedynet.fit_table(table, "y")
+    greedynet.write_report(model, tmp_path / "r.html", table)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "It is a straight line, without neurons, with 2 weights: no network was" in text
+    assert "0 relu" not in text
+    assert "network: a straight line, without neurons (2 nodes)" in model.summary()
 
 
 def test_much_that_is_unexplained_is_told():
@@ -269,12 +291,13 @@ def test_accuracy_at_every_stop(pages):
 
 def test_score_of_several_outputs_is_that_of_one(tmp_path):
     X = case("two").X
-    model = GreedyNetRegressor(max_nodes=8).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
+    Y = np.column_stack([X[:, 0], np.sin(4 * X[:, 1])])
+    model = GreedyNetRegressor(max_nodes=8, correct=False).fit(X, Y)
     write_report(model, tmp_path / "report.html", output=1)
     growth, path = contents(tmp_path / "report.html")["growth"], model.path_
     np.testing.assert_allclose(growth["score"], np.sqrt(path.scores / 2), rtol=1e-4)
-    wanted = np.sqrt(path.finished_score / 2)
-    assert growth["finished"]["score"] == pytest.approx(wanted, rel=1e-4)
+    kept = path.scores[path.best_n_nodes - path.n_nodes[0]]
+    assert growth["finished"]["score"] == pytest.approx(np.sqrt(kept / 2), rel=1e-4)
 
 
 def test_map_of_classes_tells_how_sure_the_network_is(pages):
@@ -496,12 +519,26 @@ def test_scores_are_called_what_they_are(tmp_path):
         name = ", ".join(how)
         finished[name], names[name] = growth["finished"]["score"], growth["finished"]["scoreName"]
         assert growth["scoreName"] == names[name]
-        path = model.path_
-        if path.finished_score is not None:
+        path, ladder = model.path_, model.ladder_
+        if names[name] == "held-out rows":
+            # The line that is drawn is the score that decided.
+            assert growth["score"] is None
+            errors = ladder.errors / ladder.errors[0]
+            drawn = [candidate["error"] for candidate in growth["candidates"]]
+            np.testing.assert_allclose(drawn, errors[1:], rtol=1e-4)
+            assert finished[name] == pytest.approx(errors[ladder.chosen], rel=1e-4)
+            widths = [candidate["nodes"] - 2 for candidate in growth["candidates"]]
+            assert widths == ladder.n_neurons[1:].tolist()
+        elif path.finished_score is not None:
             root = 0.5 if "GCV" in names[name] else 1.0
             assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
-    assert names.pop("validation_fraction") == "validation"
-    assert set(names.values()) == {"GCV (root)"}
+    assert names == {
+        "": "held-out rows",
+        "validation_fraction": "validation",
+        "n_nodes": "GCV (root)",
+        "cv": "held-out rows",
+        "correct": "GCV (root)",
+    }
     # On the scale of the training error, which it inflates a little.
     assert finished["n_nodes"] < 3 * growth["training"][-1]
 
@@ -686,20 +723,60 @@ def test_report_of_what_is_no_model(folder):
 
 def test_demo(folder):
     done = run("demo")
-    assert "250 held out" in done.stdout
+    assert "On the 400 rows held out (chosen at random), it is off by " in done.stdout
     assert "wrote greedynet-demo.html" in done.stdout
     model = greedynet.load("greedynet-demo.safetensors")
     text = (folder / "greedynet-demo.html").read_text(encoding="utf-8")
-    assert "to 1,000 rows of daylight.csv" in text
-    # Rows it has not seen: on average better than a quarter of an hour.
-    rows = np.loadtxt(daylight_path(), delimiter=",", skiprows=1)[::5]
-    error = np.mean(np.abs(model.predict(rows[:, :2]) - rows[:, 2]))
-    assert error < 0.25
-    assert f"{60 * error:.0f} minutes off on average" in done.stdout
+    assert "to 1,600 rows of daylight.csv" in text
+    # What it says holds: on rows it has not seen, and beside the noise of a quarter of an hour.
+    expected, held_out = model.expectation, model.about["held_out"]
+    assert 0.8 < held_out["rmse"] / expected.on_new < 1.2
+    assert held_out["rmse"] < 1.35 * expected.on_training
+    assert held_out["rmse"] < 1.35 * NOISE
 
 
 def test_demo_in_another_folder(folder):
     assert "does not exist" in run("demo", "--out", "no", code=2).stderr
+
+
+def test_a_fuller_report_is_not_overwritten(folder):
+    run("fit", "data.csv", "--target", "y", "--nodes", 3, "--out", "m.safetensors")
+    run("report", "m.safetensors", "data.csv")
+    full = (folder / "m.html").read_text(encoding="utf-8")
+    refused = run("report", "m.safetensors", code=2).stderr
+    assert "m.html is a report with rows, and would be overwritten by one without" in refused
+    assert (folder / "m.html").read_text(encoding="utf-8") == full
+    run("report", "m.safetensors", "--force")
+    assert contents(folder / "m.html")["rows"] is None
+    run("report", "m.safetensors")  # no fuller one
+
+
+@pytest.mark.parametrize("n_columns", [1, 4, 5, 40])
+def test_code_runs_for_any_number_of_columns(tmp_path, monkeypatch, n_columns):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(60, n_columns))
+    table = {f"it's {j}": X[:, j] for j in range(n_columns)} | {"k": ["a", "b"] * 30, "y": X[:, 0]}
+    model = greedynet.fit_table(table, "y", n_nodes=2)
+    model.save("m.safetensors")
+    code = code_blocks(Subject(model, "y"), "m.safetensors")["Python"]
+    names = {}
+    exec(code.replace("model.predict", "found = model.predict"), names)
+    assert names["found"].shape == (1,)
+
+
+def test_coverage_and_rows_outside_are_told(tmp_path):
+    known = case("held out")
+    model, page = known.model, tmp_path / "r.html"
+    new = {"year": [1950.0, *known.X[:39, 0]], "price": known.y[:40]}
+    write_report(model, page, known.data[0], held_out=new)
+    text = page.read_text(encoding="utf-8")
+    low, high = model.predict_interval({"year": new["year"]})
+    share = np.mean((low <= new["price"]) & (new["price"] <= high))
+    assert f"contain {100 * share:.1f} % of the held-out rows." in text
+    assert (
+        "1 of 40 held-out rows is outside the training data, beyond the range of year (1)." in text
+    )
+    assert "its predictions are guesses" in text
 
 
 # The data set

@@ -4,6 +4,7 @@ from sphinx_gallery.sorting import ExplicitOrder
 
 EXAMPLES = [
     "plot_first_network.py",
+    "plot_decision.py",
     "plot_path.py",
     "plot_kinks.py",
     "plot_activations.py",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+    from greedynet.model.expectation import Expectation
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
     from greedynet.model.seen import Outside
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CollapsedTransform",
+    "Expectation",
     "FewHeldOutRowsWarning",
     "FewerNodesWarning",
     "GreedyNetClassifier",
@@ -57,6 +59,7 @@ __all__ = [
 
 _HOMES = {
     "CollapsedTransform": "search.ridgelet",
+    "Expectation": "model.expectation",
     "FewHeldOutRowsWarning": "support.errors",
     "FewerNodesWarning": "support.errors",
     "GreedyNetClassifier": "estimators",

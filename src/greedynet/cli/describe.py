@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from greedynet.support.phrases import plural, score_name
 
-if TYPE_CHECKING:
-    from greedynet.tables.columns import Columns
-
-__all__ = ["either", "features", "plural", "score_name", "scores", "wrote"]
+__all__ = ["either", "plural", "score_name", "scores", "wrote"]
 
 
 def either(names: Sequence[str]) -> str:
@@ -22,14 +19,6 @@ def scores(values: Mapping[str, Any]) -> str:
     """Return error measures in one line."""
     shown = {name: value for name, value in values.items() if value is not None}
     return ", ".join(f"{score_name(name)} {value:.4g}" for name, value in shown.items())
-
-
-def features(columns: "Columns") -> str:
-    """Return the number of columns and of the features made from them."""
-    n_text = sum(column.levels is not None for column in columns.inputs)
-    text = f" ({n_text} of text)" if n_text else ""
-    n_columns, n_features = len(columns.inputs), len(columns.features)
-    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
 
 
 def wrote(page: Path) -> str:

@@ -27,6 +27,7 @@ from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.model.class_sets import ClassSets
+from greedynet.model.expectation import Expectation
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.search.atoms import MEMORY_BUDGET
@@ -127,6 +128,8 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     expected_error_ : float or None
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
         no row could be held out, or if a callback stopped the growth.
+    expectation_ : Expectation
+        The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     sets_ : ClassSets or None
         What `predict_set` uses: the probabilities of the classes of held-out rows. None if no row
         was held out.
@@ -282,8 +285,12 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
                     on_step=self._on_step(task),
                 )
                 self._store(path)
-                unseen = None if path.evidence is None else path.evidence.unseen
-                self.sets_ = ClassSets.of(unseen)
+                evidence = path.evidence
+                assert evidence is not None
+                self.sets_ = ClassSets.of(evidence.unseen)
+                self.expectation_ = Expectation.of_classes(
+                    evidence, self.network_, self.expected_error_
+                )
         return self
 
     def decision_function(self, X: ArrayLike) -> Float64:

@@ -30,6 +30,7 @@ from greedynet.fitting.judgement import judged
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName, TrainingData
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
+from greedynet.model.expectation import Expectation
 from greedynet.model.intervals import Intervals
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
@@ -167,6 +168,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     ladder_ : Ladder or None
         The candidates that were compared on held-out rows, from the mean to wide networks, and
         their errors: `print(model.ladder_)`. None if the rows are held out or sampled.
+    expectation_ : Expectation
+        The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     intervals_ : Intervals or None
         What `predict_interval` uses: the errors of held-out rows, and how their size depends on the
         place. None if no row was held out.
@@ -348,6 +351,9 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                     self._refine(data.rows, data.validation, seed)
                 assert evidence is not None
                 self.intervals_ = Intervals.of(evidence, self.network_, settings.intervals)
+                self.expectation_ = Expectation.of_numbers(
+                    evidence, self.network_, plan.loss, self.expected_error_, self.ladder_
+                )
         return self
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:

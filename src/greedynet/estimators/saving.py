@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from greedynet.activations import Activation, get_activation
 from greedynet.losses import Loss, get_loss
 from greedynet.model.class_sets import ClassSets
+from greedynet.model.expectation import Expectation
 from greedynet.model.intervals import Intervals, OutputErrors
 from greedynet.model.ladder import Ladder
 from greedynet.model.local_size import LocalSize
@@ -173,6 +174,7 @@ _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "Scores": lambda: Scores,
     "ClassSets": lambda: ClassSets,
     "Seen": lambda: Seen,
+    "Expectation": lambda: Expectation,
     "TrainingResult": _training_result,
 }
 

@@ -21,6 +21,7 @@ from greedynet.activations import (
 )
 from greedynet.model.path_factor import PathFactor
 from greedynet.support.checks import check_matrix, is_whole, named
+from greedynet.support.phrases import plural
 from greedynet.support.tensorfile import write_tree
 from greedynet.support.types import Float64
 
@@ -212,13 +213,20 @@ class ShallowNetwork:
         values["path_factor"] = None if factor is None else PathFactor(**factor)
         return cls(**values)
 
+    @property
+    def contents(self) -> str:
+        """What it is made of, in words: neurons and an affine term, or a straight line."""
+        if self.n_neurons or self.linear_weights is None:
+            affine = "" if self.linear_weights is None else " and an affine term"
+            return f"{plural(self.n_neurons, f'{self.activation.name} neuron')}{affine}"
+        return "a straight line, without neurons" if self.linear_weights.any() else "a constant"
+
     def describe(self) -> str:
         """Return a short description of the network and its largest neurons."""
-        affine = "" if self.linear_weights is None else " and an affine term"
         lines = [
-            f"{self.n_neurons} {self.activation.name} neurons{affine} ({self.n_nodes} nodes): "
-            f"{self.n_features} inputs -> {self.n_outputs} outputs, "
-            f"{self.n_parameters} parameters"
+            f"{self.contents} ({plural(self.n_nodes, 'node')}): "
+            f"{plural(self.n_features, 'input')} -> {plural(self.n_outputs, 'output')}, "
+            f"{plural(self.n_parameters, 'parameter')}"
         ]
         for n in self.largest_neurons()[:10]:
             a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])

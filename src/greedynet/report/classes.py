@@ -33,8 +33,9 @@ class ShownClasses:
         if len(names) <= MOST_CLASSES:
             return ShownClasses(names, np.arange(len(names)))
         counts = np.zeros(len(names))
-        if subject.rows is not None:
-            counts += np.bincount(subject.class_index(subject.rows.y), minlength=len(names))
+        for rows in (subject.rows, subject.held_out):
+            if rows is not None:
+                counts += np.bincount(subject.class_index(rows.y), minlength=len(names))
         chosen = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
         place = np.full(len(names), MOST_CLASSES - 1)
         place[chosen] = np.arange(len(chosen))

@@ -1,10 +1,13 @@
 """Code that uses the model elsewhere, for readers of the page to copy."""
 
 import shlex
+from collections.abc import Sequence
 
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import plural
 from greedynet.tables.columns import Input
+
+_ON_A_LINE = 4
 
 
 def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
@@ -20,9 +23,7 @@ def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
     file = model_file.replace("\\", "\\\\").replace('"', '\\"')
     python = f'import greedynet\n\nmodel = greedynet.load("{file}")\n'
     if subject.about:
-        cells = ", ".join(f"{c.name!r}: [{_example(c)}]" for c in subject.columns.inputs[:4])
-        more = ", ..." if len(subject.columns.inputs) > 4 else ""
-        python += f"model.predict({{{cells}{more}}})  # or a data frame, or a file"
+        python += f"model.predict({_cells(subject.columns.inputs)})  # or a data frame, or a file"
     else:
         python += f"model.predict(X)  # {plural(len(subject.columns.features), 'column')}"
     shell = shlex.quote(model_file)
@@ -33,6 +34,14 @@ def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
         "Other libraries": f"greedynet export {shell} --to onnx\n"
         "greedynet export --help  # lists the other formats",
     }
+
+
+def _cells(inputs: Sequence[Input]) -> str:
+    """Return a row of all columns as a dictionary, one column per line if there are many."""
+    cells = [f"{column.name!r}: [{_example(column)}]" for column in inputs]
+    if len(cells) <= _ON_A_LINE:
+        return "{" + ", ".join(cells) + "}"
+    return "{\n" + "".join(f"    {cell},\n" for cell in cells) + "}"
 
 
 def _example(column: Input) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.model.effects import combined, feature_effect, path_effects
+from greedynet.model.ladder import MEAN, Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
@@ -20,8 +21,11 @@ from greedynet.support.types import Float64
 # and the second half is evenly spaced.
 MOST_STOPS = 100
 
-_GCV = "GCV (root)"
+_GCV, HELD_OUT = "GCV (root)", "held-out rows"
 _SCORE_TEXTS = {
+    HELD_OUT: "Held-out rows: the error of every candidate on rows that it had not seen, relative "
+    "to that of the mean. It decided which candidate was kept: the best, or a simpler one that is "
+    "about as good. The training error of the growth did not decide.",
     "validation": "Validation: the same error on the validation rows, which chose the width.",
     "folds": "Folds: the same error in cross-validation, on rows that were left out of the fit.",
     "Akaike": "Akaike: the loss plus a penalty for the parameters used, which chose the width.",
@@ -98,6 +102,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
     scores, name = score_curve(subject)
     first = int(path.n_nodes[0])
     steps = [network.n_nodes - first for network in stops.grown]
+    candidates = _candidates(subject)
     final_score, final_name = _finished_score(subject)
     texts = dict.fromkeys([name] if scores is not None else [])
     texts |= dict.fromkeys([final_name] if final_score is not None else [])
@@ -108,6 +113,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
         "training": rounded(path.training_errors),
         "score": None if scores is None else rounded(scores),
         "scoreName": name,
+        "candidates": candidates,
         "scoreText": " ".join(_SCORE_TEXTS[text] for text in texts),
         "errorName": "log-loss" if subject.classes is not None else "relative error",
         "steps": steps,
@@ -125,6 +131,8 @@ def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
     """Return the scores that chose the width, on the scale of the errors, and their name."""
     path = subject.path
     assert path is not None
+    if deciding_ladder(subject) is not None:
+        return None, HELD_OUT
     if path.validation_errors is not None:
         return path.validation_errors, "folds" if _by_folds(subject) else "validation"
     if subject.classes is not None:
@@ -138,6 +146,9 @@ def _finished_score(subject: Subject) -> tuple[float | None, str]:
     path = subject.path
     assert path is not None
     scores, name = score_curve(subject)
+    ladder = deciding_ladder(subject)
+    if ladder is not None:
+        return float(_relative(ladder)[ladder.chosen]), name
     if path.finished is None:
         at = int(path.best_n_nodes - path.n_nodes[0])
         return None if scores is None else float(scores[at]), name
@@ -145,6 +156,37 @@ def _finished_score(subject: Subject) -> tuple[float | None, str]:
     if score is not None and subject.classes is None and name == _GCV:
         score = float(np.sqrt(score / path.network.n_outputs))
     return score, name
+
+
+def deciding_ladder(subject: Subject) -> Ladder | None:
+    """Return the candidates among which held-out rows decided; None if something else did."""
+    ladder: Ladder | None = getattr(subject.table.estimator, "ladder_", None)
+    # A trial only tells the error of what was requested, and has no score.
+    return None if ladder is None or ladder.score is None else ladder
+
+
+def _relative(ladder: Ladder) -> Float64:
+    """Return the errors of the candidates relative to that of the mean."""
+    return ladder.errors / (float(ladder.errors[0]) or 1.0)
+
+
+def _candidates(subject: Subject) -> list[dict[str, Any]] | None:
+    """Return the candidates but the mean: their width, error on held-out rows, and kind."""
+    ladder = deciding_ladder(subject)
+    if ladder is None:
+        return None
+    assert subject.path is not None
+    first, errors = int(subject.path.n_nodes[0]), _relative(ladder)
+    return [
+        {
+            "nodes": first + int(ladder.n_neurons[i]),
+            "error": rounded(float(errors[i])),
+            "kind": str(ladder.kinds[i]),
+            "chosen": i == ladder.chosen,
+        }
+        for i in range(len(ladder))
+        if ladder.kinds[i] != MEAN
+    ]
 
 
 def _by_folds(subject: Subject) -> bool:

@@ -61,6 +61,11 @@ def embedded(data: dict[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
+def shows_rows(text: str) -> bool:
+    """Whether a page is a report in which rows are shown."""
+    return '<script type="application/json" id="data">' in text and '"rows":{"all":' in text
+
+
 def policy(script: str, style: str) -> str:
     """Return the content security policy: run this script, use this style, fetch nothing."""
     return (

@@ -13,6 +13,7 @@ from greedynet.activations import degree_of
 from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
+from greedynet.report.intervals import interval_ends, packed_ends
 from greedynet.report.packing import limits, packed, packed_bytes, rounded
 from greedynet.report.subject import Rows, Subject
 from greedynet.support.types import Float64
@@ -56,8 +57,9 @@ def row_scores(subject: Subject, stops: Stops) -> dict[str, Any] | None:
 
 def _spans(subject: Subject) -> Float64 | None:
     """Return the range of each input: in the rows, else in the training data."""
-    if subject.rows is not None:
-        X = subject.rows.X
+    given = [rows.X for rows in (subject.rows, subject.held_out) if rows is not None]
+    if given:
+        X = np.concatenate(given)
         return np.array([limits(column, margin=0.02) for column in X.T])
     known = subject.network.input_range
     return None if known is None else np.array([limits(ends) for ends in known.T])
@@ -77,12 +79,14 @@ def _curve(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
             at = shown.place[subject.class_index(rows.y)]
             picture["rows"] = {"x": rounded(rows.X[:, 0]), "at": at.tolist()}
         return picture
-    values = outputs[:, :, subject.output]
-    inside = [values[-1]] if rows is None else [values[-1], rows.y]
+    values, ends = outputs[:, :, subject.output], interval_ends(subject, x[:, None])
+    inside = [values[-1], *(ends or ()), *([] if rows is None else [rows.y])]
+    span = limits(*inside, margin=0.6)
     picture |= {
         "kind": "curve",
         "y": rounded(limits(*inside, margin=0.08)),
-        "values": packed(values, *limits(*inside, margin=0.6)),
+        "values": packed(values, *span),
+        "intervals": None if ends is None else packed_ends(ends, *span),
     }
     if rows is not None:
         picture["rows"] = {"x": rounded(rows.X[:, 0]), "y": rounded(rows.y)}
@@ -146,8 +150,10 @@ def _lines(network: ShallowNetwork) -> list[list[float]]:
 def _scatter(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
     values = stops.outputs(rows.X)[:, :, subject.output]
     low, high = limits(rows.y, values[-1], margin=0.05)
+    ends = interval_ends(subject, rows.X)
     return {
         "kind": "scatter",
+        "intervals": None if ends is None else packed_ends(ends, low, high),
         "actual": rounded(rows.y),
         "values": packed(values, low, high),
         "names": list(subject.columns.names),

@@ -20,6 +20,8 @@ from greedynet.tables.readers import Table, TableError
 from greedynet.tables.score import labelled_blocks, scores_of
 
 MOST_ROWS = 1000
+# Labels of rows: of arrays, and on the page.
+GIVEN, HELD_OUT, TRAINING = "the rows given", "held-out rows", "training rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,10 @@ class Rows:
         if len(self) <= n:
             return self
         chosen = np.sort(np.random.default_rng(0).choice(len(self), n, replace=False))
+        return self.taken(chosen)
+
+    def taken(self, chosen: NDArray[Any]) -> "Rows":
+        """Return some of the rows, by a mask or their positions."""
         return Rows(self.X[chosen], self.y[chosen], self.label)
 
 
@@ -62,9 +68,12 @@ class Subject:
     target : str
         Name of what is predicted.
     rows : Rows or None
-        All rows that were given.
+        All rows that were given, but those held out.
     held_out : Rows or None
         Rows that were not used in the fit.
+    shown : Rows or None
+        The rows of all charts and tables: a sample of those held out, if there are any, else of
+        the others.
     output : int
         Output of the network that is shown; 0 for classes.
     """
@@ -77,7 +86,8 @@ class Subject:
     shown: Rows | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shown", None if self.rows is None else self.rows.sample())
+        rows = self.rows if self.held_out is None else self.held_out
+        object.__setattr__(self, "shown", None if rows is None else rows.sample())
 
     @property
     def network(self) -> ShallowNetwork:
@@ -130,6 +140,16 @@ class Subject:
     def class_index(self, y: NDArray[Any]) -> NDArray[np.intp]:
         """Return classes as positions."""
         return np.searchsorted(np.asarray(self.classes), y)
+
+
+def row_label(subject: Subject, rows: Rows) -> str:
+    """Return what rows are called on the page."""
+    if rows is subject.held_out:
+        return HELD_OUT
+    about = subject.about
+    if about.get("source") == rows.label and about.get("rows") == len(rows):
+        return TRAINING
+    return "rows given" if rows.label == GIVEN else f"rows of {rows.label}"
 
 
 def table_rows(

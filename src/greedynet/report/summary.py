@@ -3,9 +3,13 @@
 from typing import Any
 
 from greedynet.model.stop_reason import StopReason
-from greedynet.report.growth import score_curve
-from greedynet.report.subject import Subject
-from greedynet.support.phrases import plural, score_name
+from greedynet.report.growth import HELD_OUT, score_curve
+from greedynet.report.intervals import coverage_sentence, outside_text
+from greedynet.report.subject import TRAINING, Subject, row_label
+from greedynet.support.phrases import number, percent, plural, score_name
+from greedynet.tables.holding import guess_of
+from greedynet.tables.score import measure_of
+from greedynet.tables.summary import expectation_of, first_sentences, held_out_sentence
 
 _WHY = {
     StopReason.N_NODES: "this number was requested.",
@@ -13,6 +17,8 @@ _WHY = {
     StopReason.VALIDATED: "more nodes did not help.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
     StopReason.MAX_SECONDS: "the time allowed had run out.",
+    StopReason.MEAN: "no line and no network was better on held-out rows.",
+    StopReason.LINE: "no network was clearly better on held-out rows.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }
@@ -26,7 +32,11 @@ _TRY = {
 
 def title(subject: Subject) -> str:
     """Return the page's title."""
-    return f"A network for {subject.target}"
+    network = subject.network
+    if network.n_neurons or network.linear_weights is None:
+        return f"A network for {subject.target}"
+    line = "straight line" if network.linear_weights.any() else "constant"
+    return f"A {line} for {subject.target}"
 
 
 def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]:
@@ -42,13 +52,48 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     quality = [_quality(label, found) for label, found in scores.items()]
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
-    return [_fitted(subject), " ".join(quality), _width(subject)]
+    said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
+    said.append(_width(subject))
+    return [text for text in said if text]
+
+
+def first_sentence(subject: Subject) -> str:
+    """Return the errors to expect on new rows, or an empty text."""
+    if subject.held_out is None:
+        return first_sentences(subject.table)
+    expected = expectation_of(subject.table)
+    said = [held_out_sentence(_held_out(subject))]
+    return " ".join(said if expected is None else [*said, expected.sentence()])
+
+
+def _trust(subject: Subject) -> str:
+    """Return the coverage of the intervals, and how many rows are outside the training data."""
+    rows = subject.rows if subject.held_out is None else subject.held_out
+    if rows is None:
+        return ""
+    label = row_label(subject, rows)
+    said = [coverage_sentence(subject, rows, label)]
+    if label != TRAINING:
+        said.append(outside_text(subject, rows, label))
+    return " ".join(text for text in said if text)
+
+
+def _held_out(subject: Subject) -> dict[str, Any]:
+    """Return the errors on the held-out rows, and that of a constant of the other rows."""
+    known, held = subject.about.get("held_out") or {}, subject.held_out
+    assert held is not None
+    found = subject.scores(held)
+    measure = measure_of(found)
+    others = held.y if subject.rows is None else subject.rows.y
+    how = known.get("how") if known.get("rows") == len(held) else None
+    constant = guess_of(others, held.y, measure)
+    return {"rows": len(held), "how": how, "measure": measure, "constant": constant, **found}
 
 
 def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
     """Return suggestions for improvement."""
     found = []
-    if subject.rows is None:
+    if subject.shown is None:
         found.append(
             "Predictions, effects, importance and residuals need rows. Pass them with: greedynet "
             f"report {model_file} data.csv"
@@ -93,33 +138,31 @@ def _quality(label: str, found: dict[str, Any]) -> str:
     """Return a sentence on the errors of the network on some rows."""
     if "accuracy" in found:
         return (
-            f"On the {label}, {100 * found['accuracy']:.1f} % of its predictions are correct "
-            f"(log-loss {found['log_loss']:.3g})."
+            f"On the {label}, {percent(found['accuracy'])} of its predictions are correct "
+            f"(log-loss {number(found['log_loss'])})."
         )
     r2 = found.get("r2")
     share = "" if r2 is None else f"; it explains {_percent(r2)} of the variance"
     return (
-        f"On the {label}, its mean absolute error is {found['mae']:.3g} (root mean square "
-        f"{found['rmse']:.3g}){share}."
+        f"On the {label}, its mean absolute error is {number(found['mae'])} (root mean square "
+        f"{number(found['rmse'])}){share}."
     )
 
 
 def _percent(share: float) -> str:
-    """Return a fraction in per cent, with more digits close to 100 %."""
-    if share < 0:
-        return "none"
-    digits = 1 if share < 0.99 else 2
-    return f"{100 * share:.{digits}f} %"
+    """Return a fraction of the variance in per cent."""
+    return "none" if share < 0 else percent(share)
 
 
 def _width(subject: Subject) -> str:
     network, path = subject.network, subject.path
-    affine = "" if network.linear_weights is None else " and an affine term, which counts as two"
+    affine = "" if network.linear_weights is None else ", which counts as two"
     text = (
-        f"The network has {plural(network.n_nodes, 'node')} "
-        f"({network.n_neurons} {network.activation.name} neurons{affine}) and "
+        f"The network has {plural(network.n_nodes, 'node')} ({network.contents}{affine}) and "
         f"{plural(network.n_parameters, 'weight')}"
     )
+    if network.n_neurons == 0 and network.linear_weights is not None:
+        text = f"It is {network.contents}, with {plural(network.n_parameters, 'weight')}"
     if path is None:
         return f"{text}. How it was grown is not known: its file contains the network alone."
     grown = f" It was grown to {plural(int(path.n_nodes[-1]), 'node')}"
@@ -140,6 +183,7 @@ def _why(subject: Subject) -> str:
     _, name = score_curve(subject)
     judge = {
         "validation": "on the validation rows",
+        HELD_OUT: "on held-out rows",
         "folds": "on folds of the training rows",
         "GCV (root)": "by generalised cross-validation",
         "Akaike": "by Akaike's criterion",
@@ -162,7 +206,7 @@ def score_table(scores: dict[str, dict[str, Any]]) -> list[list[str]]:
         return []
     names = list(next(iter(scores.values())))
     body = [
-        [label, *("" if found.get(name) is None else f"{found[name]:.4g}" for name in names)]
+        [label, *("" if found.get(name) is None else number(found[name], 4) for name in names)]
         for label, found in scores.items()
     ]
     return [["", *map(score_name, names)], *body]

@@ -23,8 +23,9 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     outer, outer_names = _outer(subject)
     parts = [chosen[:, None] + 1, outer[chosen], _kinks(network)[chosen, None]]
     names = ["neuron", *outer_names, "kink" if network.n_features == 1 else "threshold"]
-    if subject.rows is not None:
-        active = np.mean(_sums(network, subject.rows.X) > 0, axis=0)
+    rows = subject.held_out if subject.rows is None else subject.rows
+    if rows is not None:
+        active = np.mean(_sums(network, rows.X) > 0, axis=0)
         parts.append(100.0 * active[chosen, None])
         names.append("active %")
     names += [subject.columns.features[j] for j in features]

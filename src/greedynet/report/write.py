@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from greedynet.report.classes import ShownClasses
 from greedynet.report.code import code_blocks
@@ -16,22 +15,24 @@ from greedynet.report.page import code_html, list_html, page, paragraphs_html, t
 from greedynet.report.pictures import picture_section, row_scores
 from greedynet.report.ridgelets import ridgelet_section
 from greedynet.report.subject import (
+    GIVEN,
+    HELD_OUT,
     Rows,
     Subject,
     array_rows,
     as_columns,
     check_output,
+    row_label,
     table_rows,
 )
 from greedynet.report.summary import paragraphs, score_table, suggestions, title
 from greedynet.report.tables import errors_section, neurons_section
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
-from greedynet.tables.model import Missing, Unknown
+from greedynet.tables.holding import held_out_mask
+from greedynet.tables.model import Missing, TableModel, Unknown
 from greedynet.tables.readers import Table, open_table
 from greedynet.tables.score import as_labelled_model
-
-_GIVEN = "the rows given"
 
 
 def write_report(
@@ -67,7 +68,9 @@ def write_report(
     y : array-like of shape (n_rows,) or None, default=None
         Targets of the rows, if `X` is an array.
     held_out : pair of arrays `(X, y)`, or a table, or None, default=None
-        Rows that were not used in the fit; their errors are reported beside the others.
+        Rows that were not used in the fit: all charts and tables are about them, and those about
+        the other rows are one click away. By default, the rows that `fit_table` set aside, if `X`
+        is the table of the fit.
     target : str or None, default=None
         The column to predict, and its name on the page; None for that of the fit.
     missing : {"drop", "mean"} or None, default=None
@@ -109,7 +112,7 @@ def write_report(
 
     rows = held = None
     if y is not None:
-        rows = array_rows(table, X, y, which, _GIVEN)
+        rows = array_rows(table, X, y, which, GIVEN)
     elif X is not None:
         source = opened(X)
         table = as_labelled_model(
@@ -121,11 +124,19 @@ def write_report(
         held = array_rows(table, held_X, held_y, which, "the held-out rows")
     elif held_out is not None:
         held = read(opened(held_out))
+    if rows is not None and held is None:
+        rows, held = _divided(table, rows)
     name = target or table.target or ("y" if table.classes is None else "the class")
     subject = Subject(table, name, rows, held, which)
     with deterministic_threads(1):  # many small products, which threads would slow down
         text = report_page(subject, model_file)
     write_atomically(path, text.encode("utf-8"))
+
+
+def _divided(table: TableModel, rows: Rows) -> tuple[Rows, Rows | None]:
+    """Return the rows of the fit and those that it set aside, if these are its rows."""
+    mask = held_out_mask(table.about.get("held_out"), rows.y)
+    return (rows, None) if mask is None else (rows.taken(~mask), rows.taken(mask))
 
 
 def _check_table(source: Any) -> Any:
@@ -155,49 +166,68 @@ def report_page(subject: Subject, model_file: str) -> str:
 
 
 def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
-    """Return errors by name, for every known set of rows."""
+    """Return errors by name, for every known set of rows, those held out first."""
     scores = {}
     about = subject.about
-    for part in ("training", "validation"):
+    if subject.held_out is not None:
+        scores[HELD_OUT] = subject.scores(subject.held_out)
+    elif about.get("held_out") is not None:
+        found = about["held_out"]
+        scores[HELD_OUT] = {name: found[name] for name in about["training"]}
+    for part in ("validation", "training"):
         if about.get(part) is not None:
             scores[f"{part} rows"] = dict(about[part])
-    given = subject.rows
-    if given is not None:
-        same = about.get("source") == given.label and about.get("rows") == len(given)
-        label = "training rows" if same else _rows_of(given)
-        scores[label] = subject.scores(given)
-    if subject.held_out is not None:
-        scores["held-out rows"] = subject.scores(subject.held_out)
+    if subject.rows is not None:
+        scores[row_label(subject, subject.rows)] = subject.scores(subject.rows)
     return scores
 
 
-def _rows_of(rows: Rows) -> str:
-    return "rows given" if rows.label == _GIVEN else f"rows of {rows.label}"
-
-
 def sections(subject: Subject) -> dict[str, Any]:
-    """Return the data that the script draws, with None for sections that are not available."""
+    """Return the data that the script draws, with None for sections that are not available.
+
+    If rows were held out, all that depends on rows is about them; `other` holds the same about the
+    other rows, but for what is equal in the picture.
+    """
     stops = Stops.of(subject)
-    data: dict[str, Any] = {
+    view, other = _view(subject, stops), None
+    if subject.held_out is not None and subject.rows is not None:
+        other = _view(replace(subject, held_out=None), stops)
+        if other["picture"] is not None:
+            pairs = other["picture"].items()
+            other["picture"] = {k: v for k, v in pairs if v != view["picture"].get(k)}
+    return {
         "target": subject.target,
         "classes": None if subject.classes is None else ShownClasses.of(subject).names,
         "growth": growth_section(subject, stops),
+        "neurons": neurons_section(subject),
+        "ridgelets": ridgelet_section(subject),
+        **view,
+        "other": other,
+    }
+
+
+def _view(subject: Subject, stops: Stops) -> dict[str, Any]:
+    """Return what depends on the rows that are shown."""
+    data: dict[str, Any] = {
         "picture": picture_section(subject, stops),
         "rowScores": row_scores(subject, stops),
-        "neurons": neurons_section(subject),
         "errors": errors_section(subject),
-        "ridgelets": ridgelet_section(subject),
         "rows": None,
         "importance": None,
         "effects": None,
     }
-    if subject.rows is not None and subject.shown is not None:
-        data["rows"] = {"all": len(subject.rows), "shown": len(subject.shown)}
-        data["rows"]["label"] = _rows_of(subject.rows)
-        worse = importances(subject)
-        data["importance"] = importance_section(subject, worse)
-        if len(subject.columns.inputs) > 2 or np.any(
-            [column.levels is not None for column in subject.columns.inputs]
-        ):
-            data["effects"] = effects_section(subject, stops, worse)
+    if subject.shown is None:
+        return data
+    rows = subject.rows if subject.held_out is None else subject.held_out
+    assert rows is not None
+    data["rows"] = {
+        "all": len(rows),
+        "shown": len(subject.shown),
+        "label": row_label(subject, rows),
+    }
+    worse = importances(subject)
+    data["importance"] = importance_section(subject, worse)
+    columns = subject.columns.inputs
+    if len(columns) > 2 or any(column.levels is not None for column in columns):
+        data["effects"] = effects_section(subject, stops, worse)
     return data

@@ -279,6 +279,14 @@ def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
 # Cells
 
 
+def cell_texts(cells: Column) -> NDArray[Any]:
+    """Return cells as text, without spaces around it; numbers as `number_text` writes them."""
+    column = cells if isinstance(cells, np.ndarray) else cells.texts()
+    if column.dtype == np.float64:
+        return np.array([number_text(value) for value in column.tolist()], dtype=object)
+    return np.array([str(text).strip() for text in column.tolist()], dtype=object)
+
+
 def checked_numbers(cells: Column, name: str, findings: Findings, start: int) -> Float64:
     """Return cells as numbers, NaN where there is none, and record all that are not finite.
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input, Survey, encoded, survey
+from greedynet.tables.columns import Columns, Input, Survey, cell_texts, encoded, survey
 from greedynet.tables.findings import Findings, check_present, empty_cells
+from greedynet.tables.holding import HoldOut, guess_of, held_out_record
 from greedynet.tables.model import Missing, TableModel
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, is_text, open_table
-from greedynet.tables.score import read_target, scores_of
+from greedynet.tables.score import measure_of, read_target, scores_of
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
@@ -30,6 +31,9 @@ def fit_table(
     target: str,
     *,
     validate: Any = None,
+    hold_out: float | None = None,
+    hold_out_by: str | None = None,
+    hold_out_last: float | None = None,
     classes: bool = False,
     missing: Missing = None,
     ignore: str | Sequence[str] = (),
@@ -54,6 +58,14 @@ def fit_table(
         The column to predict; all others are inputs.
     validate : like `source`, or None, default=None
         Validation rows by which the width is chosen.
+    hold_out : float or None, default=None
+        Share of the rows to set aside, such as 0.2: they take no part in the fit, and tell how good
+        it is. A report on the same table shows them.
+    hold_out_by : str or None, default=None
+        Column of groups, such as patients, which are set aside as a whole: `hold_out` of the rows,
+        or a fifth. It is not an input, and the width is chosen by folds that keep groups together.
+    hold_out_last : float or None, default=None
+        Share of the rows to set aside at the end of the table, for rows in order of time.
     classes : bool, default=False
         Whether the numbers of the target are classes.
     missing : {"drop", "mean"} or None, default=None
@@ -81,8 +93,11 @@ def fit_table(
     model : TableModel
     """
     began = time.perf_counter()
+    hold = HoldOut.of(hold_out, hold_out_by, hold_out_last)
     table = open_table(source, separator, decimal)
     target, ignore, text = str(target), _names(ignore), _names(text)
+    if hold is not None and hold.by is not None:
+        ignore = _without_groups(table, target, hold.by, ignore)
     names = _input_names(table, target, ignore, text)
     rows = TwoPasses(table)
     surveys = survey(rows, [*names, target])
@@ -91,12 +106,18 @@ def fit_table(
         _refuse_empty(table, surveys)
     columns = Columns(tuple(_input(table, name, surveys[name], name in text) for name in names))
     labels = _classes(table, target, surveys[target], classes)
-    data = _read(rows, columns, target, labels, missing, surveys[target].rows)
+    by = None if hold is None else hold.by
+    data = _read(rows, columns, target, labels, missing, surveys[target].rows, by)
     if data.n_left < 2:
         raise TableError(
             f"{table.label} has {data.n_left} rows without empty cells, and a fit needs at least "
             'two: write `missing="mean"`, or ignore columns that are mostly empty.'
         )
+    aside = None
+    if hold is not None:
+        chosen = hold.mask(data.y, data.groups, _seed(parameters), classes=labels is not None)
+        record = held_out_record(hold, chosen, data.y)
+        aside, data = data.taken(chosen), data.taken(~chosen)
     columns = columns.with_means(data.X)
     data = data.filled(columns.means)
     if labels is not None:
@@ -121,8 +142,14 @@ def fit_table(
         "left_out": data.n_left_out,
         "training": _scores(estimator, data),
         "validation": None if held is None else _scores(estimator, held),
+        "held_out": None,
         "seconds": time.perf_counter() - began,
     }
+    if aside is not None:
+        found = _scores(estimator, aside.filled(columns.means))
+        measure = measure_of(found)
+        guess = {"measure": measure, "constant": guess_of(data.y, aside.y, measure)}
+        about["held_out"] = {**record, **found, **guess}
     return TableModel(columns, estimator, target, missing, about)
 
 
@@ -151,6 +178,17 @@ def _input_names(
             f"`ignore` contains every column of {table.label} except the target: keep at least one."
         )
     return names
+
+
+def _without_groups(table: Table, target: str, by: str, ignore: list[str]) -> list[str]:
+    """Return the columns to ignore, with the groups, which are no input."""
+    check_present(table, [by], "column")
+    if by == target:
+        raise TableError(
+            f"`hold_out_by` must be another column than the target, got {by!r}: name the column of "
+            "the groups."
+        )
+    return ignore if by in ignore else [*ignore, by]
 
 
 def _refuse_target(target: str, ignore: Sequence[str], text: Sequence[str]) -> None:
@@ -287,10 +325,16 @@ class _Data:
     X: Float64
     y: NDArray[Any]
     n_left_out: int
+    groups: NDArray[Any] | None = None
 
     @property
     def n_left(self) -> int:
         return len(self.y)
+
+    def taken(self, mask: NDArray[np.bool_]) -> "_Data":
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[mask]
+        return replace(self, X=self.X[mask], y=self.y[mask], groups=groups)
 
     def filled(self, means: Float64) -> "_Data":
         """Return the rows with empty cells replaced by the means."""
@@ -304,27 +348,32 @@ def _read(
     labels: NDArray[Any] | None,
     missing: Missing,
     n_expected: int | None = None,
+    by: str | None = None,
 ) -> _Data:
-    """Read the rows; in one piece if their number is known."""
+    """Read the rows, with their groups if asked for; in one piece if their number is known."""
     findings = Findings(table.label, empty_is_fine=missing is not None)
     whole = None if n_expected is None else columns.zeros(n_expected)
-    parts_X, parts_y, n_rows = [], [], 0
-    for X, block in encoded(columns, table, findings, [target], whole):
+    parts_X, parts_y, parts_g, n_rows = [], [], [], 0
+    also = [target] if by is None else [target, by]
+    for X, block in encoded(columns, table, findings, also, whole):
         y, keep = read_target(block[target], target, labels, findings, n_rows)
         n_rows += len(X)
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)
         parts_X.append(X if keep.all() else X[keep])
         parts_y.append(y if keep.all() else y[keep])
+        if by is not None:
+            parts_g.append(cell_texts(block[by])[keep])
     findings.check()
     if not parts_X:
         raise TableError(f"{table.label} has no rows below the header.")
     y = np.concatenate(parts_y)
     if labels is not None:
         y = y.astype(labels.dtype)
+    groups = None if by is None else np.concatenate(parts_g)
     if whole is not None and len(whole) == n_rows == len(y):
-        return _Data(whole, y, 0)
-    return _Data(np.concatenate(parts_X), y, n_rows - len(y))
+        return _Data(whole, y, 0, groups)
+    return _Data(np.concatenate(parts_X), y, n_rows - len(y), groups)
 
 
 # The fit
@@ -348,10 +397,25 @@ def _fit(
     names: tuple[str, ...],
 ) -> None:
     """Fit, and name the features in the networks."""
-    validation = {} if held is None else {"X_val": held.X, "y_val": held.y}
-    estimator.fit(data.X, data.y, **validation)
+    how: dict[str, Any] = {} if held is None else {"X_val": held.X, "y_val": held.y}
+    if _folds_by_groups(estimator, data, held):
+        how = {"groups": data.groups}
+    estimator.fit(data.X, data.y, **how)
     estimator.path_ = estimator.path_.with_feature_names(names)
     estimator.network_ = replace(estimator.network_, feature_names=names)
+
+
+def _folds_by_groups(estimator: Any, data: _Data, held: _Data | None) -> bool:
+    """Whether folds choose the width, and shall keep groups together."""
+    if data.groups is None or held is not None:
+        return False
+    asked = (estimator.n_nodes, estimator.validation_fraction)
+    return asked == (None, None) and len(np.unique(data.groups)) > 1
+
+
+def _seed(parameters: dict[str, Any]) -> int:
+    seed = parameters.get("random_state", 0)
+    return int(seed) if isinstance(seed, int | np.integer) else 0
 
 
 def _scores(estimator: Any, data: _Data) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.saving import SaveMixin, restore
+from greedynet.model.expectation import Expectation
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
@@ -18,6 +19,7 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, encoded
 from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.readers import Block, Table, TableError, open_table
+from greedynet.tables.summary import expectation_of, summary_of
 
 Missing = Literal["drop", "mean"] | None
 Unknown = Literal["error", "zero"]
@@ -69,6 +71,21 @@ class TableModel:
     def classes(self) -> NDArray[Any] | None:
         """The classes, or None if numbers are predicted."""
         return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
+
+    @property
+    def expectation(self) -> Expectation | None:
+        """The errors to expect on new rows; None if nothing is known about any rows."""
+        return expectation_of(self)
+
+    def summary(self) -> str:
+        """Return the errors to expect on new rows, and what was fitted to what, as text.
+
+        Returns
+        -------
+        text : str
+            Of several lines, the errors first.
+        """
+        return summary_of(self)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict numbers or classes.

@@ -1,6 +1,6 @@
 """Scores of a model on a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,15 @@ def scores_of(
         weights = np.full(len(y), 1.0 / len(y))
         scores[f"{loss.name}_loss"] = loss.size(residuals[:, None], weights)
     return scores
+
+
+def measure_of(scores: Mapping[str, Any]) -> str:
+    """Return the name of the score that a model is judged by: that of its loss, or "accuracy"."""
+    if "accuracy" in scores:
+        return "accuracy"
+    if "absolute_loss" in scores or "huber_loss" in scores:
+        return "mae"
+    return next((name for name in scores if name.endswith("_loss")), "rmse")
 
 
 def rmse(residuals: Float64) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.describe import features, plural, scores, wrote
+from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
 from greedynet.cli.options import DATA, DECIMAL, INPUT, OUTPUT, SEPARATOR
 from greedynet.cli.progress import reporter
@@ -51,6 +51,24 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     type=INPUT,
     metavar="FILE",
     help="Rows by which the width is chosen; by default it is chosen from DATA alone.",
+)
+@click.option(
+    "--hold-out",
+    type=float,
+    metavar="SHARE",
+    help="Share of the rows to set aside, such as 0.2: they take no part in the fit, tell how good "
+    "it is, and are shown in the report.",
+)
+@click.option(
+    "--hold-out-by",
+    metavar="COLUMN",
+    help="Set aside whole groups of this column, such as patients; it is not used as an input.",
+)
+@click.option(
+    "--hold-out-last",
+    type=float,
+    metavar="SHARE",
+    help="Set aside the last rows, for rows in order of time.",
 )
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
 @click.option(
@@ -143,27 +161,22 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         click.echo(f"note: {message}", err=True)
     model.save(out)
     # Before the report: the model has been saved even if the report fails.
-    click.echo(summary(model, data, out, chose_nodes="n_nodes" not in parameters))
+    click.echo(summary(model, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
         table = open_table(data, options["separator"], options["decimal"])
         write_report(model, report, table, model_file=out.name)
         click.echo(wrote(report))
 
 
-def summary(model: "TableModel", data: Path, out: Path, *, chose_nodes: bool = True) -> str:
-    """Return a summary of the fit, its errors and suggestions for the next steps."""
-    about = model.about
-    left = f" ({about['left_out']:,} left out)" if about["left_out"] else ""
-    lines = [f"{data.name}: {plural(about['rows'], 'row')}{left}, {features(model.columns)}"]
-    if model.classes is not None:
-        names = ", ".join(map(str, model.classes[:5])) + (", ..." if len(model.classes) > 5 else "")
-        lines.append(f"target {model.target}: {len(model.classes)} classes ({names}), a classifier")
-    else:
-        lines.append(f"target {model.target}: numbers, a regression")
-    lines.append(f"network: {model.network.describe().splitlines()[0]}")
+def summary(model: "TableModel", out: Path, *, chose_nodes: bool = True) -> str:
+    """Return the errors to expect, what was fitted, and suggestions for the next steps."""
+    about, lines = model.about, [model.summary()]
     lines.append(f"training: {scores(about['training'])}")
     if about["validation"] is not None:
         lines.append(f"validation: {scores(about['validation'])}")
+    if about["held_out"] is not None:
+        found = {name: about["held_out"][name] for name in about["training"]}
+        lines.append(f"held out: {scores(found)}")
     lines.append(f"wrote {out} after {about['seconds']:.1f} s")
     lines += [f"next: {advice}" for advice in _advice(model, out, chose_nodes)]
     return "\n".join(lines)
@@ -171,7 +184,7 @@ def summary(model: "TableModel", data: Path, out: Path, *, chose_nodes: bool = T
 
 def _advice(model: "TableModel", out: Path, chose_nodes: bool) -> list[str]:
     advice = []
-    if model.about["validation"] is None:
+    if model.about["validation"] is None and model.about["held_out"] is None:
         advice.append(f"greedynet evaluate {out} other.csv, for rows that were not used in the fit")
     advice.append(f"greedynet predict {out} new.csv --out predictions.csv")
     width = _width_advice(model.estimator.stop_reason_) if chose_nodes else None

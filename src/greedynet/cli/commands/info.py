@@ -10,6 +10,7 @@ from greedynet.cli.describe import plural, scores
 from greedynet.cli.options import AS_JSON, MODEL
 
 if TYPE_CHECKING:
+    from greedynet.model.expectation import Expectation
     from greedynet.model.network import ShallowNetwork
     from greedynet.tables.model import TableModel
 
@@ -48,6 +49,7 @@ def describe(path: Path) -> dict[str, Any]:
         "target": None if table is None else table.target,
         "classes": None if classes is None else classes.tolist(),
         "inputs": _inputs(table, network),
+        "network": network.contents,
         "nodes": network.n_nodes,
         "neurons": network.n_neurons,
         "affine_term": network.linear_weights is not None,
@@ -56,14 +58,48 @@ def describe(path: Path) -> dict[str, Any]:
         "parameters": network.n_parameters,
         "activation": network.activation.name,
         "loss": "log-loss" if classes is not None else None if loss is None else loss.name,
+        "expected": _expected(model),
+        "summary": _first(model),
         "training_error": None if selection is None else float(selection.kept_error),
         "stop_reason": None if selection is None else selection.stop_reason.name,
         "rows": about.get("rows"),
         "missing": None if table is None else table.missing,
         "training": about.get("training"),
         "validation": about.get("validation"),
+        "held_out": _without_mask(about.get("held_out")),
         "largest_neurons": _largest(network),
     }
+
+
+def _expected(model: Any) -> dict[str, Any] | None:
+    """Return the errors to expect on new rows, beside those of simple guesses."""
+    from greedynet.tables.model import TableModel
+
+    found = model.expectation if isinstance(model, TableModel) else _of_estimator(model)
+    return None if found is None else {k: v for k, v in vars(found).items() if v is not None}
+
+
+def _first(model: Any) -> str | None:
+    """Return the same in words."""
+    from greedynet.tables.model import TableModel
+    from greedynet.tables.summary import first_sentences
+
+    if isinstance(model, TableModel):
+        return first_sentences(model) or None
+    found = _of_estimator(model)
+    return None if found is None else found.sentence()
+
+
+def _of_estimator(estimator: Any) -> "Expectation | None":
+    found: Expectation | None = getattr(estimator, "expectation_", None)
+    return found
+
+
+def _without_mask(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what is known of the rows that were set aside, but not which they were."""
+    if held_out is None:
+        return None
+    return {key: value for key, value in held_out.items() if key not in ("mask", "check", "of")}
 
 
 def _inputs(table: "TableModel | None", network: "ShallowNetwork") -> list[dict[str, Any]] | None:
@@ -93,11 +129,12 @@ def _largest(network: "ShallowNetwork") -> list[dict[str, Any]]:
 
 def _lines(path: Path, found: dict[str, Any]) -> list[str]:
     date = "" if found["created"] is None else f", made {found['created'][:10]}"
-    affine = " and an affine term" if found["affine_term"] else ""
-    lines = [
-        f"{path.name}: a {found['kind']} by greedynet {found['library_version']}{date}",
-        f"  network     {found['neurons']} {found['activation']} neurons{affine} "
-        f"({found['nodes']} nodes), {plural(found['features'], 'feature')}, "
+    lines = [f"{path.name}: a {found['kind']} by greedynet {found['library_version']}{date}"]
+    if found["summary"] is not None:
+        lines.append(f"  {found['summary']}")
+    lines += [
+        f"  network     {found['network']} "
+        f"({plural(found['nodes'], 'node')}), {plural(found['features'], 'feature')}, "
         f"{plural(found['outputs'], 'output')}, {plural(found['parameters'], 'parameter')}",
     ]
     if found["target"] is not None:

@@ -48,6 +48,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="Index of the output to show, from 0, if the model has several.",
 )
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Overwrite a report with rows by one without.",
+)
 def report(
     model: Path,
     data: Path | None,
@@ -55,6 +60,7 @@ def report(
     held_out: Path | None,
     separator: str | None,
     decimal: str,
+    force: bool,
     **options: Any,
 ) -> None:
     """Write a report on a saved MODEL, with the rows of DATA, such as its training data.
@@ -72,6 +78,8 @@ def report(
 
     page = out or model.with_suffix(".html")
     check_files({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": page})
+    if data is None and held_out is None and not force:
+        _keep_fuller(page)
     write_report(
         load(model),
         page,
@@ -83,3 +91,14 @@ def report(
     click.echo(wrote(page))
     if data is None:
         click.echo(f"next: greedynet report {model} data.csv, for the parts that require rows")
+
+
+def _keep_fuller(page: Path) -> None:
+    """Raise an error if the page is a report with rows, which one without must not replace."""
+    from greedynet.report.page import shows_rows
+
+    if page.is_file() and shows_rows(page.read_text(encoding="utf-8", errors="replace")):
+        raise ValueError(
+            f"{page} is a report with rows, and would be overwritten by one without: name DATA, "
+            "another file by --out, or write --force."
+        )

@@ -44,7 +44,7 @@ function chart({ width, height, x, y, label, grid = true }) {
   const room = width < 400 ? 45 : 70;
   const marks = (axis, count) => axis.ticks
     || (axis.log ? logTicks(axis.low, axis.high) : ticks(axis.low, axis.high, count, axis.whole))
-      .map((value) => [value, shown(value)]);
+      .map((value) => [value, shownTick(value, axis)]);
   const yTicks = marks(y, height < 200 ? 3 : 5);
   const longest = Math.max(1, ...yTicks.map(([, text]) => text.length));
   const left = 12 + 7 * longest + (y.name ? 16 : 0);

@@ -5,10 +5,15 @@ function places(count) {
   return Array.from({ length: count }, (_, i) => low + (high - low) * i / (count - 1));
 }
 
+// A value of the single input.
+function shownInput(value, digits = 4) {
+  return areYears(...data.picture.x) ? shownYear(value) : shown(value, digits);
+}
+
 // Numbers: the curve.
 function curvePicture(box) {
   const found = data.picture, values = unpacked(found.values), xs = places(found.values.shape[1]);
-  const [low, high] = found.x;
+  const [low, high] = found.x, band = found.intervals && unpacked(found.intervals.ends);
   let stop = 0;
   const paint = picture(box, (width) => {
     const frame = chart({
@@ -23,21 +28,27 @@ function curvePicture(box) {
       const at = frame.across(-b / a);
       frame.inner.append(shape("line", { class: "kink optional", x1: at, x2: at, y1: frame.h - 12, y2: frame.h }));
     }
+    if (band && stop === lastStop()) {
+      const [lower, upper] = [0, 1].map((end) => Array.from(part(band, found.intervals.ends, end), frame.up));
+      const around = [...xs, ...xs.toReversed()].map(frame.across);
+      frame.inner.append(shape("path", { class: "band", d: `${trace(around, [...lower, ...upper.toReversed()])}Z` }));
+    }
     const ys = Array.from(part(values, found.values, stop), frame.up);
     frame.inner.append(shape("path", { class: "line red approximation", d: trace(xs.map(frame.across), ys) }));
     return frame.outer;
   });
   const legend = [entry(lineMark("red"), "the network")];
-  if (found.rows) legend.push(entry(dotMark({ class: "dot" }), "rows"));
+  if (band) legend.push(entry(shape("rect", { class: "band", width: 16, height: 12 }), `${found.intervals.name}, finished`));
+  if (found.rows) legend.push(entry(dotMark({ class: "dot" }), data.rows.label));
   if (found.kinks) legend.push(switched(box, entry(lineMark("kink"), `Kinks, ${KINK_TEXT}`)));
   const list = tableBehind(box, "the approximation", () => curveTable(part(values, found.values, stop), xs, stop));
   return { title: "The approximation", legend, text: "", show: (at) => { stop = at; paint(); list(); } };
 }
 
 function curveTable(here, xs, stop) {
-  const { names, rows, kinks, values } = data.picture;
+  const { names, rows, kinks, values, intervals } = data.picture;
   const chosen = spread(xs.length), at = chosen.map((i) => xs[i]);
-  const lines = chosen.map((i) => [xs[i], shownPacked(here[i], values)]);
+  const lines = chosen.map((i) => [shownInput(xs[i]), shownPacked(here[i], values)]);
   const heads = [names[0], "the network"];
   if (rows) {
     heads.push("mean of the rows nearby", "rows nearby");
@@ -46,6 +57,11 @@ function curveTable(here, xs, stop) {
   if (kinks) {
     heads.push("kinks nearby");
     nearest(kinksAt(stop).map(([a, b]) => -b / a), at).forEach((near, i) => lines[i].push(near.length));
+  }
+  if (intervals && stop === lastStop()) {
+    const ends = unpacked(intervals.ends);
+    heads.push("lower end", "upper end");
+    chosen.forEach((i, k) => lines[k].push(shownPacked(ends[i], values), shownPacked(ends[xs.length + i], values)));
   }
   const caption = `${data.target} at ${chosen.length} of the curve's ${xs.length} points: ${stopName(stop)}.${clippedNote(here, values)}`;
   return { caption, heads, rows: lines };
@@ -80,7 +96,7 @@ function probabilityPicture(box) {
 function probabilityTable(p, xs, stop) {
   const { names, rows, values } = data.picture, k = data.classes.length;
   const chosen = spread(xs.length);
-  const lines = chosen.map((i) => [xs[i], ...data.classes.map((_, c) => shownPacked(p[i * k + c], values))]);
+  const lines = chosen.map((i) => [shownInput(xs[i]), ...data.classes.map((_, c) => shownPacked(p[i * k + c], values))]);
   const heads = [names[0], ...data.classes];
   if (rows) {
     heads.push("rows nearby");

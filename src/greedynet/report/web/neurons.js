@@ -12,7 +12,7 @@ function neuronsSection() {
   if (hidden) notes.push(`${hidden} inputs with smaller weights are not shown.`);
   byId("neurons-text").textContent = notes.join(" ");
   const lines = rows.map((row) => ({ row, node: element("tr", {}, row.map((value, c) => (
-    c === 0 ? element("th", { scope: "row" }, String(value)) : element("td", {}, shown(value))))) }));
+    c === 0 ? element("th", { scope: "row" }, String(value)) : element("td", {}, names[c] === "kink" && value !== null && data.picture ? shownInput(value) : shown(value))))) }));
   const body = element("tbody", {}, lines.map((line) => line.node));
   const heads = names.map((name, c) => {
     const text = c >= first ? `weight of ${name}` : name;
@@ -20,7 +20,7 @@ function neuronsSection() {
     head.firstChild.addEventListener("click", () => sortBy(body, lines, heads, c));
     return head;
   });
-  byId("neurons-table").append(element("caption", {}, `${rows.length} neurons of the finished network`), element("thead", {}, element("tr", {}, heads)), body);
+  byId("neurons-table").append(element("caption", {}, `${rows.length} ${rows.length === 1 ? "neuron" : "neurons"} of the finished network`), element("thead", {}, element("tr", {}, heads)), body);
 }
 
 // Ascending at first, descending when clicked again; cells without a number count as the largest.

@@ -1,13 +1,27 @@
 // Numbers: formatted as text, and unpacked.
 
+// Plain up to a billion, with commas between the thousands.
 function shown(value, digits = 4) {
   if (value === null || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e6 || size < 1e-4)) {
+  if (size !== 0 && (size >= 1e9 || size < 1e-4)) {
     const [front, power] = value.toExponential(digits - 1).split("e");
     return `${Number(front)}e${Number(power)}`;
   }
-  return String(Number(value.toPrecision(digits)));
+  return Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
+}
+
+// Values between 1500 and 2200 are taken for years, which have no comma.
+function areYears(low, high) {
+  return low >= 1500 && high <= 2200;
+}
+
+function shownYear(value) {
+  return String(Number(value.toFixed(1)));
+}
+
+function shownTick(value, { low, high }) {
+  return areYears(low, high) ? shownYear(value) : shown(value, 6);
 }
 
 function short(text, letters) {

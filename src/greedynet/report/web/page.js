@@ -6,9 +6,35 @@ function reveal(id) {
   if (link) link.parentElement.hidden = false;
 }
 
-growthSection();
-neuronsSection();
-if (data.importance) importanceSection();
-if (data.errors) errorsSection();
-if (data.ridgelets) ridgeletsSection();
-copyButtons();
+const blank = byId("main").cloneNode(true);
+
+function start() {
+  rowsSwitch();
+  growthSection();
+  neuronsSection();
+  if (data.importance) importanceSection();
+  if (data.errors) errorsSection();
+  if (data.ridgelets) ridgeletsSection();
+  copyButtons();
+}
+
+// Buttons that choose the rows of all charts and tables, and draw the page again.
+function rowsSwitch() {
+  if (!VIEWS) return;
+  const box = byId("rows-switch");
+  box.hidden = false;
+  VIEWS.forEach((view, i) => {
+    const pressed = view.rows.label === data.rows.label;
+    const text = `${view.rows.label} (${view.rows.all.toLocaleString("en")})`;
+    const button = element("button", { type: "button", "aria-pressed": String(pressed) }, text);
+    button.addEventListener("click", () => {
+      Object.assign(data, view);
+      byId("main").replaceWith(blank.cloneNode(true));
+      start();
+      byId("rows-switch").querySelectorAll("button")[i].focus();
+    });
+    box.append(button);
+  });
+}
+
+start();

@@ -2,9 +2,10 @@
 
 function pathPicture(growth, stopNow) {
   const nodes = growth.nodes, done = growth.finished;
-  const errors = [...growth.training, ...(growth.score || []), done.training, done.score].filter((e) => e > 0);
+  const tried = growth.candidates || [];
+  const errors = [...growth.training, ...(growth.score || []), ...tried.map(({ error }) => error), done.training, done.score].filter((e) => e > 0);
   if (!errors.length) errors.push(1); // no positive value to draw
-  const wide = Math.max(nodes[nodes.length - 1], done.nodes, nodes[0] + 1);
+  const wide = Math.max(nodes[nodes.length - 1], done.nodes, nodes[0] + 1, ...tried.map((one) => one.nodes));
   return picture(byId("path"), (width) => {
     const margin = 8 / Math.max(100, width - 80) * (wide - nodes[0]); // room for half a dot
     const frame = chart({
@@ -24,12 +25,21 @@ function pathPicture(growth, stopNow) {
     frame.inner.append(shape("line", { class: "chosen", x1: chosen, x2: chosen, y1: 0, y2: frame.h }));
     line(growth.training, "blue");
     if (growth.score) line(growth.score, "red");
+    const single = tried.filter(({ kind }) => isSingle(kind));
+    const ups = single.map(({ error }) => (error > 0 ? frame.up(error) : NaN));
+    frame.inner.append(shape("path", { class: "line red", d: trace(single.map((one) => frame.across(one.nodes)), ups) }));
+    for (const one of tried) {
+      const mark = shape("circle", { class: "candidate", cx: frame.across(one.nodes), cy: frame.up(Math.max(one.error, 1e-300)), r: 4 });
+      mark.append(shape("title", {}, `${one.kind}, ${one.nodes} nodes: ${shown(one.error, 3)} on held-out rows`));
+      frame.inner.append(mark);
+    }
     dot(done.nodes, done.training, "solid-blue", 6);
-    dot(done.nodes, done.score, "solid-red", 6);
+    const at = tried.find(({ chosen }) => chosen);
+    dot(at ? at.nodes : done.nodes, done.score, "solid-red", 6);
     const now = atStop(stopNow());
     if (!now.last) {
-      const at = frame.across(now.nodes);
-      frame.inner.append(shape("line", { class: "now", x1: at, x2: at, y1: 0, y2: frame.h }));
+      const here = frame.across(now.nodes);
+      frame.inner.append(shape("line", { class: "now", x1: here, x2: here, y1: 0, y2: frame.h }));
       dot(now.nodes, now.training, "solid-blue", 4);
       dot(now.nodes, now.score, "solid-red", 4);
     }
@@ -47,8 +57,10 @@ function pathSection(growth) {
   byId("path-text").textContent = [data.classes ? loss : relative, growth.scoreText, done].join(" ");
   const legend = [entry(lineMark("blue"), "training")];
   if (growth.score) legend.push(entry(lineMark("red"), growth.scoreName));
+  if (growth.candidates) legend.push(entry(dotMark({ class: "candidate" }), "candidates, held-out rows"));
   legend.push(entry(dotMark({ class: "solid-blue" }), "finished, training"));
-  if (growth.finished.score !== null) legend.push(entry(dotMark({ class: "solid-red" }), `finished, ${growth.finished.scoreName}`));
+  const name = growth.candidates ? "chosen, held-out rows" : `finished, ${growth.finished.scoreName}`;
+  if (growth.finished.score !== null) legend.push(entry(dotMark({ class: "solid-red" }), name));
   byId("path-legend").replaceChildren(...legend);
   let stop = 0;
   const paint = pathPicture(growth, () => stop);
@@ -64,7 +76,15 @@ function pathTable(growth, now) {
     last ? `${nodes}, finished` : nodes, training, ...(scored ? [score] : []), ...(data.rowScores ? [data.rowScores.values[i]] : []),
   ]);
   const heads = ["nodes", "training", ...(scored ? [growth.finished.scoreName] : []), ...(data.rowScores ? [`${data.rowScores.name}, rows shown`] : [])];
+  rows.push(...otherCandidates(growth, stops).map(({ nodes, kind, error }) => [
+    `${nodes}, ${kind}`, null, error, ...(data.rowScores ? [null] : []),
+  ]));
   const all = growth.nodes.length, some = growth.steps.length;
   const widths = some < all ? `${some} of the ${all} widths` : "every width";
   return { caption: `The ${growth.errorName} at ${widths}, and of the finished network.`, heads, rows, now };
+}
+
+// Candidates that are not among the stops: averages, levelled networks and wider ones.
+function otherCandidates({ candidates }, stops) {
+  return (candidates || []).filter(({ kind, nodes }) => !isSingle(kind) || !stops.some((stop) => !stop.last && stop.nodes === nodes));
 }

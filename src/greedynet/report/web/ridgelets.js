@@ -23,7 +23,7 @@ function ridgeletCurve(found, width) {
   const angles = [Math.PI / 4, Math.PI / 2, 3 * Math.PI / 4];
   const frame = chart({
     width, height: 260, label: "Collapsed ridgelet transform over the position of the kink",
-    x: { low: 0, high: Math.PI, name: `kink, in ${data.picture.names[0]}`, ticks: angles.map((angle, i) => [angle, shown(found.kinks[i], 3)]) },
+    x: { low: 0, high: Math.PI, name: `kink, in ${data.picture.names[0]}`, ticks: angles.map((angle, i) => [angle, shownInput(found.kinks[i], 3)]) },
     y: { low, high: most, name: "transform" },
   });
   frame.inner.append(shape("line", { class: "line faint", x1: 0, x2: frame.w, y1: frame.up(0), y2: frame.up(0) }));
@@ -38,11 +38,11 @@ function ridgeletCurve(found, width) {
 function ridgeletCurveTable({ values, kinks: [low, middle, high], neurons }) {
   const n = values.length - 1, chosen = spread(values.length), angles = chosen.map((i) => Math.PI * i / n);
   const near = nearest(neurons, angles);
-  const place = (angle) => (Math.sin(angle) < 1e-9 ? "far away" : shown(middle - (high - low) / 2 / Math.tan(angle), 3));
+  const place = (angle) => (Math.sin(angle) < 1e-9 ? "far away" : shownInput(middle - (high - low) / 2 / Math.tan(angle), 3));
   const most = Math.max(...values.map(Math.abs));
   const rows = chosen.map((i, row) => [place(angles[row]), shownTo(values[i], most, 1e-3 * most), near[row].length]);
   return {
-    caption: `The transform at ${chosen.length} of its ${values.length} points. The data range from ${shown(low, 3)} to ${shown(high, 3)}.`,
+    caption: `The transform at ${chosen.length} of its ${values.length} points. The data range from ${shownInput(low, 3)} to ${shownInput(high, 3)}.`,
     heads: [`kink, in ${data.picture.names[0]}`, "transform", "kinks nearby"], rows,
   };
 }

@@ -2,6 +2,7 @@
 
 function scatterPicture(box) {
   const found = data.picture, values = unpacked(found.values), { low, high } = found.values;
+  const bars = found.intervals && unpacked(found.intervals.ends), n = found.actual.length;
   let stop = 0;
   const paint = picture(box, (width) => {
     const side = Math.min(width, 460);
@@ -11,6 +12,10 @@ function scatterPicture(box) {
     });
     frame.inner.append(shape("line", { class: "line faint", x1: frame.across(low), x2: frame.across(high), y1: frame.up(low), y2: frame.up(high) }));
     const here = part(values, found.values, stop);
+    if (bars && stop === lastStop()) {
+      found.actual.forEach((actual, i) => frame.inner.append(shape("line", {
+        class: "bar-line", x1: frame.across(actual), x2: frame.across(actual), y1: frame.up(bars[i]), y2: frame.up(bars[n + i]) })));
+    }
     found.actual.forEach((actual, i) => {
       const dot = shape("circle", { class: "dot-blue predicted", cx: frame.across(actual), cy: frame.up(here[i]), r: 3 });
       dot.append(shape("title", {}, `actual ${shown(actual)}, predicted ${shown(here[i])}`));
@@ -19,8 +24,9 @@ function scatterPicture(box) {
     return frame.outer;
   });
   const list = tableBehind(box, "predicted against actual", () => scatterTable(part(values, found.values, stop), stop));
-  const text = "Each point is a row; on the diagonal, the prediction is exact.";
-  return { title: "Predicted against actual", text, legend: [], show: (at) => { stop = at; paint(); list(); } };
+  const legend = bars ? [entry(dotMark({ class: "dot-blue" }), "prediction"), entry(lineMark("bar-line"), `${found.intervals.name}, finished`)] : [];
+  const text = "Each point is a row; on the diagonal, the prediction is exact." + (bars ? " A bar that crosses the diagonal contains the actual value." : "");
+  return { title: "Predicted against actual", text, legend, show: (at) => { stop = at; paint(); list(); } };
 }
 
 function scatterTable(here, stop) {

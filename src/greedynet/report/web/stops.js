@@ -9,8 +9,19 @@ function atStop(stop) {
   if (stop === lastStop()) return { ...growth.finished, last: true };
   const step = growth.steps[stop];
   return {
-    nodes: growth.nodes[step], training: growth.training[step], score: growth.score ? growth.score[step] : null, scoreName: growth.scoreName, last: false,
+    nodes: growth.nodes[step], training: growth.training[step], score: scoreOf(growth, step), scoreName: growth.scoreName, last: false,
   };
+}
+
+function isSingle(kind) {
+  return kind === "line" || kind === "network";
+}
+
+// The score of a width: of the path, or of the candidate of this width, if there is one.
+function scoreOf({ score, candidates, nodes }, step) {
+  if (score) return score[step];
+  const found = (candidates || []).find((one) => isSingle(one.kind) && one.nodes === nodes[step]);
+  return found ? found.error : null;
 }
 
 function stopName(stop) {

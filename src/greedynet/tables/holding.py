@@ -1,0 +1,173 @@
+"""Rows of a table that are set aside: at random, by whole groups, or the last ones."""
+
+import base64
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.support.types import Float64
+from greedynet.tables.readers import TableError
+from greedynet.tables.score import rmse
+
+Mask = NDArray[np.bool_]
+
+_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """Which rows are set aside, to be predicted by a model that has not seen them.
+
+    Attributes
+    ----------
+    share : float
+        About how many of the rows.
+    by : str or None
+        Column of groups, such as patients, that are set aside as a whole.
+    last : bool
+        Whether they are the last rows, which in order of time are the newest.
+    """
+
+    share: float
+    by: str | None = None
+    last: bool = False
+
+    @staticmethod
+    def of(share: float | None, by: str | None, last: float | None) -> "HoldOut | None":
+        """Return what was asked for, or None; raise an error for what cannot be."""
+        for name, value in (("hold_out", share), ("hold_out_last", last)):
+            if value is not None and not 0 < value < 1:
+                raise TableError(
+                    f"`{name}` must be a share of the rows between 0 and 1, got {value}: write 0.2 "
+                    "for a fifth."
+                )
+        if last is not None and (share is not None or by is not None):
+            other = "hold_out" if share is not None else "hold_out_by"
+            raise TableError(
+                f"`hold_out_last` must be given without `{other}`, got both: the last rows are "
+                "neither random rows nor whole groups. Omit one of them."
+            )
+        if last is not None:
+            return HoldOut(float(last), last=True)
+        if share is None and by is None:
+            return None
+        return HoldOut(_SHARE if share is None else float(share), None if by is None else str(by))
+
+    @property
+    def words(self) -> str:
+        """How the rows were chosen."""
+        if self.last:
+            return "the last ones"
+        return "chosen at random" if self.by is None else f"whole groups of {self.by}"
+
+    def mask(
+        self, y: NDArray[Any], groups: NDArray[Any] | None, seed: int, *, classes: bool
+    ) -> Mask:
+        """Return which rows are set aside.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+            Targets; classes keep their proportions where rows are chosen at random.
+        groups : ndarray of shape (n_rows,) or None
+            The group of each row.
+        seed : int
+        classes : bool
+            Whether the targets are classes.
+        """
+        if self.last:
+            chosen = np.arange(len(y)) >= len(y) - round(self.share * len(y))
+        elif groups is not None:
+            chosen = self._groups(groups, np.random.default_rng(seed))
+        else:
+            chosen = self._rows(y if classes else np.zeros(len(y)), np.random.default_rng(seed))
+        self._check(chosen, y, classes=classes)
+        return chosen
+
+    def _rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
+        """Return rows that are evenly spaced among all, in random order within each class."""
+        codes = np.unique(strata, return_inverse=True)[1]
+        order = np.lexsort((rng.random(len(codes)), codes))
+        steps = np.floor(self.share * np.arange(len(codes) + 1) + 0.5)
+        chosen = np.zeros(len(codes), dtype=bool)
+        chosen[order[np.diff(steps) > 0]] = True
+        # A class with a single row is learned rather than tested.
+        alone = np.bincount(codes[~chosen], minlength=codes.max() + 1) == 0
+        return np.asarray(chosen & ~alone[codes])
+
+    def _groups(self, groups: NDArray[Any], rng: np.random.Generator) -> Mask:
+        names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        if len(names) < 2:
+            raise TableError(
+                f"`hold_out_by` must be a column with at least two groups, but {self.by!r} is "
+                f"{names[0]!r} in every row: write `hold_out` for random rows."
+            )
+        order = rng.permutation(len(names))
+        before = np.cumsum(sizes[order]) - 0.5 * sizes[order]
+        n_groups = int(np.clip(np.sum(before <= self.share * len(groups)), 1, len(names) - 1))
+        return np.isin(codes, order[:n_groups])
+
+    def _check(self, chosen: Mask, y: NDArray[Any], *, classes: bool) -> None:
+        n_held, n_left = int(chosen.sum()), int((~chosen).sum())
+        if not n_held or n_left < 2:
+            raise TableError(
+                f"Of {len(y):,} rows, {n_held:,} would be held out and {n_left:,} left to fit, "
+                "which needs at least two: choose another share, or give more rows."
+            )
+        new = sorted(set(y[chosen].tolist()) - set(y[~chosen].tolist())) if classes else []
+        if new:
+            raise TableError(
+                f"The rows held out contain the class {new[0]!r}, which no other row has, so it "
+                "cannot be learned: hold out fewer rows, or random ones by `hold_out`."
+            )
+
+
+def held_out_record(hold: HoldOut, chosen: Mask, y: NDArray[Any]) -> dict[str, Any]:
+    """Return plain values by which the rows can be found again in the same table."""
+    packed = base64.b64encode(zlib.compress(np.packbits(chosen).tobytes(), 9)).decode("ascii")
+    return {
+        "rows": int(chosen.sum()),
+        "how": hold.words,
+        "of": len(chosen),
+        "check": _check_sum(y),
+        "mask": packed,
+    }
+
+
+def held_out_mask(record: Mapping[str, Any] | None, y: NDArray[Any]) -> Mask | None:
+    """Return which rows were set aside, or None unless these are the rows of the fit."""
+    if record is None or "mask" not in record:
+        return None
+    if record["of"] != len(y) or record["check"] != _check_sum(y):
+        return None
+    raw = np.frombuffer(zlib.decompress(base64.b64decode(record["mask"])), dtype=np.uint8)
+    return np.unpackbits(raw, count=len(y)).astype(bool)
+
+
+def _check_sum(y: NDArray[Any]) -> int:
+    if y.dtype.kind in "biuf":
+        return zlib.crc32(np.ascontiguousarray(y, dtype=np.float64).tobytes())
+    return zlib.crc32("\n".join(map(str, y.tolist())).encode("utf-8"))
+
+
+def guess_of(y: NDArray[Any], held: NDArray[Any], measure: str) -> float | None:
+    """Return the error of the best constant of the training rows on the rows held out.
+
+    Parameters
+    ----------
+    y, held : ndarray
+        Targets of the training rows, and of those held out.
+    measure : str
+        "accuracy", "rmse" or "mae"; None is returned for any other.
+    """
+    if measure == "accuracy":
+        names, counts = np.unique(y, return_counts=True)
+        return float(np.mean(held == names[counts.argmax()]))
+    numbers: Float64 = held
+    if measure == "mae":
+        return float(np.mean(np.abs(numbers - np.median(y))))
+    return rmse(numbers - y.mean()) if measure == "rmse" else None

@@ -1,0 +1,92 @@
+"""A model of a table in words: the errors to expect first, then what was fitted to what."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from greedynet.model.expectation import LOG_LOSS, RMSE, Expectation
+from greedynet.support.phrases import number, percent, plural, score_name
+from greedynet.tables.columns import Columns
+
+if TYPE_CHECKING:
+    from greedynet.tables.model import TableModel
+
+_MEASURES = {"rmse": "RMSE", "mae": "mean absolute error"}
+_GUESSES = {
+    "accuracy": "always naming the commonest class",
+    "rmse": "always guessing the mean",
+    "mae": "always guessing the median",
+}
+
+
+def expectation_of(model: "TableModel") -> Expectation | None:
+    """Return what is known of the errors, less for files of earlier versions."""
+    found: Expectation | None = getattr(model.estimator, "expectation_", None)
+    training = model.about.get("training")
+    if training is None:
+        return found
+    if found is None:
+        measure = RMSE if model.classes is None else LOG_LOSS
+        on_new = getattr(model.estimator, "expected_error_", None)
+        squared = getattr(model.estimator, "loss", "squared") == "squared"
+        found = Expectation(measure, on_new if squared else None)
+    # On all training rows; the fit may have looked at a sample of them.
+    return replace(
+        found,
+        on_training=training.get(found.measure, found.on_training),
+        training_accuracy=training.get("accuracy"),
+    )
+
+
+def held_out_sentence(held_out: Mapping[str, Any]) -> str:
+    """Return the errors on rows that were set aside, beside those of a constant."""
+    how, measure = held_out.get("how"), held_out["measure"]
+    rows = f"On the {plural(held_out['rows'], 'row')} held out" + (f" ({how})" if how else "")
+    if measure == "accuracy":
+        said = f"{percent(held_out['accuracy'])} of the classes are right"
+        said += f" (log-loss {number(held_out['log_loss'])})"
+    elif measure in _MEASURES:
+        said = f"it is off by {number(held_out[measure])} ({_MEASURES[measure]})"
+    else:
+        said = f"its {score_name(measure)} is {number(held_out[measure])}"
+    constant = held_out.get("constant")
+    if constant is None:
+        return f"{rows}, {said}."
+    text = percent(constant) if measure == "accuracy" else number(constant)
+    return f"{rows}, {said}; {_GUESSES[measure]}: {text}."
+
+
+def first_sentences(model: "TableModel") -> str:
+    """Return the errors to expect, those measured on rows that were set aside first."""
+    expected, held_out = expectation_of(model), model.about.get("held_out")
+    said = [] if held_out is None else [held_out_sentence(held_out)]
+    said += [] if expected is None else [expected.sentence()]
+    return " ".join(said)
+
+
+def summary_of(model: "TableModel") -> str:
+    """Return the errors to expect, the rows, the columns, the target and the network."""
+    about, first = model.about, first_sentences(model)
+    lines = [first] if first else []
+    if about.get("rows") is not None:
+        left = f" ({about['left_out']:,} left out)" if about.get("left_out") else ""
+        rows = f"{plural(about['rows'], 'row')}{left}"
+        lines.append(f"{about['source']}: {rows}, {described(model.columns)}")
+    lines.append(_target(model))
+    lines.append(f"network: {model.network.describe().splitlines()[0]}")
+    return "\n".join(lines)
+
+
+def described(columns: Columns) -> str:
+    """Return the number of columns and of the features made from them."""
+    n_text = sum(column.levels is not None for column in columns.inputs)
+    text = f" ({n_text} of text)" if n_text else ""
+    n_columns, n_features = len(columns.inputs), len(columns.features)
+    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
+
+
+def _target(model: "TableModel") -> str:
+    if model.classes is None:
+        return f"target {model.target}: numbers, a regression"
+    names = ", ".join(map(str, model.classes[:5])) + (", ..." if len(model.classes) > 5 else "")
+    return f"target {model.target}: {len(model.classes)} classes ({names}), a classifier"

@@ -1,0 +1,147 @@
+"""What a fit says of new rows: its figures are those of the held-out rows, its words hold them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
+from greedynet.model.expectation import Expectation
+from greedynet.support.phrases import number, percent
+
+OLD = Path(__file__).parent / "data" / "0.1"
+
+
+def kinked(n=300, noise=0.3):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n, 2))
+    return X, 5 * np.abs(X[:, 0]) + X[:, 1] + noise * rng.normal(size=n)
+
+
+def rms(x):
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
+def test_figures_are_those_of_the_ladder_and_the_rows():
+    X, y = kinked()
+    model = GreedyNetRegressor(max_nodes=8).fit(X, y)
+    said, ladder = model.expectation_, model.ladder_
+    assert said.on_new == model.expected_error_
+    assert said.constant == ladder.errors[list(ladder.kinds).index("mean")]
+    assert said.line == ladder.errors[list(ladder.kinds).index("line")]
+    assert said.on_training == pytest.approx(rms(y - model.predict(X)))
+    assert said.kind is None
+
+
+def test_without_a_ladder_the_mean_is_compared_on_the_validation_rows():
+    X, y = kinked()
+    model = GreedyNetRegressor(max_nodes=8).fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
+    said = model.expectation_
+    assert said.on_new == pytest.approx(rms(y[200:] - model.predict(X[200:])))
+    assert said.constant == pytest.approx(rms(y[200:] - y[:200].mean()))
+    assert said.line is None
+    assert "line" not in said.sentence()
+
+
+def test_weighted_rows_count_as_copies():
+    X, y = kinked(120)
+    weights = np.random.default_rng(1).integers(1, 4, 120)
+    model = GreedyNetRegressor(n_nodes=5).fit(X, y, sample_weight=weights)
+    errors = np.repeat(y - model.predict(X), weights)
+    assert model.expectation_.on_training == pytest.approx(rms(errors))
+
+
+def test_another_loss_is_called_by_its_name():
+    X, y = kinked(120)
+    said = GreedyNetRegressor(loss="quantile", quantile=0.9, n_nodes=4).fit(X, y).expectation_
+    assert said.measure == "quantile_loss"
+    assert said.sentence().startswith("On new rows expect a mean pinball loss of about ")
+    assert "the best constant: " in said.sentence()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_by_hand(n_classes):
+    X, y = kinked()
+    labels = np.digitize(y, [2.0, 4.0][: n_classes - 1])
+    seen, new = slice(200), slice(200, None)
+    model = GreedyNetClassifier(max_nodes=6)
+    model.fit(X[seen], labels[seen], X_val=X[new], y_val=labels[new])
+    said, p = model.expectation_, model.predict_proba(X[new])
+    assert said.accuracy == pytest.approx(model.score(X[new], labels[new]))
+    assert said.on_new == pytest.approx(log_loss(labels[new], p, labels=range(n_classes)))
+    assert said.training_accuracy == pytest.approx(model.score(X[seen], labels[seen]))
+    shares = np.bincount(labels[seen]) / 200
+    assert said.constant_accuracy == pytest.approx(np.mean(labels[new] == shares.argmax()))
+    assert said.constant == pytest.approx(-np.mean(np.log(shares[labels[new]])))
+
+
+def test_words():
+    said = Expectation("rmse", 2.71, 7.84, 3.4, 2.2)
+    assert said.sentence() == (
+        "On new rows expect to be off by about 2.71 (RMSE); always guessing the mean: 7.84; a "
+        "straight line: 3.4. On the rows it was fitted to: 2.2."
+    )
+    said = Expectation("log_loss", 0.2, 1.5, None, 0.05, 0.924, 0.31, 0.982)
+    assert said.sentence() == (
+        "On new rows expect about 92.4 % of the classes to be right (log-loss 0.2); always naming "
+        "the commonest class: 31.0 % (log-loss 1.5). On the rows it was fitted to: 98.2 % "
+        "(log-loss 0.05)."
+    )
+    assert "no network was clearly better" in Expectation("rmse", 1.0, kind="line").sentence()
+    assert Expectation("rmse").sentence() == "The error on new rows is not known."
+
+
+@pytest.mark.all_folds
+def test_a_line_that_was_kept_is_said_to_be_one():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(size=(300, 1))
+    model = GreedyNetRegressor().fit(x, 2 * x[:, 0] + rng.normal(size=300))
+    assert model.expectation_.kind == "line"
+
+
+def test_tables_keep_it_and_say_it_first(tmp_path):
+    X, y = kinked(150)
+    model = fit_table({"a": X[:, 0], "b": X[:, 1], "y": y}, "y", max_nodes=6)
+    model.save(tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
+    assert again.expectation == model.expectation
+    assert again.summary().splitlines() == model.summary().splitlines()
+    assert model.summary().splitlines()[0] == model.expectation.sentence()
+    assert model.expectation.on_training == model.about["training"]["rmse"]
+
+
+@pytest.mark.parametrize("name", ["table", "table_of_classes"])
+def test_files_of_earlier_versions_say_less(name):
+    model = load(OLD / f"{name}.safetensors")
+    said = model.summary().splitlines()[0]
+    assert said.startswith("The ")
+    assert "on new rows is not known. On the rows it was fitted to: " in said
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (8951.2, "8,951"),
+        (1234567.0, "1,234,567"),
+        (999.6, "1,000"),
+        (2.714, "2.71"),
+        (0.0712, "0.0712"),
+        (-250.4, "-250"),
+        (0.0, "0"),
+        (3.2e-7, "3.2e-07"),
+        (1.234e18, "1.23e+18"),
+    ],
+)
+def test_numbers_are_plain(value, wanted):
+    assert number(value) == wanted
+
+
+def test_per_cents():
+    assert [percent(x) for x in (0.5, 0.9899, 0.99, 0.9999, 1.0)] == [
+        "50.0 %",
+        "99.0 %",
+        "99.00 %",
+        "99.99 %",
+        "100.0 %",
+    ]
