@@ -39,7 +39,7 @@ def sampling(n_rows, n_features, n_neurons, held_out=0.0):
 
 def test_few_rows_are_not_sampled():
     assert sampling(10_000, 4, 48) is None
-    assert sampling(1_000_000, 10, 98).size == 8 * 98 * 11
+    assert sampling(1_000_000, 5, 98).size == 16 * 98 * 6
     assert sampling(1_000_000, 100, 198).size == SamplingSettings().most
 
 

@@ -33,8 +33,6 @@ MAX_BLOCK = 600
 _RISE = 10.0
 _TRIES = 4
 _MIN_STEPS = 2
-# Damping of the first step, and at most, if that of a similar network is known.
-_FIRST_DAMPING, _MOST_AT_FIRST = 1e-2, 1.0
 _ROUNDING = 1e-14
 
 
@@ -90,7 +88,7 @@ class VariableProjection:
         self._n = rows.n_independent * n_outputs
         self.ridge = self._problem.first_ridge if ridge is None else ridge
         self.dof = float(affine.shape[1] * n_outputs + W.size + len(W) * n_outputs)
-        self.damping = _FIRST_DAMPING
+        self.damping = 1e-2
         self._at: Point = self._problem.at(W, self.ridge)
         self._move(self._problem.balanced(self._at))
 
@@ -203,8 +201,8 @@ class VariableProjection:
         return [(block, self._system(block)) for block in self._blocks()]
 
     def at(self, W: Float64) -> "VariableProjection":
-        """Return the network of other neurons, with the same ridge and nearly the same damping."""
-        other = VariableProjection(
+        """Return the network of other neurons, with the same ridge."""
+        return VariableProjection(
             self._rows,
             self._problem.affine,
             W,
@@ -214,8 +212,6 @@ class VariableProjection:
             self._context,
             self._max_block,
         )
-        other.damping = min(max(self.damping / 4.0, _FIRST_DAMPING), _MOST_AT_FIRST)
-        return other
 
     def moved(self, W: Float64) -> "VariableProjection":
         """Return the network after a step of the inner weights, without balancing them."""

@@ -49,6 +49,10 @@ class Neuron(Protocol):
         ...
 
 
+# More affine columns are appended together: one by one they would take seconds.
+_MANY_COLUMNS = 64
+
+
 @dataclass(frozen=True, eq=False)
 class Coordinates:
     """The coordinates in which a network is grown.
@@ -160,7 +164,12 @@ class Coordinates:
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
         """Append the affine columns on scaled rows to a new factor, and return it."""
-        factor.extend(self.affine_columns(rows))
+        columns = self.affine_columns(rows)
+        if columns.shape[1] > _MANY_COLUMNS:
+            factor.extend(columns)
+            return factor
+        for column in columns.T:
+            factor.append(column)
         return factor
 
     def factor(self, rows: Rows, dependent: float) -> Factor:
