@@ -95,7 +95,7 @@ def test_description_names_the_largest_neurons(search):
     model = regressor(search, n_nodes=12, linear_term=False, n_points=200)
     network = model.fit(X, y).network_
     text = network.describe()
-    assert text.startswith("12 relu neurons (12 nodes): 3 inputs -> 1 outputs, 60 parameters")
+    assert text.startswith("12 relu neurons (12 nodes): 3 inputs -> 1 output, 60 parameters")
     assert text.count("neuron ") == 10
     assert "and 2 more" in text
 
