@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from greedynet.support.tensorfile import ModelFileError
     from greedynet.tables.fit import fit_table
+    from greedynet.tables.learning import LearningCurve, learning_curve
     from greedynet.tables.load import load
     from greedynet.tables.model import TableModel
 
@@ -42,6 +43,7 @@ __all__ = [
     "FewerNodesWarning",
     "GreedyNetClassifier",
     "GreedyNetRegressor",
+    "LearningCurve",
     "ModelFileError",
     "NotCorrectedWarning",
     "Outside",
@@ -52,6 +54,7 @@ __all__ = [
     "TableModel",
     "collapsed_ridgelet_transform",
     "fit_table",
+    "learning_curve",
     "load",
     "ridgelet_transform",
     "write_report",
@@ -64,6 +67,7 @@ _HOMES = {
     "FewerNodesWarning": "support.errors",
     "GreedyNetClassifier": "estimators",
     "GreedyNetRegressor": "estimators",
+    "LearningCurve": "tables.learning",
     "ModelFileError": "support.tensorfile",
     "NotCorrectedWarning": "support.errors",
     "Outside": "model.seen",
@@ -74,6 +78,7 @@ _HOMES = {
     "TableModel": "tables.model",
     "collapsed_ridgelet_transform": "search.ridgelet",
     "fit_table": "tables.fit",
+    "learning_curve": "tables.learning",
     "load": "tables.load",
     "ridgelet_transform": "search.ridgelet",
     "write_report": "report",

@@ -1,6 +1,7 @@
 """The command line: the program, and the table of its commands.
 
-A command is a module of `greedynet.cli.commands` with a click command of the same name. All of them
+A command is a module of `greedynet.cli.commands` with a click command of the same name (with a
+hyphen for an underscore). All of them
 are imported for `--help`, which is fast because each imports its dependencies only when it runs.
 """
 
@@ -16,6 +17,7 @@ COMMANDS = (
     "export",
     "fit",
     "info",
+    "learning_curve",
     "predict",
     "report",
     "reproduce",

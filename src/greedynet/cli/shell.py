@@ -50,7 +50,7 @@ def _as_options(message: str) -> str:
     message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
     message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
-    message = re.sub(r"^`(ignore|text|output)` ", r"--\1 ", message)
+    message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
     message = re.sub(r"`hold_out(_by|_last)?`", lambda m: _hold_out_option(m[1]), message)
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 

@@ -10,6 +10,7 @@ something is drawn; it comes with the extra `plots`: pip install "greedynet[plot
 from greedynet.plots.approximation import ApproximationDisplay
 from greedynet.plots.collapsed import CollapsedDisplay
 from greedynet.plots.effect import EffectDisplay
+from greedynet.plots.learning import LearningCurveDisplay
 from greedynet.plots.neurons import NeuronsDisplay
 from greedynet.plots.path import PathDisplay
 from greedynet.plots.ridgelet import RidgeletDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "ApproximationDisplay",
     "CollapsedDisplay",
     "EffectDisplay",
+    "LearningCurveDisplay",
     "NeuronsDisplay",
     "PathDisplay",
     "RidgeletDisplay",
