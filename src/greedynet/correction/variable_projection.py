@@ -32,7 +32,7 @@ from greedynet.support.types import Float64
 MAX_BLOCK = 600
 _RISE = 10.0
 _TRIES = 4
-_MIN_STEPS = 2
+_MIN_STEPS = 3
 _ROUNDING = 1e-14
 
 
