@@ -62,7 +62,7 @@ def test_nothing_is_learned_from_labels_by_coin(n, d, seed):
 @pytest.mark.slow
 def test_a_line_where_a_line_is_right():
     widths, losses = [], []
-    for seed in range(3):
+    for seed in range(9):
         X, y, X_new, y_new = drawn(300, 5, straight, seed)
         model = small().fit(X, y)
         line = LogisticRegression().fit(X, y)
@@ -70,9 +70,10 @@ def test_a_line_where_a_line_is_right():
         losses.append(loss / other)
         assert 0.7 < loss / model.expected_error_ < 1.5
         widths.append(model.n_nodes_)
-    assert np.mean(losses) < 1.1
-    assert min(widths) == 2
-    assert max(widths) < 8
+    assert np.mean(losses) < 1.05
+    # In some of the draws, a few neurons happen to be of use on all folds.
+    assert np.median(widths) == 2
+    assert np.mean(widths) < 4
 
 
 def test_a_network_where_it_pays():
