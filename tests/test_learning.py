@@ -12,6 +12,8 @@ from greedynet.cli import main
 from greedynet.tables.holding import HoldOut
 from greedynet.tables.readers import TableError
 
+pytestmark = pytest.mark.slow
+
 
 def table(n=240, noise=1.0, seed=0):
     rng = np.random.default_rng(seed)

@@ -22,6 +22,8 @@ from greedynet import GreedyNetRegressor
 from pages import ROOT
 from problems import noisy
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "docs" / "extending.md"
 PACKAGE = Path(greedynet.__file__).parent
 

@@ -18,6 +18,8 @@ from greedynet.paper import reproduce as module  # noqa: E402
 from greedynet.paper.reproduce import Settings, network_of, part_names, plain, reproduce  # noqa: E402
 from greedynet.paper.store import Store, StoreError  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TINY = Settings(epochs=5, restarts=2, batches=5)
 
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 OUTER = {"tables", "export", "plots", "report", "dask", "paper", "cli", "train"}
 NUMERICAL = {"numba", "llvmlite", "scipy", "sklearn", "pandas", "pyarrow", "joblib"}
 
