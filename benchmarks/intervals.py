@@ -41,8 +41,8 @@ from tabular import read, standard_splits
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings, settings_context
-from greedynet.model.intervals import IntervalSettings
-from greedynet.model.local_size import SizeSettings
+from greedynet.model.uncertainty.intervals import IntervalSettings
+from greedynet.model.uncertainty.local_size import SizeSettings
 
 COVERAGE = 0.9
 OURS, SAME_WIDTH, OTHER = "greedynet", "same width", "lightgbm + mapie"

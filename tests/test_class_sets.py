@@ -6,8 +6,8 @@ import pytest
 from greedynet import GreedyNetClassifier, load
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.losses.logistic import probabilities
-from greedynet.model.class_sets import ClassSets
-from greedynet.model.evidence import Unseen
+from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.support.errors import FewHeldOutRowsWarning
 
 LABELS = np.array(["blue", "green", "red", "white"])

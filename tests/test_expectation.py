@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
-from greedynet.model.expectation import Expectation
+from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.support.phrases import number, percent
 
 OLD = Path(__file__).parent / "data" / "0.1"

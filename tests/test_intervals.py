@@ -9,12 +9,12 @@ from sklearn.exceptions import NotFittedError
 from greedynet import GreedyNetRegressor, load
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.settings import FitSettings
-from greedynet.model.evidence import Evidence, Unseen
-from greedynet.model.intervals import Intervals, IntervalSettings
-from greedynet.model.local_size import Errors, SizeSettings, local_size
-from greedynet.model.scores import MOST, Scores
-from greedynet.model.size_path import SizePath
-from greedynet.model.student import student
+from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.model.uncertainty.intervals import Intervals, IntervalSettings
+from greedynet.model.uncertainty.local_size import Errors, SizeSettings, local_size
+from greedynet.model.uncertainty.scores import MOST, Scores
+from greedynet.model.uncertainty.size_path import SizePath
+from greedynet.model.uncertainty.student import student
 from greedynet.rows.blocks import BlockSizes
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
-from greedynet.model.seen import FAR, MOST_ROWS, Seen
+from greedynet.model.uncertainty.seen import FAR, MOST_ROWS, Seen
 
 
 def correlated(n, seed=0, d=3):

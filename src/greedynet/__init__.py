@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
-    from greedynet.model.expectation import Expectation
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
-    from greedynet.model.seen import Outside
     from greedynet.model.stop_reason import StopReason
+    from greedynet.model.uncertainty.expectation import Expectation
+    from greedynet.model.uncertainty.seen import Outside
     from greedynet.report import write_report
     from greedynet.search.ridgelet import (
         CollapsedTransform,
@@ -62,7 +62,7 @@ __all__ = [
 
 _HOMES = {
     "CollapsedTransform": "search.ridgelet",
-    "Expectation": "model.expectation",
+    "Expectation": "model.uncertainty.expectation",
     "FewHeldOutRowsWarning": "support.errors",
     "FewerNodesWarning": "support.errors",
     "GreedyNetClassifier": "estimators",
@@ -70,7 +70,7 @@ _HOMES = {
     "LearningCurve": "tables.learning",
     "ModelFileError": "support.tensorfile",
     "NotCorrectedWarning": "support.errors",
-    "Outside": "model.seen",
+    "Outside": "model.uncertainty.seen",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
     "ShallowNetwork": "model.network",

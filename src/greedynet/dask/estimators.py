@@ -16,7 +16,7 @@ from greedynet.dask.source import DaskSource
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.parameters import check_coverage
-from greedynet.model.seen import Outside
+from greedynet.model.uncertainty.seen import Outside
 
 
 class _OnDask(BaseGreedyNet):

@@ -35,7 +35,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
-from greedynet.model.seen import Outside, Seen, columns_outside
+from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import Blocks, gives_blocks, in_memory, input_blocks, parquet_inputs
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import canonical_columns

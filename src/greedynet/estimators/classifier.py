@@ -26,8 +26,8 @@ from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import Plan, SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
-from greedynet.model.class_sets import ClassSets
-from greedynet.model.expectation import Expectation
+from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.search.atoms import MEMORY_BUDGET

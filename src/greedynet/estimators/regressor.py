@@ -30,8 +30,8 @@ from greedynet.fitting.judgement import judged
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import Plan, SearchName, TrainingData
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
-from greedynet.model.expectation import Expectation
-from greedynet.model.intervals import Intervals
+from greedynet.model.uncertainty.expectation import Expectation
+from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, repeated_folds, with_copies

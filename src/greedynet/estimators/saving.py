@@ -16,16 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
 from greedynet.losses import Loss, get_loss
-from greedynet.model.class_sets import ClassSets
-from greedynet.model.expectation import Expectation
-from greedynet.model.intervals import Intervals, OutputErrors
 from greedynet.model.ladder import Ladder
-from greedynet.model.local_size import LocalSize
 from greedynet.model.network import ShallowNetwork, saved_name
 from greedynet.model.path import SelectionPath
-from greedynet.model.scores import Scores
-from greedynet.model.seen import Seen
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.expectation import Expectation
+from greedynet.model.uncertainty.intervals import Intervals, OutputErrors
+from greedynet.model.uncertainty.local_size import LocalSize
+from greedynet.model.uncertainty.scores import Scores
+from greedynet.model.uncertainty.seen import Seen
 from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
 
 _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from greedynet.estimators.checkpoint import CheckpointSettings
 from greedynet.fitting.settings import FitSettings
-from greedynet.model.intervals import IntervalSettings
+from greedynet.model.uncertainty.intervals import IntervalSettings
 from greedynet.rows.rows import CANONICAL_ROWS
 from greedynet.support.scope import Scope
 

@@ -22,10 +22,10 @@ from greedynet.fitting.trial import candidates, trial
 from greedynet.losses import is_squared
 from greedynet.losses.base import singles_out_rows
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.clock import FOR_CHOICE

@@ -24,12 +24,12 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
 from greedynet.losses import Loss, Squared
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import AVERAGE, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted

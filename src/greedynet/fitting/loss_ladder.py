@@ -22,11 +22,11 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, stage_widths
 from greedynet.losses import Loss
 from greedynet.losses.mean_size import power, row_sizes
-from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext

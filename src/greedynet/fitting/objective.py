@@ -12,10 +12,10 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import Judge
 from greedynet.linalg.factor import Factor
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.evidence import Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Samples, Sampling, samples_of

@@ -17,10 +17,10 @@ from greedynet.losses import Loss
 from greedynet.losses.base import information
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.evidence import Evidence, Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples
 from greedynet.search import Candidate, recorded

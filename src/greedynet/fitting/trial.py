@@ -15,10 +15,10 @@ from greedynet.fitting.construct import construct
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.evidence import Unseen
 from greedynet.model.ladder import LINE, MEAN, NETWORK, Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext

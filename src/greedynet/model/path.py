@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.evidence import Evidence, Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.support.types import Float64
 
 

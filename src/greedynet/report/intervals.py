@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.seen import outside_sentence
+from greedynet.model.uncertainty.seen import outside_sentence
 from greedynet.report.packing import packed
 from greedynet.report.subject import HELD_OUT, Rows, Subject
 from greedynet.support.errors import FewHeldOutRowsWarning

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.saving import SaveMixin, restore
-from greedynet.model.expectation import Expectation
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.seen import Outside
+from greedynet.model.uncertainty.expectation import Expectation
+from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, encoded

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from greedynet.model.expectation import LOG_LOSS, RMSE, Expectation
+from greedynet.model.uncertainty.expectation import LOG_LOSS, RMSE, Expectation
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.columns import Columns
 

@@ -10,8 +10,8 @@ from greedynet.cli.describe import plural, scores
 from greedynet.cli.options import AS_JSON, MODEL
 
 if TYPE_CHECKING:
-    from greedynet.model.expectation import Expectation
     from greedynet.model.network import ShallowNetwork
+    from greedynet.model.uncertainty.expectation import Expectation
     from greedynet.tables.model import TableModel
 
 _NEURONS, _LEVELS, _INPUTS = 10, 8, 30

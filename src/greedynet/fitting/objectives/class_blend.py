@@ -12,7 +12,7 @@ import numpy as np
 from greedynet.correction.log_loss_descent import Weights
 from greedynet.fitting.objective import Decision
 from greedynet.fitting.objectives.class_held_out import HeldOut
-from greedynet.model.evidence import Unseen
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from greedynet.fitting.objectives.trials import Part
 from greedynet.losses.logistic import losses_and_residual
-from greedynet.model.evidence import Unseen
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.support.types import Float64
 
 

@@ -24,10 +24,10 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.evidence import Unseen
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.classes import class_numbers
 from greedynet.rows.rare_classes import ClassSamples, at_most

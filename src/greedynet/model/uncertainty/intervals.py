@@ -19,11 +19,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greedynet.model.evidence import Evidence, Unseen, row_weights
-from greedynet.model.local_size import Errors, LocalSize, SizeSettings, errors_of, local_size
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.scores import Scores, quantiles
-from greedynet.model.student import student
+from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
+from greedynet.model.uncertainty.local_size import (
+    Errors,
+    LocalSize,
+    SizeSettings,
+    errors_of,
+    local_size,
+)
+from greedynet.model.uncertainty.scores import Scores, quantiles
+from greedynet.model.uncertainty.student import student
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.size_path import SizePath, size_loss
+from greedynet.model.uncertainty.size_path import SizePath, size_loss
 from greedynet.support.types import Float64
 
 # The edges beyond which features are constant, and the quartiles between them.

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, is_squared
 from greedynet.losses.logistic import log_probabilities
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.evidence import Evidence, row_weights
 from greedynet.model.ladder import LINE, MEAN, Ladder
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.uncertainty.evidence import Evidence, row_weights
 from greedynet.support.phrases import number, percent
 from greedynet.support.types import Float64
 

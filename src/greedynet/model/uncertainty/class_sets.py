@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.losses.logistic import probabilities
-from greedynet.model.evidence import Unseen
-from greedynet.model.intervals import n_alike
-from greedynet.model.scores import Scores
+from greedynet.model.uncertainty.evidence import Unseen
+from greedynet.model.uncertainty.intervals import n_alike
+from greedynet.model.uncertainty.scores import Scores
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
 
