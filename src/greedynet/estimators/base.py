@@ -3,11 +3,10 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.checkpoint import (
     COORDINATES,
@@ -26,6 +24,7 @@ from greedynet.estimators.checkpoint import (
     described,
 )
 from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, check_reproducible
+from greedynet.estimators.predicting import Predicting
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.fitting.limits import Limits
@@ -35,20 +34,18 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
-from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
-from greedynet.rows.blocks import Blocks, gives_blocks, in_memory, input_blocks, parquet_inputs
+from greedynet.model.uncertainty.seen import Seen
+from greedynet.rows.blocks import Blocks, in_memory
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import Split, folds_of, hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
-from greedynet.support.checks import check_matrix, named
 from greedynet.support.clock import Clock
 from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
 from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
-from greedynet.support.types import Float64
 
 # Parameters that do not affect the result, or are represented by the seed and the folds;
 # `max_seconds` is refused with a checkpoint.
@@ -57,7 +54,7 @@ _NOT_IN_FINGERPRINT = frozenset(
 )
 
 
-class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
+class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     """Base class of the regressor and the classifier."""
 
     n_nodes: int | None
@@ -135,66 +132,6 @@ class BaseGreedyNet(SaveMixin, CallbackSupportMixin, BaseEstimator):
         for name in ("_on_neuron", "_on_stage"):
             state.pop(name, None)
         return state
-
-    def _outputs(self, X: ArrayLike) -> Float64:
-        """Return the outputs of the network, with the inputs checked by scikit-learn."""
-        check_is_fitted(self)
-        return self._of_blocks(X, self.network_.predict)
-
-    def _of_blocks(self, X: ArrayLike, function: Callable[[Any], Float64]) -> Float64:
-        """Return a function of inputs, which are checked, block by block if given in blocks."""
-        if isinstance(X, str | os.PathLike):
-            parts = [function(block) for block in self._inputs_of_files(Path(X))]
-        elif gives_blocks(X, None):
-            parts = [function(self._checked(block)) for block in input_blocks(X)]
-        else:
-            return function(self._checked(X))
-        if not parts:
-            raise ValueError("`X` must have at least one row, got none.")
-        return np.concatenate(parts)
-
-    def _checked(self, X: ArrayLike) -> Any:
-        with named("X"):
-            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-
-    def outside(self, X: ArrayLike) -> Outside:
-        """Return which rows are outside the training data, where predictions are guesses.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        outside : Outside
-            `columns`, which values are beyond all of the training data; `distance`, how far a row
-            is from the nearest training rows, for combinations of columns; `rows`, both together.
-        """
-        check_is_fitted(self)
-        d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
-        return Outside(found[:, :d] > 0, found[:, d], self._input_names())
-
-    def _input_names(self) -> tuple[str, ...]:
-        names = self.network_.feature_names
-        return tuple(f"x{j}" for j in range(self.network_.n_features)) if names is None else names
-
-    def _outside_columns(self, X: Any) -> Float64:
-        """Return ones for values outside the training data, and the distance as last column."""
-        X, seen = check_matrix(X, "X"), getattr(self, "seen_", None)
-        assert self.network_.input_range is not None
-        beyond = columns_outside(X, self.network_.input_range)
-        distance = np.full(len(X), np.nan) if seen is None else seen.distance(X)
-        return np.column_stack([beyond, distance])
-
-    def _inputs_of_files(self, path: Path) -> Iterator[Any]:
-        names = self.network_.feature_names
-        if names is None:
-            raise ValueError(
-                "`X` must be an array for a model that was not fitted on named columns, got the "
-                f"file {os.fspath(path)}."
-            )
-        return parquet_inputs(path, names)
 
     def _divided(
         self,

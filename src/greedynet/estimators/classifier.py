@@ -10,26 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from greedynet.activations import Activation, get_activation
+from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
-from greedynet.estimators.parameters import (
-    check_coverage,
-    check_groups,
-    check_points,
-    check_search,
-)
+from greedynet.estimators.parameters import check_groups
+from greedynet.estimators.plans import classification_plan
+from greedynet.estimators.uncertainty import WithSets
 from greedynet.fitting.construct import construct
 from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.objectives import LogLoss
-from greedynet.fitting.plan import Plan, SearchName
+from greedynet.fitting.plan import SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import Expectation
-from greedynet.rows.blocks import Blocks
-from greedynet.rows.rows import Rows
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
@@ -39,7 +33,7 @@ from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
 
-class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
+class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     """A small classification network, built neuron by neuron, that chooses its own width.
 
     All classes share one hidden layer; the outputs are logits,
@@ -261,7 +255,7 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
                 settings.merged_up_to,
             )
             seed = self._seed()
-            plan = self._plan(given, seed)
+            plan = classification_plan(self, given, self._limits(), seed)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = self.cv is not None or labels is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds)
@@ -353,69 +347,3 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         logits = self._outputs(X)
         best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
         return np.asarray(self.classes_[best])
-
-    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """Return sets of classes that contain the class of new rows with a given probability.
-
-        A class is in the set if it is as likely as the classes of held-out rows, but for a share
-        `1 - coverage` of them; the most likely class always is. Where a single class has a larger
-        share of right answers than the coverage, the sets cover more.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        coverage : float, default=0.9
-            Share of new rows whose class shall be in their set.
-
-        Returns
-        -------
-        sets : ndarray of bool, of shape (n_samples, n_classes)
-            Whether a class is in the set, in the order of `classes_`.
-
-        Warns
-        -----
-        FewHeldOutRowsWarning
-            If too few rows were held out: a coverage `p` needs at least `p / (1 - p)` of them.
-        """
-        sets, coverage = self._known_sets(), check_coverage(coverage)
-        sets.warn_if_few(coverage)
-        return self._sets(X, coverage)
-
-    def _sets(self, X: Any, coverage: float) -> NDArray[np.bool_]:
-        return self._known_sets().sets(self.predict_proba(X), coverage)
-
-    def _known_sets(self) -> ClassSets:
-        check_is_fitted(self)
-        found: ClassSets | None = getattr(self, "sets_", None)
-        if found is not None:
-            return found
-        why = (
-            "no row was held out in the fit: fit at least two rows of every class, without "
-            "`correct=False` together with `cv`, and without a callback that stops the growth"
-            if hasattr(self, "sets_")
-            else "the model was saved by an earlier version of greedynet: fit it again"
-        )
-        raise ValueError(f"`predict_set` needs predictions of held-out rows, but {why}.")
-
-    def _plan(self, rows: Rows | Blocks, seed: int) -> Plan:
-        limits = self._limits()
-        check_search(
-            self.search, points=self.points is not None, n_points=self.n_points is not None
-        )
-        return Plan(
-            limits=limits,
-            search=self.search,
-            correct=bool(self.correct),
-            points=check_points(self.points, rows.n_features),
-            n_points=self.n_points,
-            min_active=self.min_active,
-            linear_term=bool(self.linear_term),
-            alpha=None if self.alpha == "auto" else float(self.alpha),
-            gcv=self.validation_fraction is None and self.n_nodes is None,
-            activation=get_activation(self.activation),
-            memory_budget=int(self.memory_budget),
-            random_state=seed,
-            single_output=rows.n_outputs == 1,
-            settings=self._settings.fit,
-        )

@@ -1,14 +1,11 @@
 """`GreedyNetRegressor`."""
 
 import os
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
@@ -16,37 +13,28 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.activations import Activation, get_activation
+from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
-from greedynet.estimators.parameters import (
-    check_coverage,
-    check_groups,
-    check_loss,
-    check_points,
-    check_search,
-)
+from greedynet.estimators.parameters import check_groups
+from greedynet.estimators.plans import regression_plan
+from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.judgement import judged
 from greedynet.fitting.objectives import objective_of
-from greedynet.fitting.plan import Plan, SearchName, TrainingData
-from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
+from greedynet.fitting.plan import SearchName, TrainingData
+from greedynet.losses import Loss
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals
-from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, repeated_folds, with_copies
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import RULES, Rule, SearchFactory
-from greedynet.search.ridgelet import THRESHOLD, check_dimension
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
-from greedynet.support.checks import check_matrix
-from greedynet.support.errors import NotCorrectedWarning
 from greedynet.support.threads import deterministic_threads
-from greedynet.support.types import Float64
 
 
-class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
+class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
     """A small regression network, built neuron by neuron, that chooses its own width.
 
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
@@ -316,7 +304,8 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
                 self, X_val, y_val, sample_weight_val, given, settings.merged_up_to
             )
             seed = self._seed()
-            plan = self._plan(given, seed, one_output)
+            limits = self._limits(float(self.tol))
+            plan = regression_plan(self, given, limits, seed, single_output=one_output)
             objective = objective_of(plan.loss)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None
@@ -379,103 +368,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         check_is_fitted(self)
         return self._in_two(self._of_blocks(X, self._with_deviations))
 
-    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Float64, Float64]:
-        """Return intervals that contain new outputs with a given probability.
-
-        Of the errors of held-out rows, divided by their local size `s(x)`, the quantile `q` is
-        taken; the interval is `f(x) - q s(x)` to `f(x) + q s(x)`. If large errors are mostly on one
-        side, both sides have quantiles of their own. The coverage is that of all new rows together.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        coverage : float, default=0.9
-            Share of new outputs that the intervals shall contain.
-
-        Returns
-        -------
-        low, high : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The ends of the intervals, in the shape of `y` in `fit`; for each output on its own.
-
-        Warns
-        -----
-        FewHeldOutRowsWarning
-            If too few rows were held out: a coverage `p` needs at least `p / (1 - p)` of them. The
-            intervals then are as wide as the largest of their errors.
-        """
-        intervals = self._known_intervals("predict_interval")
-        coverage = check_coverage(coverage)
-        intervals.warn_if_few(coverage)
-        return self._in_two(self._of_blocks(X, partial(self._ends, coverage=coverage)))
-
-    def predict_distribution(self, X: ArrayLike) -> Any:
-        """Return a probability distribution of new outputs.
-
-        Student's t distribution around the prediction, with the local size `s(x)` of the errors
-        and as many degrees of freedom as make the errors of held-out rows most likely. Intervals
-        of `predict_interval` do not depend on it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        distribution : scipy.stats distribution
-            With methods such as `logpdf(y)`, `cdf(y)` and `ppf(q)` for `y` in the shape of that in
-            `fit`.
-        """
-        from scipy.stats import t  # this takes a moment to load
-
-        intervals = self._known_intervals("predict_distribution")
-        center, scale = self._in_two(self._of_blocks(X, self._with_scales))
-        degrees = intervals.degrees
-        return t(degrees[0] if center.ndim == 1 else degrees, loc=center, scale=scale)
-
-    def _known_intervals(self, what: str) -> Intervals:
-        check_is_fitted(self)
-        found: Intervals | None = getattr(self, "intervals_", None)
-        if found is not None:
-            return found
-        why = (
-            "no row was held out in the fit: fit at least two rows, and without a callback that "
-            "stops the growth"
-            if hasattr(self, "intervals_")
-            else "the model was saved by an earlier version of greedynet: fit it again"
-        )
-        raise ValueError(f"`{what}` needs the errors of held-out rows, but {why}.")
-
-    def _in_two(self, columns: Float64) -> tuple[Float64, Float64]:
-        """Return two results that are side by side, in the shape of `y`."""
-        first, second = np.split(columns, 2, axis=1)
-        return (first[:, 0], second[:, 0]) if self.network_.single_output else (first, second)
-
-    # Functions of a block of inputs, which the twin of a cluster calls, too.
-
-    def _ends(self, X: Any, coverage: float) -> Float64:
-        """Return the lower and upper ends of intervals, side by side."""
-        X, outputs = self._with_outputs(X)
-        intervals = self._known_intervals("predict_interval")
-        return np.hstack(intervals.around(outputs, X, self.network_, coverage))
-
-    def _with_deviations(self, X: Any) -> Float64:
-        """Return outputs and their standard deviations, side by side."""
-        X, outputs = self._with_outputs(X)
-        intervals = self._known_intervals("predict(X, return_std=True)")
-        return np.hstack([outputs, intervals.deviations(outputs, X, self.network_)])
-
-    def _with_scales(self, X: Any) -> Float64:
-        """Return outputs and the scales of their distributions, side by side."""
-        X, outputs = self._with_outputs(X)
-        intervals = self._known_intervals("predict_distribution")
-        return np.hstack([outputs, intervals.scales(outputs, X, self.network_)])
-
-    def _with_outputs(self, X: Any) -> tuple[Float64, Float64]:
-        X = check_matrix(X, "X")
-        return X, self.network_.predict(X).reshape(len(X), -1)
-
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""
         tags = super().__sklearn_tags__()
@@ -511,65 +403,3 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         if any(value is not None for value in said):
             return 0.0
         return self._settings.held_out if rows.n_weighted > self._settings.merged_up_to else 0.0
-
-    def _plan(self, rows: Rows | Blocks, seed: int, single_output: bool) -> Plan:
-        n_features = rows.n_features
-        if self.reduction is not None:
-            check_dimension(n_features)
-        limits = self._limits(float(self.tol))
-        activation = get_activation(self.activation)
-        check_search(
-            self.search,
-            points=self.points is not None,
-            n_points=self.n_points is not None,
-            reduction=self.reduction is not None,
-            weakness=self.weakness != 1.0,
-            rule=self.rule != "ols",
-        )
-        loss = get_loss(self.loss, self.quantile)
-        check_loss(
-            loss,
-            self.loss,
-            alpha=self.alpha not in ("auto", 0),
-            weakness=self.weakness != 1.0,
-            refine=self.refine is not None,
-        )
-        correct = bool(self.correct) and self.search != "dictionary"
-        if correct and is_squared(loss):
-            # The same norm in another form; the correction of least squares is the best.
-            loss = Squared()
-        return Plan(
-            limits=limits,
-            search=self.search,
-            correct=correct and self._is_correctable(loss, rows.n_outputs),
-            points=check_points(self.points, n_features),
-            n_points=self.n_points,
-            min_active=self.min_active,
-            rule=self.rule,
-            weakness=float(self.weakness),
-            reduction=THRESHOLD if self.reduction == "ridgelet" else self.reduction,
-            linear_term=bool(self.linear_term),
-            alpha=None if self.alpha == "auto" else float(self.alpha),
-            gcv=self.n_nodes is None and (self.validation_fraction is None or self.cv is not None),
-            activation=activation,
-            loss=loss,
-            memory_budget=int(self.memory_budget),
-            random_state=seed,
-            single_output=single_output,
-            settings=self._settings.fit,
-        )
-
-    def _is_correctable(self, loss: Loss, n_outputs: int) -> bool:
-        """Whether neurons can be corrected for the loss; a warning explains why not."""
-        if n_outputs > 1 and not is_squared(loss):
-            return False  # row weights apply to all outputs, but each would need its own
-        if not can_be_corrected(loss):
-            warnings.warn(
-                f"The network is kept as grown: `loss={loss.name!r}` does not define row weights, "
-                "so its neurons cannot be corrected. Add `row_weights(residuals, weights)` to it, "
-                "or write `correct=False`.",
-                NotCorrectedWarning,
-                stacklevel=5,
-            )
-            return False
-        return True
