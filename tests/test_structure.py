@@ -398,7 +398,7 @@ def test_upward_import_is_found(tmp_path: Path, importer: str, text: str, findin
         ("fitting/page", "import greedynetwork.cli\nfrom numpy import cli"),
         ("export/c", "from .fold import X\nfrom . import fold"),
         ("export/__init__", "from .c import X\nfrom . import fold"),
-        ("dask/estimators", "import dask\nfrom dask import array\nfrom ..estimators import X"),
+        ("dask/regressor", "import dask\nfrom dask import array\nfrom ..estimators import X"),
         ("tables/fit", "from .readers.csv import X"),
     ],
 )
