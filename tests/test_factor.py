@@ -87,7 +87,7 @@ def test_ridge_equals_the_normal_equations(problem):
 def test_columns_appended_at_once_are_those_appended_one_by_one(problem, n_first):
     F, Y = problem
     wanted, factor = filled(F, Y), filled(F[:, :n_first], Y)
-    factor.extend(F[:, n_first:])
+    assert factor.extend(F[:, n_first:]).all()
     assert factor.size == 8
     for name in ("Q", "R", "z", "residual"):
         np.testing.assert_allclose(getattr(factor, name), getattr(wanted, name), atol=1e-12)
@@ -96,7 +96,8 @@ def test_columns_appended_at_once_are_those_appended_one_by_one(problem, n_first
 def test_dependent_columns_among_several_are_left_out(problem):
     F, Y = problem
     factor = filled(F[:, :2], Y)
-    factor.extend(np.column_stack([F[:, 2], F[:, :2] @ [1.0, 2.0], F[:, 3]]))
+    kept = factor.extend(np.column_stack([F[:, 2], F[:, :2] @ [1.0, 2.0], F[:, 3]]))
+    np.testing.assert_array_equal(kept, [True, False, True])
     np.testing.assert_allclose(factor.Q, filled(F[:, :4], Y).Q, atol=1e-12)
 
 

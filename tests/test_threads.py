@@ -199,6 +199,47 @@ def test_sums_over_parts_are_added_in_their_order():
     assert threads[1] == [5_000]
 
 
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_two_tasks_run_beside_each_other(n_threads):
+    here = threading.get_ident()
+    pool = Pool(n_threads)
+    first, second = pool.beside(threading.get_ident, threading.get_ident)
+    assert first == here
+    assert (second == here) == (n_threads == 1)
+    pool.close()
+
+
+def test_a_task_that_fails_ends_the_one_beside_it():
+    started = threading.Event()
+
+    def fails():
+        started.wait(60)
+        raise ZeroDivisionError
+
+    def long_work(context):
+        started.set()
+        until = time.monotonic() + 60  # so that a failing test ends
+        while time.monotonic() < until:
+            context.check()
+            time.sleep(1e-3)
+        ended.append("late")
+
+    ended = []
+    with pytest.raises(ZeroDivisionError), deterministic_threads(2) as pool:
+        pool.beside(fails, lambda: long_work(context_of(pool)))
+    assert not ended
+
+
+def test_a_network_and_its_trial_at_once_change_no_bit():
+    """With a requested number of nodes, a fold tells the expected error meanwhile."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (2_500, 3))
+    y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2]) + 0.1 * rng.standard_normal(2_500)
+    one, two = (GreedyNetRegressor(n_nodes=20, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.expected_error_ == two.expected_error_
+
+
 @pytest.mark.parametrize(
     ("n_rows", "max_nodes", "noise"),
     [(4_500, 24, 0.1), pytest.param(40_000, 60, 0.5, marks=pytest.mark.slow)],

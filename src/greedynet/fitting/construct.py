@@ -93,7 +93,7 @@ def _constructed(
     for grown in (growth, *others):
         grown.release_search()
     finished = objective.correct(problem, [growth, *others], path)
-    return problem.told(problem.finished_path(growth, finished))
+    return problem.told(problem.finished_path(path, growth, finished))
 
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:

@@ -7,6 +7,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -110,24 +111,39 @@ def judged(
     scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
     if folds:
         of_network = of_network.until(FOR_CHOICE)
-    path = construct(data, plan, objective, scores=scores, context=of_network, on_step=on_step)
-    if path.expected_error is not None or not folds:
-        return _on_held_out(path, data, plan), None
-    return _tried(path, data, folds, plan, objective, context.branch("trial"))
+    constructed = partial(
+        construct, data, plan, objective, scores=scores, context=of_network, on_step=on_step
+    )
+    if not folds:
+        return _on_held_out(constructed(), data, plan), None
+    of_trial = context.branch("trial")
+    tried = partial(_tried, folds, plan, objective)
+    if context.clock.is_limited or len(data.rows) < plan.settings.min_rows_parallel:
+        path, found = constructed(), tried(of_trial)
+    else:
+        # Neither needs the other: two constructions at once gain more than threads within one.
+        path, found = context.pool.beside(constructed, partial(tried, of_trial.single_threaded()))
+    return _with_trial(path, found, data, plan, of_trial)
 
 
 def _tried(
-    path: SelectionPath,
-    data: TrainingData,
-    folds: Sequence[Split],
-    plan: Plan,
-    objective: Objective,
-    context: FitContext,
-) -> tuple[SelectionPath, Ladder]:
-    """Return the path with the expected error; another loss also chooses something simpler."""
+    folds: Sequence[Split], plan: Plan, objective: Objective, context: FitContext
+) -> tuple[Ladder, Unseen]:
+    """Return the trial of a construction; another loss also chooses something simpler."""
     chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
     tried = folds[: plan.settings.ladder.max_tried]
-    ladder, unseen = trial(tried, plan, objective, context, chooses=chooses)
+    return trial(tried, plan, objective, context, chooses=chooses)
+
+
+def _with_trial(
+    path: SelectionPath,
+    found: tuple[Ladder, Unseen],
+    data: TrainingData,
+    plan: Plan,
+    context: FitContext,
+) -> tuple[SelectionPath, Ladder]:
+    """Return the path with the expected error, of the simpler candidate if that was chosen."""
+    ladder, unseen = found
     path = replace(path.with_unseen(unseen), expected_error=ladder.expected_error)
     if ladder.chosen < len(ladder) - 1:
         assert isinstance(data.rows, Rows)

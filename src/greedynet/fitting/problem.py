@@ -256,9 +256,9 @@ class Problem:
         points = growth.points.reshape(-1, rows.n_features + 1)
         columns = self.coordinates.neuron_columns(rows, points, self.plan.activation)
         factor = self.coordinates.factor(rows, dependent=0.0)
-        norms = [found.norm for found in growth.candidates]
-        kept = [factor.append(c / norm) for c, norm in zip(columns.T, norms, strict=True)]
-        return factor if all(kept) and factor.size == growth.factor.size else growth.factor
+        norms = np.array([found.norm for found in growth.candidates])
+        kept = factor.extend(columns / norms)
+        return factor if kept.all() and factor.size == growth.factor.size else growth.factor
 
     def path(self, growth: Growth, most: int | None = None) -> SelectionPath:
         """Return the growth as a path, with at most `most` neurons if given."""
@@ -275,9 +275,10 @@ class Problem:
         reason = self._reason(path.stop_reason)
         return replace(path, stop_reason=reason, evidence=Evidence(self.sample))
 
-    def finished_path(self, growth: Growth, finished: Finished | None) -> SelectionPath:
-        """Return the growth up to the limit, with the finished network if there is one."""
-        path = self.path(growth, self.limits.max_neurons)
+    def finished_path(
+        self, path: SelectionPath, growth: Growth, finished: Finished | None
+    ) -> SelectionPath:
+        """Return the path of a growth with the finished network, if there is one."""
         if finished is None:
             return path
         path = path.with_unseen(finished.unseen)

@@ -9,6 +9,7 @@ knows nothing of neurons or of the greedy algorithm.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.linalg.triangular import misfit
 from greedynet.support.types import Float64
@@ -98,8 +99,8 @@ class Factor:
         self.size = k + 1
         return True
 
-    def extend(self, columns: Float64) -> None:
-        """Append columns, except those that depend on the ones before.
+    def extend(self, columns: Float64) -> NDArray[np.bool_]:
+        """Append columns, except those that depend on the ones before; return which were appended.
 
         The same as one by one, up to rounding, but by products of matrices.
         """
@@ -113,9 +114,7 @@ class Factor:
         if len(rho) < columns.shape[1] or not np.all(
             np.abs(rho) > self.dependent * np.linalg.norm(columns, axis=0)
         ):
-            for column in columns.T:
-                self.append(column)
-            return
+            return np.array([self.append(column) for column in columns.T], dtype=bool)
         signs = np.sign(rho)
         added = slice(self.size, self.size + len(rho))
         self._Q[:, added] = signs * new
@@ -123,6 +122,7 @@ class Factor:
         self._R[added, added] = signs[:, None] * upper
         self._project(added)
         self.size = added.stop
+        return np.ones(len(rho), dtype=bool)
 
     @property
     def target_size(self) -> float:

@@ -35,9 +35,14 @@ class Clock:
         """Return a clock that starts now."""
         return Clock() if max_seconds is None else Clock(time.monotonic() + max_seconds)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self.end != _NEVER
+
     def until(self, share: float) -> "Clock":
         """Return the clock of a part that may take this share of the time that is left."""
-        if self.end == _NEVER:
+        if not self.is_limited:
             return self
         now = time.monotonic()
         return replace(self, end=now + share * (self.end - now))
@@ -63,7 +68,7 @@ class Clock:
 
     def is_over(self, needed: float = 0.0) -> bool:
         """Whether less than `needed` seconds are left; whoever asks will then leave work out."""
-        over = self.end != _NEVER and time.monotonic() + needed > self.end
+        over = self.is_limited and time.monotonic() + needed > self.end
         if over:
             self.ran_out.set()
         return over

@@ -200,7 +200,7 @@ class Finisher:
         """Replace neurons that became dead or duplicates in a correction by new ones."""
         factor = self.problem.coordinates.factor(self.rows, DEPENDENT)
         kept = state.alive
-        kept[kept] = [factor.append(column) for column in state.columns[:, kept].T]
+        kept[kept] = factor.extend(state.columns[:, kept])
         missing = n_neurons - int(np.count_nonzero(kept))
         if missing <= 0:
             return state
