@@ -12,9 +12,10 @@ from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.columns import survey
+from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
-from greedynet.tables.model import Missing, TableModel
+from greedynet.tables.model import TableModel
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.score import measure_of, scores_of

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import cell_texts, encoded
+from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import Findings
-from greedynet.tables.model import Missing
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.score import read_target
 
