@@ -27,11 +27,11 @@ from greedynet import (
 )
 from greedynet.activations import ReLU
 from greedynet.cli import main
-from greedynet.linalg.factor import Factor
 from greedynet.losses import Absolute
 from greedynet.paper import load_example
 from greedynet.search.atoms import Dictionary
 from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere
+from interruptions import StopAfter, fail_while_growing
 from problems import SEARCHES, noisy, some_points
 
 X, y = noisy(n_rows=40)
@@ -414,25 +414,10 @@ def test_reduction_where_there_is_no_transform(fitted_dictionary, inputs, messag
 # A fit that is interrupted
 
 
-class Interrupt:
-    """A callback that loses patience after some neurons."""
-
-    def __init__(self, after):
-        self.after = after
-
-    def setup(self, estimator, context): ...
-    def teardown(self, estimator, context): ...
-    def on_fit_task_begin(self, estimator, context): ...
-
-    def on_fit_task_end(self, estimator, context):
-        if context.task_name == "neuron" and context.task_id == self.after:
-            raise KeyboardInterrupt("enough")
-
-
 def test_interrupt_by_a_callback(fitted):
     before = dict(vars(fitted))
     with pytest.raises(KeyboardInterrupt, match="enough"):
-        fitted.set_callbacks(Interrupt(2)).fit(X[:30, :1], y[:30])
+        fitted.set_callbacks(StopAfter(3, KeyboardInterrupt)).fit(X[:30, :1], y[:30])
     del fitted._skl_callbacks
     assert vars(fitted) == before
 
@@ -448,15 +433,7 @@ def test_interrupt_by_a_callback(fitted):
 )
 def test_interrupt_in_the_middle_of_growing(monkeypatch, error, search, parameters):
     fitted = small(search).fit(FRAME, y)
-    append, calls = Factor.append, []
-
-    def limited(factor, column):
-        calls.append(column)
-        if len(calls) % 6 == 0:
-            raise error("power cut")
-        return append(factor, column)
-
-    monkeypatch.setattr(Factor, "append", limited)
+    fail_while_growing(monkeypatch, error)
     refuse(fitted, error, "power cut", {"X": LINE[:, :1]}, **parameters)
 
 

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
 from greedynet.fitting.objectives import trials
-from greedynet.linalg.factor import Factor
+from interruptions import StopAfter, fail_while_growing
 
 SETTINGS = [
     {},
@@ -732,23 +732,6 @@ def test_progress_bar(data, capsys):
     assert "GreedyNetClassifier" in capsys.readouterr().out
 
 
-class StopAfter:
-    """A callback that asks to stop, or loses patience, after some neurons."""
-
-    def __init__(self, n, error=None):
-        self.left, self.error = n, error
-
-    def setup(self, estimator, context): ...
-    def teardown(self, estimator, context): ...
-    def on_fit_task_begin(self, estimator, context): ...
-
-    def on_fit_task_end(self, estimator, context):
-        self.left -= context.task_name == "neuron"
-        if self.left == 0 and self.error is not None:
-            raise self.error("enough")
-        return self.left == 0
-
-
 @pytest.mark.parametrize("correct", [True, False])
 def test_callbacks_can_stop(data, correct):
     model = GreedyNetClassifier(10, correct=correct).set_callbacks(StopAfter(4))
@@ -920,15 +903,7 @@ def test_wrong_parameters(fitted, parameters, error, message):
     "parameters", [{"n_nodes": 6}, {"correct": False}, {"n_nodes": 6, "n_jobs": 2}]
 )
 def test_interrupt_while_growing(monkeypatch, fitted, error, parameters):
-    append, calls = Factor.append, []
-
-    def limited(factor, column):
-        calls.append(column)
-        if len(calls) % 6 == 0:
-            raise error("power cut")
-        return append(factor, column)
-
-    monkeypatch.setattr(Factor, "append", limited)
+    fail_while_growing(monkeypatch, error)
     refuse(fitted, error, "power cut", {"y": np.arange(40) % 3}, **parameters)
 
 

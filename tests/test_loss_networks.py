@@ -39,6 +39,7 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.support.context import FitContext
 from greedynet.support.errors import NotCorrectedWarning
+from interruptions import StopAfter
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
 
 LOSSES = {
@@ -353,21 +354,6 @@ def test_a_network_cut_short_is_the_shorter_fit(small, data, name):
         np.testing.assert_allclose(cut.predict(X), short.predict(X), atol=1e-11)
         again = long.path_.network.truncate(10).truncate(n_nodes)
         np.testing.assert_array_equal(again.predict(X), cut.predict(X))
-
-
-class StopAfter:
-    """A callback that asks to stop after some neurons."""
-
-    def __init__(self, n):
-        self.left = n
-
-    def setup(self, estimator, context): ...
-    def teardown(self, estimator, context): ...
-    def on_fit_task_begin(self, estimator, context): ...
-
-    def on_fit_task_end(self, estimator, context):
-        self.left -= context.task_name == "neuron"
-        return self.left == 0
 
 
 @every_loss_by_turns

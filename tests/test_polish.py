@@ -345,10 +345,13 @@ def test_where_polishing_ends_the_score_is_flat(name, weighted):
         assert np.linalg.norm(after) < share * np.linalg.norm(before)
 
 
-@pytest.mark.parametrize(("d", "moves"), [(200, True), (1_100, False)])
-def test_expensive_steps_are_not_taken(d, moves):
-    """The matrix of a step takes 4e7 and 1.2e9 multiplications here."""
-    X = np.random.default_rng(0).normal(size=(1_000, d))
+@pytest.mark.parametrize(
+    ("n", "d", "moves"),
+    [(1_000, 200, True), (1_100, 1_000, False), (100, 1_000, True), (100, 1_001, False)],
+)
+def test_expensive_steps_are_not_taken(n, d, moves):
+    """With many rows the matrix is expensive, with few of them the solution."""
+    X = np.random.default_rng(0).normal(size=(n, d))
     rows = Rows(X, np.maximum(X @ some_neurons(1, d, seed=1)[:, :-1].T, 0))
     target, W = target_of(rows, affine=False, min_active=5), some_neurons(1, d)
     found, scores = polish(W, target, 1)

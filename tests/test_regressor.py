@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
+from interruptions import StopAfter
 from problems import SEARCHES, noisy, planted, regressor, relative_error
 
 SETTINGS = {
@@ -400,21 +401,6 @@ def test_scoring_monitor_sees_every_neuron(small, data):
 def test_progress_bar(small, data, capsys):
     small(n_nodes=6).set_callbacks(ProgressBar()).fit(*data)
     assert "GreedyNetRegressor" in capsys.readouterr().out
-
-
-class StopAfter:
-    """A callback that asks to stop after some neurons."""
-
-    def __init__(self, n):
-        self.left = n
-
-    def setup(self, estimator, context): ...
-    def teardown(self, estimator, context): ...
-    def on_fit_task_begin(self, estimator, context): ...
-
-    def on_fit_task_end(self, estimator, context):
-        self.left -= context.task_name == "neuron"
-        return self.left == 0
 
 
 def test_callbacks_can_stop(small, data):

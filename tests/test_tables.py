@@ -21,9 +21,9 @@ from greedynet import (
 )
 from greedynet.export.resolve import as_network
 from greedynet.support.files import is_index_column
+from greedynet.tables.any_model import as_table_model
 from greedynet.tables.columns import Columns, Input, parse_numbers, survey
 from greedynet.tables.findings import Findings
-from greedynet.tables.model import as_table_model
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.readers.base import ROWS
 from greedynet.tables.score import evaluate

@@ -185,6 +185,15 @@ def test_parts_cover_the_rows(n):
     assert len(parts) == min(max(1, n // 1_024), 4)
 
 
+@pytest.mark.parametrize("step", [1, 512, 1_024, 3_072])
+@pytest.mark.parametrize("n", [1, 1_500, 5_000, 20_000])
+def test_parts_begin_at_multiples_of_the_step(n, step):
+    parts = parts_of(n, step)
+    assert np.concatenate([np.arange(n)[part] for part in parts]).tolist() == list(range(n))
+    assert all(part.start % step == 0 for part in parts)
+    assert all(part.stop - part.start >= 1_024 for part in parts[:-1])
+
+
 def test_sums_over_parts_are_added_in_their_order():
     """The first part ends last; additions in another order would have other bits."""
     values = np.random.default_rng(0).standard_normal(5_000)

@@ -9,12 +9,11 @@ for any number of outputs. With many rows it is the matrix of evenly spaced ones
 for the direction of a step; gradient and objective are always those of all rows.
 """
 
-from itertools import pairwise
-
 import numpy as np
 
 from greedynet.correction.reduced_problem import Point, ReducedProblem
 from greedynet.linalg.unlocked import add_square, solve_right
+from greedynet.support.threads import parts_of
 from greedynet.support.types import Float64
 
 # Rows on a kink count as inactive, irrespective of rounding.
@@ -24,8 +23,6 @@ _CHUNK_ROWS = 1_024
 # Rows of the matrix `S`: so many, and so many for each inner weight in it.
 _SYSTEM_ROWS = 1_024
 _ROWS_PER_WEIGHT = 4
-# Each part of the rows has a matrix of its own in memory.
-_MAX_PARTS = 4
 
 
 def spacing(n_rows: int, n_weights: int) -> int:
@@ -64,7 +61,7 @@ def system(
             T += every * (at.F[rows].T @ B)
         return K, T
 
-    K, T = problem.pool.sums(squares, _parts(len(at.Z), every))
+    K, T = problem.pool.sums(squares, parts_of(len(at.Z), every * _CHUNK_ROWS))
     cholesky = at.cholesky
     if every > 1:
         shown = at.F[::every]
@@ -85,11 +82,3 @@ def descent(problem: ReducedProblem, at: Point, ridge: float, block: slice) -> F
 
     (pull,) = problem.pool.sums(pulls, problem.parts)
     return np.asarray(pull - ridge * at.W[block])
-
-
-def _parts(n_rows: int, every: int) -> list[slice]:
-    """Return a few parts of the rows that begin at multiples of `every`, for one matrix each."""
-    n_chunks = -(-n_rows // (every * _CHUNK_ROWS))
-    n_parts = min(_MAX_PARTS, n_chunks)
-    ends = [min(n_rows, i * n_chunks // n_parts * every * _CHUNK_ROWS) for i in range(n_parts + 1)]
-    return [slice(*pair) for pair in pairwise(ends)]

@@ -267,7 +267,11 @@ class PenalisedLogLoss:
 
 
 def _chunks(n_rows: int) -> list[list[slice]]:
-    """Return the blocks of rows of every chunk, all of nearly the same size."""
+    """Return the blocks of rows of every chunk, all of nearly the same size.
+
+    Unlike `parts_of`, chunks are of whole blocks, and more with many rows. The last bits of a fit
+    depend on the division, and on adding the chunks to the penalty one after the other.
+    """
     n_blocks = -(-n_rows // _BLOCK)
     n_chunks = min(n_blocks, _CHUNKS if n_rows < _MANY else _CHUNKS_OF_MANY)
     n_blocks = -(-n_blocks // max(1, n_chunks)) * n_chunks

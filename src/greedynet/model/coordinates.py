@@ -49,7 +49,9 @@ class Neuron(Protocol):
         ...
 
 
-# More affine columns are appended together: one by one they would take seconds.
+# More affine columns are appended together: one by one they would take seconds. Fewer are appended
+# one by one, though together would do, because the last bits differ: fits go on from checkpoints of
+# format 0.1 with the bits they began with (`tests/test_files_of_0_1.py`).
 _MANY_COLUMNS = 64
 
 

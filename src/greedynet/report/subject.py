@@ -15,7 +15,8 @@ from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.model import Missing, TableModel, Unknown
+from greedynet.tables.encoding import Missing, Unknown
+from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.score import labelled_blocks, scores_of
 

@@ -29,10 +29,11 @@ from greedynet.report.summary import paragraphs, score_table, suggestions, title
 from greedynet.report.tables import errors_section, neurons_section
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
+from greedynet.tables.any_model import as_labelled_model
+from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.holding import held_out_mask
-from greedynet.tables.model import Missing, TableModel, Unknown
+from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, open_table
-from greedynet.tables.score import as_labelled_model
 
 
 def write_report(

@@ -21,8 +21,6 @@ from greedynet.support.types import Float64
 _T = TypeVar("_T")
 
 N_POLISHED = 2
-# With more inputs, the d x d systems of a step cost more than they gain.
-MAX_POLISHED_FEATURES = 1_000
 
 # Directions are scanned in groups of this many rows x directions, the unit of work of a thread.
 _GROUP_ELEMENTS = 2**16
@@ -116,7 +114,7 @@ class ContinuousSearch:
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
-        W, judged = polish(W[top], target, N_STEPS if self._polished else 0)
+        W, judged = polish(W[top], target, 0 if self._scan_is_exact else N_STEPS)
         best = int(np.argmax(to_few_digits(judged)))
         if not judged[best] > 0:
             return None
@@ -167,11 +165,9 @@ class ContinuousSearch:
         return candidate
 
     @property
-    def _polished(self) -> bool:
-        """Whether to polish: in one dimension, the scan of a ReLU covers all neurons."""
-        d = self._X.shape[1]
-        exact = d == 1 and isinstance(self._groups[0], ReluGroup)
-        return d <= MAX_POLISHED_FEATURES and not exact
+    def _scan_is_exact(self) -> bool:
+        """Whether nothing is left to refine: in one dimension, the scan of a ReLU covers all."""
+        return self._X.shape[1] == 1 and isinstance(self._groups[0], ReluGroup)
 
     @property
     def directions(self) -> Float64:

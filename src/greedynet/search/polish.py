@@ -17,9 +17,12 @@ from greedynet.support.threads import Pool, parts_of
 from greedynet.support.types import Float64
 
 N_STEPS = 3
-# Neurons are not refined if the matrix of one step takes more multiplications: with thousands of
-# rows and hundreds of inputs, it would take longer than everything else.
-_MOST_WORK = 1e9
+# Neurons are not refined if the matrix of one step, or its solution, takes more multiplications: as
+# many as with 1,000 inputs and no more rows. With a larger limit, the refinement takes longer than
+# everything else with thousands of rows and hundreds of inputs; with a smaller one, such neurons
+# keep the directions they were scanned along. Products with the columns of the factor are not
+# counted: with far more columns than inputs, a step takes longer than this says.
+_MOST_WORK = 1_001**3
 _DAMPING = 1e-3
 _LENGTHS = np.array([1.0, 0.5, 0.25])
 _WORTH = 1 + 1e-6
@@ -155,7 +158,7 @@ def polish(
     """
     W = W.copy()
     scores, weights = target.judge(W)
-    if len(target.X1) * float(target.X1.shape[1]) ** 2 > _MOST_WORK:
+    if _work_of_a_step(*target.X1.shape) > _MOST_WORK:
         return W, scores
     moving = np.flatnonzero(scores > 0)
     for _ in range(n_steps):
@@ -175,6 +178,11 @@ def polish(
         W[moving], scores[moving] = tried[at, best], found[at, best]
         weights[moving] = gains.reshape(*found.shape, -1)[at, best]
     return W, scores
+
+
+def _work_of_a_step(n_rows: int, n_weights: int) -> int:
+    """Return about how many multiplications a step of one neuron takes, `J'J` and the solution."""
+    return max(n_rows, n_weights) * n_weights**2
 
 
 def _gauss_newton_steps(

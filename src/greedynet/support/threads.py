@@ -42,14 +42,23 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 _WAKE_UP = 0.5
-# Rows of a part at least, and number of parts at most: small ones are not worth a thread.
+# Rows of a part at least, and number of parts at most: small ones are not worth a thread, and each
+# has sums of its own in memory.
 _PART_ROWS, _MOST_PARTS = 1_024, 4
 
 
-def parts_of(n_rows: int) -> list[slice]:
-    """Return parts of the rows, of about equal size, over which sums may be taken in parallel."""
-    n_parts = min(max(1, n_rows // _PART_ROWS), _MOST_PARTS)
-    ends = [i * n_rows // n_parts for i in range(n_parts + 1)]
+def parts_of(n_rows: int, step: int = 1) -> list[slice]:
+    """Return parts of the rows, of about equal size, over which sums may be taken in parallel.
+
+    Parameters
+    ----------
+    n_rows : int
+    step : int, default=1
+        Every part begins at a multiple of it.
+    """
+    n_steps = -(-n_rows // step)
+    n_parts = min(max(1, n_steps // max(1, _PART_ROWS // step)), _MOST_PARTS)
+    ends = [min(n_rows, i * n_steps // n_parts * step) for i in range(n_parts + 1)]
     return [slice(*pair) for pair in pairwise(ends)]
 
 

@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,10 @@ from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input, encoded
-from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.readers import Block, Table, TableError, open_table
+from greedynet.tables.columns import Columns
+from greedynet.tables.encoding import Missing, Unknown, encode, encode_blocks, is_table
+from greedynet.tables.readers import Block, Table, open_table
 from greedynet.tables.summary import expectation_of, summary_of
-
-Missing = Literal["drop", "mean"] | None
-Unknown = Literal["error", "zero"]
 
 KIND = "TableModel"
 
@@ -280,24 +277,7 @@ class TableModel:
         The parameters are those of `predict_blocks`, but without `missing`, empty cells raise an
         error.
         """
-        check_present(table, (*self.columns.names, *also), "column")
-        fill = missing == "mean"
-        means = self.columns.means
-        if fill and len(means) != len(self.columns.features):
-            raise TableError(
-                "The model does not know the means of its training data, because it was not fitted "
-                "on a table: fill in the empty cells."
-            )
-        findings = Findings(
-            table.label,
-            empty_is_fine=missing is not None,
-            unknown_is_fine=unknown == "zero",
-        )
-        for X, block in encoded(self.columns, table, findings, also):
-            empty = np.isnan(X)
-            if fill:
-                X, empty = np.where(empty, means, X), np.zeros_like(empty)
-            yield X, np.asarray(~empty.any(axis=1)), block
+        return encode_blocks(self.columns, table, missing=missing, unknown=unknown, also=also)
 
     def inputs(self, X: Any) -> Any:
         """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix stays unchanged.
@@ -307,13 +287,9 @@ class TableModel:
         X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
             As for `predict`.
         """
-        known = isinstance(X, str | os.PathLike | Mapping)
-        if known or hasattr(X, "columns") or hasattr(X, "blocks"):
-            missing: Missing = "mean" if self.missing == "mean" else None
-            blocks = self.encode_blocks(open_table(X), missing=missing)
-            rows = [part for part, _, _ in blocks]
-            return np.concatenate(rows) if rows else np.zeros((0, len(self.columns.features)))
-        return X
+        if not is_table(X):
+            return X
+        return encode(self.columns, open_table(X), fill=self.missing == "mean")
 
     def _predicted(self, X: Any) -> NDArray[Any]:
         with _names_are_known():
@@ -327,33 +303,6 @@ class TableModel:
 def _state(model: SaveMixin | ShallowNetwork) -> dict[str, Any]:
     kind = "network" if isinstance(model, ShallowNetwork) else type(model).__name__
     return {"kind": kind, **model.state()}
-
-
-def as_table_model(model: Any, table: Table, target: str | None = None) -> TableModel:
-    """Return any model as one that takes the table; without stored columns, all are numeric.
-
-    Parameters
-    ----------
-    model : TableModel, estimator or ShallowNetwork
-        A fitted or loaded model.
-    table : Table
-        The table it shall take; its column names are used if the model has none.
-    target : str or None, default=None
-        The column of the table that is not an input.
-    """
-    if isinstance(model, TableModel):
-        return model
-    network = model.network_ if isinstance(model, SaveMixin) else model
-    names = network.feature_names
-    if names is None:
-        names = tuple(name for name in table.names if name != target)
-        if len(names) != network.n_features:
-            raise TableError(
-                f"The model takes {network.n_features} columns and has no names for them, "
-                f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
-                "order of training."
-            )
-    return TableModel(Columns(tuple(Input(name) for name in names)), model)
 
 
 class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use

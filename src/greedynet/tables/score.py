@@ -10,8 +10,9 @@ from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 from greedynet.tables.columns import checked_numbers, looked_up, parse_numbers
+from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.model import Missing, TableModel, Unknown, as_table_model
+from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Column, Table, TableError
 
 
@@ -59,18 +60,6 @@ def evaluate(
     p = np.concatenate(chances) if chances else None
     scores = scores_of(model.estimator, y, np.concatenate(found), p)
     return {"rows": len(y), "left_out": left_out, **scores}
-
-
-def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:
-    """Return any model as one that takes a table of inputs and targets; see `as_table_model`."""
-    try:
-        return as_table_model(model, table, target)
-    except TableError as error:
-        if target is not None:
-            raise
-        raise TableError(
-            f"{error} If one of its columns is to be predicted, give `target`."
-        ) from error
 
 
 def labelled_blocks(

@@ -38,9 +38,9 @@ def evaluate(
     **options: Any,
 ) -> None:
     """Compare the predictions of a saved MODEL with the true values in DATA."""
+    from greedynet.tables.any_model import as_labelled_model
     from greedynet.tables.load import load
     from greedynet.tables.readers import open_table
-    from greedynet.tables.score import as_labelled_model
     from greedynet.tables.score import evaluate as errors_of
 
     table = open_table(data, separator, decimal)

@@ -67,9 +67,9 @@ def predict(
     Columns are matched by name. The output has one line for each row, in order: the prediction and,
     for classes, all probabilities. DATA may be larger than memory.
     """
+    from greedynet.tables.any_model import as_table_model
     from greedynet.tables.findings import check_present
     from greedynet.tables.load import load
-    from greedynet.tables.model import as_table_model
     from greedynet.tables.readers import open_table
 
     check_files({"MODEL": model, "DATA": data}, {"--out": out})

@@ -1,0 +1,47 @@
+"""Any model as one that takes tables: networks and estimators, which know no columns."""
+
+from typing import Any
+
+from greedynet.estimators.saving import SaveMixin
+from greedynet.tables.columns import Columns, Input
+from greedynet.tables.model import TableModel
+from greedynet.tables.readers import Table, TableError
+
+
+def as_table_model(model: Any, table: Table, target: str | None = None) -> TableModel:
+    """Return any model as one that takes the table; without stored columns, all are numeric.
+
+    Parameters
+    ----------
+    model : TableModel, estimator or ShallowNetwork
+        A fitted or loaded model.
+    table : Table
+        The table it shall take; its column names are used if the model has none.
+    target : str or None, default=None
+        The column of the table that is not an input.
+    """
+    if isinstance(model, TableModel):
+        return model
+    network = model.network_ if isinstance(model, SaveMixin) else model
+    names = network.feature_names
+    if names is None:
+        names = tuple(name for name in table.names if name != target)
+        if len(names) != network.n_features:
+            raise TableError(
+                f"The model takes {network.n_features} columns and has no names for them, "
+                f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
+                "order of training."
+            )
+    return TableModel(Columns(tuple(Input(name) for name in names)), model)
+
+
+def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:
+    """Return any model as one that takes a table of inputs and targets; see `as_table_model`."""
+    try:
+        return as_table_model(model, table, target)
+    except TableError as error:
+        if target is not None:
+            raise
+        raise TableError(
+            f"{error} If one of its columns is to be predicted, give `target`."
+        ) from error
