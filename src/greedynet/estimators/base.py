@@ -32,8 +32,8 @@ from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
-from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.any_network import Network
+from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.uncertainty.seen import Seen
 from greedynet.rows.blocks import Blocks, in_memory
 from greedynet.rows.rows import Rows
@@ -226,6 +226,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
+            if parameters.get("hidden_layers") == 1:
+                del asked["hidden_layers"]  # as in checkpoints from before there were two
             if self.search != "dictionary":
                 asked |= {COORDINATES: "canonical columns", RECIPE: RECIPE_NUMBER}
             said = {"estimator": type(self).__name__, **self._recipe, **asked}
@@ -235,7 +237,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         return checkpointed(self.checkpoint, fingerprint, self._settings.checkpoint)
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
-        def on_step(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
+        def on_step(network: Callable[[], Network], error: float, n_nodes: int) -> bool:
             if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
                 line = f"[greedynet] {n_nodes} nodes: {self._error_name} {error:.3e}"
                 print(line, file=sys.stderr)
@@ -257,7 +259,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         clock = Clock.of(self.max_seconds)
         return FitContext(pool, journal, on_stage, pool.cancelled, clock)
 
-    def _store(self, path: SelectionPath) -> None:
+    def _store(self, path: ShallowPath | DeepPath) -> None:
         evidence, path = path.evidence, replace(path, evidence=None)
         assert evidence is not None
         self.seen_ = Seen.of(evidence.rows.X)
@@ -277,7 +279,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _attributes(self, network: ShallowNetwork) -> dict[str, Any]:
+    def _attributes(self, network: Network) -> dict[str, Any]:
         return {"network_": network, "n_nodes_": network.n_nodes}
 
     def _limits(self, tol: float = 0.0) -> Limits:

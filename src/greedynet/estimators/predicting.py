@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
 from greedynet.support.checks import check_matrix, named
@@ -19,7 +19,7 @@ from greedynet.support.types import Float64
 class Predicting:
     """What the estimators do with inputs after a fit."""
 
-    network_: ShallowNetwork
+    network_: Network
     seen_: Seen | None
 
     def _outputs(self, X: ArrayLike) -> Float64:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
@@ -19,10 +19,11 @@ from greedynet.estimators.inputs import all_or_nothing, training_rows, validatio
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
 from greedynet.estimators.uncertainty import WithIntervals
-from greedynet.fitting.judgement import judged
+from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
 from greedynet.losses import Loss
+from greedynet.model.network import ShallowNetwork
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.rows.rows import Rows
@@ -55,6 +56,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
         Maximum number of nodes (neurons plus two for the affine term); None for 200.
+    hidden_layers : {1, 2, "auto"}, default=1
+        Number of hidden layers. With two, the first one consists of hinges along single columns,
+        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
+        builds both, and keeps two layers where they are clearly better on held-out rows.
     tol : float, default=1e-8
         Stop when the relative residual on the training data falls below this value.
     validation_fraction : float or None, default=None
@@ -193,6 +198,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
         "refine": [StrOptions({"adam"}), None],
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
+        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"})],
         "loss": [object],
         "quantile": [object],
     }
@@ -202,6 +208,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         n_nodes: int | None = None,
         *,
         max_nodes: int | None = None,
+        hidden_layers: HiddenLayers = 1,
         tol: float = 1e-8,
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
@@ -230,6 +237,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
+        self.hidden_layers = hidden_layers
         self.tol = tol
         self.validation_fraction = validation_fraction
         self.cv = cv
@@ -323,7 +331,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
                 self._checkpointed(seed, **of_data) as journal,
             ):
                 context = self._context(pool, journal)
-                path, self.ladder_ = judged(
+                path, self.ladder_ = judged_in_layers(
+                    self.hidden_layers,
                     data,
                     folds,
                     plan,
@@ -380,6 +389,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
             return
         from greedynet.train.refine import refine_by_adam  # this loads JAX
 
+        assert isinstance(self.network_, ShallowNetwork)
         self.training_ = refine_by_adam(
             self.network_, rows, validation, epochs=self.refine_epochs, random_state=seed
         )

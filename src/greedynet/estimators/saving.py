@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
 from greedynet.losses import Loss, get_loss
+from greedynet.model.any_network import Network
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork, saved_name
 from greedynet.model.path import SelectionPath
@@ -34,7 +36,7 @@ _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}
 class SaveMixin:
     """Saving and loading of an estimator: its parameters and every attribute `..._`."""
 
-    network_: ShallowNetwork
+    network_: Network
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -65,6 +67,8 @@ def restore(contents: Contents) -> Any:
     """Return the network or estimator described by the contents of a file."""
     if contents.kind == "network":
         return ShallowNetwork.from_state(contents.tree)
+    if contents.kind == "deep network":
+        return DeepNetwork.from_state(contents.tree)
     if contents.kind not in _ESTIMATORS:
         raise ModelFileError(
             f"The file contains a {contents.kind!r} of greedynet {contents.library_version}, which "
@@ -94,6 +98,8 @@ def _encode(value: Any, name: str) -> Any:
         return os.fspath(value)
     if isinstance(value, ShallowNetwork):
         return {"network": value.state()}
+    if isinstance(value, DeepNetwork):
+        return {"deep network": value.state()}
     if type(value).__name__ in _RECORDS:
         encoded = {key: _encode(part, f"{name}.{key}") for key, part in vars(value).items()}
         return {type(value).__name__: encoded}
@@ -181,6 +187,7 @@ _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "network": ShallowNetwork.from_state,
+    "deep network": DeepNetwork.from_state,
     "stop_reason": lambda name: StopReason[name],
     "activation": get_activation,
     "loss": lambda arguments: get_loss(**arguments),

@@ -14,7 +14,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import Staged, StagedGrowth
-from greedynet.model.ladder import AVERAGE, LEVELLED, LINE, MEAN, NETWORK, Ladder
+from greedynet.model.ladder import AVERAGES, LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
@@ -81,13 +81,16 @@ class Climber:
         kinds = (NETWORK, LEVELLED) if width <= self.max_levelled else (NETWORK,)
         return {(kind, width): v for (kind, _), v in self._last.items() if kind in kinds}
 
-    def average(self, width: int, stage: int) -> dict[Key, Float64]:
-        """Return the predictions of the average of two networks of a width."""
-        self._growth(1).advance(width)
-        states = [self._state(turn, stage) for turn in (0, 1)]
+    def average(self, width: int, stage: int, n_networks: int) -> dict[Key, Float64]:
+        """Return the predictions of the average of some networks of a width."""
+        growths = [self._growth(turn) for turn in range(1, n_networks)]
+        for growth in growths:
+            if growth.n_stages <= stage:
+                growth.advance(width)
+        states = [self._state(turn, stage) for turn in range(n_networks)]
         affine = self.problem.coordinates.affine.evaluate(self._X)
         mean = np.mean([state.predict(self._X, affine) for state in states], axis=0)
-        return {(AVERAGE, 2 * width): self._unscaled(mean)}
+        return {(AVERAGES[n_networks], n_networks * width): self._unscaled(mean)}
 
     def pruned(self, width: int, stage: int, wider: int) -> dict[Key, Float64]:
         """Return the predictions of the network of a width that is pruned from the next stage."""
@@ -142,13 +145,19 @@ class Climber:
         return np.asarray(values * outputs.scale + outputs.center)
 
 
+def _n_networks(key: Key) -> int:
+    """Return the number of networks of which a candidate is the average."""
+    return next((n for n, kind in AVERAGES.items() if kind == key[0]), 1)
+
+
 def max_levelled(rows: Rows, plan: Plan) -> int:
     """Return the largest width that can be levelled, which doubles the number of neurons; or 0.
 
     Only ReLU networks with an affine term, and only if some rows lie far from the others.
     """
     can_be = plan.linear_term and plan.activation == ReLU()
-    if not (can_be and lies_far(rows.X, plan.settings.ladder.far)):
+    far = plan.settings.ladder.far
+    if not can_be or np.isinf(far) or not lies_far(rows.X, far):
         return 0
     return (plan.limits.max_neurons - 2 * rows.n_outputs) // 2
 
@@ -294,7 +303,7 @@ class Table:
         lowest = int(np.argmin(scores))
         for i in np.argsort([width for _, width in self.keys], kind="stable").tolist():
             if self.keys[i][1] > 0:
-                wins = AVERAGE in self.keys[lowest] and AVERAGE not in self.keys[i]
+                wins = _n_networks(self.keys[lowest]) > _n_networks(self.keys[i])
                 as_good = settings.as_good_average if wins else settings.as_good
                 ties = scores[i] <= scores[lowest] / as_good
             else:

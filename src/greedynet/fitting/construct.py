@@ -13,7 +13,7 @@ from greedynet.fitting.growth import Growth
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep, Problem, steps_beyond
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.support.clock import FOR_GROWTH
 from greedynet.support.context import FitContext
@@ -31,7 +31,7 @@ def construct(
     scores: Float64 | None = None,
     context: FitContext | None = None,
     on_step: OnStep | None = None,
-) -> SelectionPath:
+) -> ShallowPath:
     """Construct a network from rows (GSN 1 to 4).
 
     Parameters
@@ -52,7 +52,7 @@ def construct(
 
     Returns
     -------
-    path : SelectionPath
+    path : ShallowPath
         Contains the network of the full growth, and the finished one.
     """
     context = context or FitContext()
@@ -67,7 +67,7 @@ def construct(
     return path if is_late and again.kept_error > path.kept_error else again
 
 
-def _in_time(path: SelectionPath, context: FitContext) -> SelectionPath:
+def _in_time(path: ShallowPath, context: FitContext) -> ShallowPath:
     """Return the path, which says so if the time ran out."""
     kept = (StopReason.CALLBACK, StopReason.EXACT)
     if not context.clock.ran_out.is_set() or path.stop_reason in kept:
@@ -82,7 +82,7 @@ def _constructed(
     scores: Float64 | None,
     context: FitContext,
     on_step: OnStep | None,
-) -> SelectionPath:
+) -> ShallowPath:
     """Construct a network from rows that are rounded or not."""
     problem = Problem(data, plan, objective, scores, context)
     problem.decision = objective.decided(problem)

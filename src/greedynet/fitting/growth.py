@@ -11,7 +11,7 @@ from greedynet.fitting.scores import Judge
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.triangular import outer_weights
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.search.base import Candidate, Search
 from greedynet.support.context import FitContext
@@ -56,7 +56,7 @@ class Growth:
             seconds=self.seconds[: n_neurons + 1],
         )
 
-    def path(self, network: ShallowNetwork, limits: Limits, *, validated: bool) -> SelectionPath:
+    def path(self, network: ShallowNetwork, limits: Limits, *, validated: bool) -> ShallowPath:
         """Return the growth as a path.
 
         Parameters
@@ -80,7 +80,7 @@ class Growth:
             reason = StopReason.VALIDATED
         widths = network.n_nodes - network.n_neurons + np.arange(network.n_neurons + 1)
         scores = np.array(self.scores) if self.scores else None
-        return SelectionPath(
+        return ShallowPath(
             indices=np.array([found.index for found in self.candidates], dtype=np.intp),
             n_nodes=widths,
             training_errors=np.array(self.errors),

@@ -24,7 +24,7 @@ from greedynet.losses import is_squared
 from greedynet.losses.base import singles_out_rows
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.ladder import Ladder
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
@@ -81,7 +81,7 @@ def judged(
     by_folds: bool,
     context: FitContext,
     on_step: OnStep,
-) -> tuple[SelectionPath, Ladder | None]:
+) -> tuple[ShallowPath, Ladder | None]:
     """Return the path of the network that was chosen, and the candidates.
 
     Parameters
@@ -136,12 +136,12 @@ def _tried(
 
 
 def _with_trial(
-    path: SelectionPath,
+    path: ShallowPath,
     found: tuple[Ladder, Unseen],
     data: TrainingData,
     plan: Plan,
     context: FitContext,
-) -> tuple[SelectionPath, Ladder]:
+) -> tuple[ShallowPath, Ladder]:
     """Return the path with the expected error, of the simpler candidate if that was chosen."""
     ladder, unseen = found
     path = replace(path.with_unseen(unseen), expected_error=ladder.expected_error)
@@ -161,7 +161,7 @@ def _with_trial(
     return path, ladder
 
 
-def _on_held_out(path: SelectionPath, data: TrainingData, plan: Plan) -> SelectionPath:
+def _on_held_out(path: ShallowPath, data: TrainingData, plan: Plan) -> ShallowPath:
     """Return the path with the error on the validation rows, if there are some."""
     held_out = data.validation
     if path.expected_error is not None or held_out is None:

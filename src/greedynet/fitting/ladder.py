@@ -14,6 +14,7 @@ from operator import methodcaller
 
 import numpy as np
 
+from greedynet.correction.variable_projection import MAX_BLOCK
 from greedynet.fitting.candidates import Climber, Start, Table
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
@@ -24,10 +25,10 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
 from greedynet.losses import Loss, Squared
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.ladder import AVERAGE, LINE, MEAN, NETWORK, Ladder
+from greedynet.model.ladder import AVERAGES, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.ridge_line import RidgeLine
@@ -80,6 +81,7 @@ class Ascent:
         if self._tries_averages(*table.keys[chosen]) and not self._context.clock.is_over():
             self._try_averages(self._widths.index(table.keys[chosen][1]))
             chosen = table.best(self._settings)
+            chosen = self._doubled(chosen)
         pruned = self._is_pruned(chosen)
         kinds, n_neurons = zip(*table.keys, strict=True)
         score = table.scores[chosen] * table.Y.shape[1]
@@ -107,10 +109,17 @@ class Ascent:
         n_supported = train.n_independent / (train.n_features + 2)
         # A stage takes longer than the last one, by about the square of the growth.
         for width in self._context.clock.paced(self._widths[:-1], self._settings.growth**2):
+            if self._is_too_much(width):
+                break
             self._context.tell(f"networks of {plural(width, 'neuron')} on {self._n_folds}")
             table.add(self._all_folds(width, "networks"))
             if not self._patient and table.stops(self._settings, n_supported):
                 break
+
+    def _is_too_much(self, width: int) -> bool:
+        """Whether a stage would take more work than is allowed."""
+        widths = self._widths[: self._widths.index(width) + 1]
+        return work(len(self._train), self._train.n_features, widths) > self._settings.max_work
 
     def _tries_averages(self, kind: str, width: int) -> bool:
         """Whether to try averages: with one input, two networks would be the same."""
@@ -127,19 +136,39 @@ class Ascent:
             if self._context.clock.is_over():
                 break
             self._context.tell(f"averages of two networks on {self._n_folds}")
-            found = self._all_folds(width, "average", stage)
+            found = self._all_folds(width, "average", stage, 2)
             if stage in usable:
                 self._table.add(found)
+
+    def _doubled(self, chosen: int) -> int:
+        """Return the choice, or an average of four networks if one of two was chosen."""
+        kind, width = self._table.keys[chosen]
+        if kind != AVERAGES[2] or 2 * width > self._widths[-2]:
+            return chosen
+        last = self._widths.index(width // 2)
+        for stage, each in enumerate(self._widths[: last + 1]):
+            if self._context.clock.is_over():
+                return chosen
+            self._context.tell(f"averages of four networks on {self._n_folds}")
+            found = self._all_folds(each, "average", stage, 4)
+        self._table.add(found)
+        return self._table.best(self._settings)
 
     def _is_pruned(self, chosen: int) -> bool:
         """Whether the chosen network is better if it is pruned from the next stage."""
         kind, width = self._table.keys[chosen]
-        if width == 0 or kind == AVERAGE or self._context.clock.is_over():
+        if width == 0 or kind in AVERAGES.values() or self._context.clock.is_over():
             return False
         stage = self._widths.index(width)
         self._context.tell(f"pruning to {width} neurons on {self._n_folds}")
         found = self._all_folds(width, "pruned", stage, self._widths[stage + 1])
         return self._table.replace(chosen, found)
+
+
+def work(n_rows: int, n_features: int, widths: Sequence[int]) -> float:
+    """Return the number of multiplications in a step of the corrections of each width."""
+    sizes = [width * (n_features + 1) for width in widths]
+    return float(sum(n_rows * size * min(size, MAX_BLOCK) for size in sizes))
 
 
 def _widths(plan: Plan) -> list[int]:
@@ -172,7 +201,7 @@ class OfLadder(Objective):
         """Return the limits without patience: the width has been chosen."""
         return replace(limits, patience=None)
 
-    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+    def is_final(self, growth: Growth, path: ShallowPath) -> bool:
         """Whether the user stopped the growth."""
         return growth.reason is StopReason.CALLBACK
 
@@ -219,7 +248,7 @@ class Chosen(OfLadder, Staged):
         """Return False: one network was chosen."""
         return False
 
-    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: ShallowPath) -> Finished:
         """Return the chosen candidate on all rows."""
         ladder = self.ladder
         if ladder.width == 0:

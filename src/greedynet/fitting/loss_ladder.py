@@ -25,7 +25,7 @@ from greedynet.losses.mean_size import power, row_sizes
 from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
@@ -178,7 +178,7 @@ class ChosenForLoss(OfLadder, Reweighted):
         ladder, unseen = climb_for_loss(folds, plan, shrunk, context)
         return ChosenForLoss(plan.loss, shrunk, ladder, unseen)
 
-    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: ShallowPath) -> Finished:
         """Return the chosen candidate on all rows."""
         ladder, rows, loss = self.ladder, problem.sample, self.loss
         plan = replace(problem.plan, loss=loss)

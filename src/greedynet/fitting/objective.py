@@ -13,7 +13,7 @@ from greedynet.fitting.scores import Judge
 from greedynet.linalg.factor import Factor
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.blocks import Blocks
@@ -104,7 +104,7 @@ class Objective(ABC):
 
     @abstractmethod
     def correct(
-        self, problem: "Problem", growths: Sequence[Growth], path: SelectionPath
+        self, problem: "Problem", growths: Sequence[Growth], path: ShallowPath
     ) -> Finished | None:
         """Return the corrected network; None if the network is kept as grown."""
 
@@ -142,10 +142,10 @@ class Objective(ABC):
         """Whether more neurons cannot be expected to help."""
         return False
 
-    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+    def is_final(self, growth: Growth, path: ShallowPath) -> bool:
         """Whether there is nothing to correct after a growth."""
         return growth.reason in NOTHING_TO_CORRECT or not growth.candidates
 
-    def as_grown(self, problem: "Problem", growth: Growth, path: SelectionPath) -> SelectionPath:
+    def as_grown(self, problem: "Problem", growth: Growth, path: ShallowPath) -> ShallowPath:
         """Return the path of a network that is not corrected."""
         return path

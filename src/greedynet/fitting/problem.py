@@ -16,9 +16,10 @@ from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss
 from greedynet.losses.base import information
 from greedynet.losses.mean_size import mean_size
+from greedynet.model.any_network import Network
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.rows.rows import Rows
@@ -29,7 +30,7 @@ from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 T = TypeVar("T")
-OnStep = Callable[[Callable[[], ShallowNetwork], float, int], bool]
+OnStep = Callable[[Callable[[], Network], float, int], bool]
 
 
 class Problem:
@@ -260,7 +261,7 @@ class Problem:
         kept = factor.extend(columns / norms)
         return factor if kept.all() and factor.size == growth.factor.size else growth.factor
 
-    def path(self, growth: Growth, most: int | None = None) -> SelectionPath:
+    def path(self, growth: Growth, most: int | None = None) -> ShallowPath:
         """Return the growth as a path, with at most `most` neurons if given."""
         if self._scores is not None and self.is_corrected:
             growth.scores = self._scores[: len(growth.errors)].tolist()
@@ -276,8 +277,8 @@ class Problem:
         return replace(path, stop_reason=reason, evidence=Evidence(self.sample))
 
     def finished_path(
-        self, path: SelectionPath, growth: Growth, finished: Finished | None
-    ) -> SelectionPath:
+        self, path: ShallowPath, growth: Growth, finished: Finished | None
+    ) -> ShallowPath:
         """Return the path of a growth with the finished network, if there is one."""
         if finished is None:
             return path
@@ -295,7 +296,7 @@ class Problem:
             expected_error=finished.expected_error,
         )
 
-    def told(self, path: SelectionPath) -> SelectionPath:
+    def told(self, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected error, where samples of many rows tell it.
 
         The error on the rows that were held out for scoring; if there are none, that on the
@@ -323,13 +324,13 @@ class Problem:
         return StopReason.MAX_NODES if is_full else StopReason.VALIDATED
 
 
-def steps_beyond(path: SelectionPath, on_step: OnStep | None) -> OnStep | None:
+def steps_beyond(path: ShallowPath, on_step: OnStep | None) -> OnStep | None:
     """Return a function that is not called again for the widths of a path."""
     if on_step is None:
         return None
     tell = on_step
 
-    def later(network: Callable[[], ShallowNetwork], error: float, n_nodes: int) -> bool:
+    def later(network: Callable[[], Network], error: float, n_nodes: int) -> bool:
         return n_nodes > path.n_nodes[-1] and tell(network, error, n_nodes)
 
     return later

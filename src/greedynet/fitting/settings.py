@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greedynet.correction.all_rows.inner_weights import N_TRIES
+from greedynet.correction.variable_projection import MAX_BLOCK
 from greedynet.rows.blocks import BlockSizes
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.splitting import FoldSettings
@@ -51,6 +52,8 @@ class LeastSquaresSettings:
         squared error, by the score, by this factor.
     steps, steps_after_pruning, steps_to_converge : int
         Numbers of correction steps.
+    max_block : int
+        Maximum number of inner weights that are corrected in one system; more in turn, in blocks.
     smooth_times : int
         Factor of the number of steps for smooth activations, whose objective has no kinks.
     converged_below : float
@@ -86,6 +89,7 @@ class LeastSquaresSettings:
     steps: int = 5
     steps_after_pruning: int = 3
     steps_to_converge: int = 20
+    max_block: int = MAX_BLOCK
     smooth_times: int = 4
     converged_below: float = 1e-3
     n_exchanges: int = 8
@@ -150,6 +154,9 @@ class LadderSettings:
         With fewer rows, no averages are tried.
     n_averaged : int
         Averages are tried of the chosen width, and of so many in all up to it.
+    max_work : float
+        No wider networks are tried if one step of the corrections of all widths takes more
+        multiplications.
     least_shown, most_shown : int
         Number of neurons of the plain growth that the path shows: it is not the network that was
         chosen, and would cost as much.
@@ -175,12 +182,47 @@ class LadderSettings:
     max_started: int = 2
     min_rows_averaged: int = 50
     n_averaged: int = 3
+    max_work: float = np.inf
     least_shown: int = 6
     most_shown: int = 32
 
     def n_folds_of(self, n_rows: int) -> int:
         """Return the number of folds to use."""
         return min(n for least, n in self.used if n_rows >= least)
+
+
+@dataclass(frozen=True)
+class DepthSettings:
+    """How a first layer is chosen, and when it is kept.
+
+    Attributes
+    ----------
+    share : float
+        Share of the nodes that the hinges of the first layer may take.
+    most_ramps : int
+        Maximum number of ramps of a column.
+    max_inputs : int
+        With more inputs, no second layer is tried unless it is asked for.
+    min_rows : int
+        Nor with fewer rows: folds could not tell.
+    least_work, times_work : float
+        They may take this many times the work of one layer, and so many multiplications in any
+        case; see `LadderSettings.max_work`.
+    max_block : int
+        See `LeastSquaresSettings`: neurons over ramps have many weights, and smaller systems are
+        solved faster.
+    clearly_better : float
+        Two layers win if their expected error is below this fraction of that of one.
+    """
+
+    share: float = 0.5
+    most_ramps: int = 8
+    max_inputs: int = 30
+    min_rows: int = 50
+    least_work: float = 1e9
+    times_work: float = 1.5
+    max_block: int = 200
+    clearly_better: float = 0.99
 
 
 @dataclass(frozen=True)
@@ -323,6 +365,7 @@ class FitSettings:
     blocks : BlockSizes
     least_squares : LeastSquaresSettings
     ladder : LadderSettings
+    depth : DepthSettings
     reweighting : ReweightingSettings
     logistic : LogisticSettings
     min_rows_gcv : int
@@ -335,6 +378,7 @@ class FitSettings:
     blocks: BlockSizes = BlockSizes()
     least_squares: LeastSquaresSettings = LeastSquaresSettings()
     ladder: LadderSettings = LadderSettings()
+    depth: DepthSettings = DepthSettings()
     reweighting: ReweightingSettings = ReweightingSettings()
     logistic: LogisticSettings = LogisticSettings()
     min_rows_gcv: int = 3

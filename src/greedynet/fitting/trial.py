@@ -17,7 +17,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.ladder import LINE, MEAN, NETWORK, Ladder
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
@@ -90,7 +90,7 @@ def _chosen(errors: Float64, plan: Plan) -> int:
     return int(np.argmax(ties))
 
 
-def candidates(path: SelectionPath, rows: Rows, plan: Plan) -> list[ShallowNetwork]:
+def candidates(path: ShallowPath, rows: Rows, plan: Plan) -> list[ShallowNetwork]:
     """Return a constant, the affine term and the network that was kept.
 
     Without an affine term, the first two are the network without neurons.

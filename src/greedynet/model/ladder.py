@@ -1,6 +1,6 @@
 """`Ladder`: the candidates of a fit, from the mean to wide networks, and their errors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 
 MEAN, LINE, NETWORK, LEVELLED = "mean", "line", "network", "levelled network"
-AVERAGE = "average of two"
+AVERAGES = {2: "average of two", 4: "average of four"}
+CURVES, _TWO_LAYERS = "curves of single columns", ", two layers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +19,9 @@ class Ladder:
     Attributes
     ----------
     kinds : ndarray of str of shape (n_candidates,)
-        "mean", "line", "network"; "average of two", networks of half the width; or "levelled
-        network", which is constant far outside the training rows.
+        "mean", "line", "network"; "average of two" or "of four" networks of less width; or
+        "levelled network", which is constant far outside the training rows. With two layers,
+        "curves of single columns" instead of a line, and ", two layers" at the end of others.
     n_neurons : ndarray of shape (n_candidates,)
         Number of neurons of each, before levelling.
     errors : ndarray of shape (n_candidates,)
@@ -56,12 +58,32 @@ class Ladder:
     @property
     def n_networks(self) -> int:
         """Number of networks of which the choice is the average."""
-        return 2 if self.kind == AVERAGE else 1
+        return next((n for n, name in AVERAGES.items() if self.kind.startswith(name)), 1)
 
     @property
     def width_of_each(self) -> int:
         """Number of neurons of each of these networks."""
         return self.width // self.n_networks
+
+    def of_two_layers(self) -> "Ladder":
+        """Return the candidates, named as those over a first layer: a line is a sum of curves."""
+        names = {MEAN: MEAN, LINE: CURVES}
+        kinds = [names.get(kind, f"{kind}{_TWO_LAYERS}") for kind in self.kinds.tolist()]
+        return replace(self, kinds=np.array(kinds))
+
+    def beside(self, other: "Ladder", *, other_wins: bool) -> "Ladder":
+        """Return the candidates of both, the mean once, with the choice of one of them."""
+        new = np.flatnonzero(other.kinds != MEAN)
+        won = other if other_wins else self
+        chosen = len(self) + int(np.searchsorted(new, other.chosen)) if other_wins else self.chosen
+        return Ladder(
+            np.concatenate([self.kinds, other.kinds[new]]),
+            np.concatenate([self.n_neurons, other.n_neurons[new]]),
+            np.concatenate([self.errors, other.errors[new]]),
+            chosen if won.kind != MEAN else int(np.argmax(self.kinds == MEAN)),
+            won.pruned,
+            won.score,
+        )
 
     @property
     def expected_error(self) -> float:
@@ -71,14 +93,15 @@ class Ladder:
     @property
     def is_levelled(self) -> bool:
         """Whether the choice is constant far outside the training rows."""
-        return self.kind == LEVELLED
+        return self.kind.startswith(LEVELLED)
 
     def __str__(self) -> str:
         """Return a table."""
-        lines = [f"{'candidate':18}{'neurons':>8}{'error':>12}"]
+        wide = 2 + max(16, *map(len, self.kinds.tolist()))
+        lines = [f"{'candidate':{wide}}{'neurons':>8}{'error':>12}"]
         for i, (kind, n, error) in enumerate(
             zip(self.kinds, self.n_neurons, self.errors, strict=True)
         ):
             mark = "  <- chosen" if i == self.chosen else ""
-            lines.append(f"{kind:18}{n:8d}{error:12.4g}{mark}")
+            lines.append(f"{kind:{wide}}{n:8d}{error:12.4g}{mark}")
         return "\n".join(lines)

@@ -107,6 +107,11 @@ class ShallowNetwork:
         return self.n_neurons + (0 if self.linear_weights is None else 2)
 
     @property
+    def has_affine_term(self) -> bool:
+        """Whether there is an affine term."""
+        return self.linear_weights is not None
+
+    @property
     def n_features(self) -> int:
         """Number of inputs."""
         return self.inner_weights.shape[1]

@@ -1,18 +1,22 @@
 """`SelectionPath`: the neurons chosen step by step, and the errors along the way."""
 
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.support.types import Float64
 
+N = TypeVar("N", ShallowNetwork, DeepNetwork)
+
 
 @dataclass(frozen=True, eq=False)
-class SelectionPath:
+class SelectionPath(Generic[N]):
     """The growth of a network; entry `i` of the errors belongs to the width `n_nodes[i]`.
 
     Attributes
@@ -34,9 +38,9 @@ class SelectionPath:
         The width that was kept.
     stop_reason : StopReason
         Why the growth ended.
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network of the full growth; `network.truncate(n)` returns any width of it.
-    finished : ShallowNetwork or None
+    finished : ShallowNetwork, DeepNetwork or None
         The network after correction, pruning and averaging; None if it was kept as grown.
     finished_error, finished_score : float or None
         Its training error, and its score if comparable to those of the widths.
@@ -55,15 +59,15 @@ class SelectionPath:
     seconds: Float64
     best_n_nodes: int
     stop_reason: StopReason
-    network: ShallowNetwork
-    finished: ShallowNetwork | None = None
+    network: N
+    finished: N | None = None
     finished_error: float | None = None
     finished_score: float | None = None
     expected_error: float | None = None
     evidence: Evidence | None = field(default=None, repr=False)
 
     @property
-    def kept(self) -> ShallowNetwork:
+    def kept(self) -> N:
         """The network that was kept: the finished one, or the best width of the growth."""
         if self.finished is not None:
             return self.finished
@@ -76,12 +80,12 @@ class SelectionPath:
             return self.finished_error
         return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
 
-    def with_unseen(self, unseen: Unseen | None) -> "SelectionPath":
+    def with_unseen(self, unseen: Unseen | None) -> "SelectionPath[N]":
         """Return the path with the predictions of held-out rows."""
         assert self.evidence is not None
         return replace(self, evidence=replace(self.evidence, unseen=unseen))
 
-    def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
+    def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath[N]":
         """Return the path with feature names in its networks."""
         finished = self.finished
         if finished is not None:
@@ -96,3 +100,8 @@ class SelectionPath:
             f"SelectionPath({len(self)} steps, kept {self.best_n_nodes} nodes, "
             f"training error {self.kept_error:.3g}, stop: {self.stop_reason.name})"
         )
+
+
+# A construction has a path of the first kind; with a first layer, one of the second is made of it.
+ShallowPath = SelectionPath[ShallowNetwork]
+DeepPath = SelectionPath[DeepNetwork]

@@ -30,6 +30,10 @@ class StopReason(Enum):
         "No network predicted held-out rows better than a straight line, which is all that was "
         "kept. More rows or other features may help."
     )
+    CURVES = (
+        "No network predicted held-out rows better than the sum of one curve for each column, "
+        "which is all that was kept. More rows or other features may help."
+    )
     EXHAUSTED = (
         "No candidate lies outside the span of the chosen neurons. For more nodes, provide more "
         "distinct rows or, with a dictionary, raise `n_points`."

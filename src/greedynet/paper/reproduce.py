@@ -130,11 +130,12 @@ def greedy_part(example: Example) -> Part:
     )
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     seconds = time.perf_counter() - start
-    path = model.path_
+    path, network = model.path_, model.network_
+    assert isinstance(network, ShallowNetwork)
     published = path.network.truncate(example.published.n_nodes)
     return {
         "published": {"network": plain(published), **errors(example, published)},
-        "validated": {"network": plain(model.network_), **errors(example, model.network_)},
+        "validated": {"network": plain(network), **errors(example, network)},
         "path": {
             "n_nodes": path.n_nodes.tolist(),
             "training_errors": path.training_errors.tolist(),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import DeepPath, SelectionPath, ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_kind, fitted, unwrapped
@@ -102,7 +102,7 @@ class PathDisplay:
     @classmethod
     def from_path(
         cls,
-        path: SelectionPath,
+        path: ShallowPath | DeepPath,
         *,
         error_name: str = "relative error",
         ax: Any = None,

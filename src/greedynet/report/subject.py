@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
@@ -96,7 +96,7 @@ class Subject:
         return self.table.network
 
     @property
-    def path(self) -> SelectionPath | None:
+    def path(self) -> ShallowPath | DeepPath | None:
         """The growth, if it is known."""
         return getattr(self.table.estimator, "path_", None)
 

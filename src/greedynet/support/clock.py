@@ -10,6 +10,7 @@ _NEVER = float("inf")
 # Shares of the time that is left, where it is limited: for choosing between candidates, the rest is
 # for the network; and for the growth of a network, the rest is for its correction.
 FOR_CHOICE = 0.5
+FOR_ONE_LAYER = 0.4
 FOR_GROWTH = 0.4
 
 _T = TypeVar("_T")

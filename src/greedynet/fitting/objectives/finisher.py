@@ -112,6 +112,7 @@ class Finisher:
             ridge,
             self.problem.plan.activation,
             context=context or self.context,
+            max_block=self._settings.max_block,
         )
 
     def _narrowed(self, state: VariableProjection, n_neurons: int) -> VariableProjection:

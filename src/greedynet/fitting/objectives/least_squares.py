@@ -29,7 +29,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Judge, neuron_cost
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Squared
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import FewRows
 from greedynet.support.context import FitContext
@@ -69,7 +69,7 @@ class LeastSquares(Objective):
             return False
         return not _falls(problem, growth, problem.settings.least_squares.still_falling)
 
-    def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
+    def as_grown(self, problem: Problem, growth: Growth, path: ShallowPath) -> ShallowPath:
         """Return the path; if rows were sampled, with outer weights solved on all rows."""
         n_kept = path.kept.n_neurons
         if problem.is_corrected or isinstance(problem.samples, FewRows) or n_kept == 0:
@@ -78,7 +78,7 @@ class LeastSquares(Objective):
         return replace(path, finished=network, finished_error=path.kept_error)
 
     def correct(
-        self, problem: Problem, growths: Sequence[Growth], path: SelectionPath
+        self, problem: Problem, growths: Sequence[Growth], path: ShallowPath
     ) -> Finished | None:
         """Correct and prune, then average two networks or exchange neurons of one."""
         finisher, settings = Finisher.of(problem), problem.settings.least_squares

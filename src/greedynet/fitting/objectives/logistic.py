@@ -25,7 +25,7 @@ from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.blocks import Blocks
@@ -88,7 +88,7 @@ class LogLoss(Objective):
         """Return 0: the factor has its own ridge."""
         return 0.0
 
-    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+    def is_final(self, growth: Growth, path: ShallowPath) -> bool:
         """Whether there is nothing to correct; even a mere affine term has a ridge to choose."""
         return not growth.factor.size or growth.reason is StopReason.CALLBACK
 
@@ -139,7 +139,7 @@ class LogLoss(Objective):
             return Rung(0, line_ridge=ridge, line=1.0, network=0.0)
         return ladder.line(ridge)
 
-    def as_grown(self, problem: Problem, growth: Growth, path: SelectionPath) -> SelectionPath:
+    def as_grown(self, problem: Problem, growth: Growth, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected log-loss of the network that is kept."""
         if growth.reason is StopReason.CALLBACK:
             return path
@@ -251,7 +251,7 @@ class LogLoss(Objective):
         context = problem.context.until(FOR_GROWTH).branch("stages")
         return staged_weights(problem, self._grown_to(problem), context)
 
-    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: ShallowPath) -> Finished:
         """Correct all weights with the ridge and the width that were chosen, and blend."""
         plan, rows, held_out = problem.plan, problem.rows, problem.validation
         rung = problem.decision

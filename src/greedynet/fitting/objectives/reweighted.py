@@ -38,7 +38,7 @@ from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.median import weighted_median
 from greedynet.losses.reweighting import row_weights
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import ShallowPath
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
@@ -74,11 +74,11 @@ class Reweighted(Objective):
         """Return a width that suffices for row weights: each neuron costs one linear programme."""
         return min(n_neurons, plan.settings.reweighting.max_grown)
 
-    def is_final(self, growth: Growth, path: SelectionPath) -> bool:
+    def is_final(self, growth: Growth, path: ShallowPath) -> bool:
         """Whether no neuron is kept, or none may be changed."""
         return path.kept.n_neurons == 0 or path.stop_reason in NOTHING_TO_CORRECT
 
-    def correct(self, problem: Problem, growths: Sequence[Growth], path: SelectionPath) -> Finished:
+    def correct(self, problem: Problem, growths: Sequence[Growth], path: ShallowPath) -> Finished:
         """Construct networks for weighted rows, then correct while the weights are updated.
 
         All of it on scaled rows: weights that follow from residuals are then the same in all units.
@@ -146,7 +146,7 @@ class _Weighting:
 
     @staticmethod
     def by(
-        grown: SelectionPath, loss: Loss, rows: Rows, settings: ReweightingSettings
+        grown: ShallowPath, loss: Loss, rows: Rows, settings: ReweightingSettings
     ) -> "_Weighting":
         """Return the weighting given by the residuals of a growth.
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, is_squared
 from greedynet.losses.logistic import log_probabilities
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.ladder import LINE, MEAN, Ladder
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
+from greedynet.model.ladder import CURVES, LINE, MEAN, Ladder
 from greedynet.model.uncertainty.evidence import Evidence, row_weights
 from greedynet.support.phrases import number, percent
 from greedynet.support.types import Float64
@@ -28,6 +28,7 @@ _OFF = {
 _ONLY = {
     MEAN: "Neither a line nor a network was clearly better than that constant.",
     LINE: "It is a straight line: no network was clearly better.",
+    CURVES: "It is the sum of one curve for each column: no network was clearly better.",
 }
 
 
@@ -55,7 +56,7 @@ class Expectation:
         For classes, the shares of correct predictions: on new rows, by always naming the most
         frequent class, and on the training rows.
     kind : str or None
-        "mean" or "line" if that is what was chosen.
+        "mean", "line" or "curves of single columns" if that is what was chosen.
     """
 
     measure: str
@@ -71,7 +72,7 @@ class Expectation:
     @staticmethod
     def of_numbers(
         evidence: Evidence,
-        network: ShallowNetwork,
+        network: Network,
         loss: Loss,
         on_new: float | None,
         ladder: Ladder | None,
@@ -81,7 +82,7 @@ class Expectation:
         Parameters
         ----------
         evidence : Evidence
-        network : ShallowNetwork
+        network : Network
             The network that was kept.
         loss : Loss
         on_new : float or None
@@ -93,7 +94,7 @@ class Expectation:
         residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
         on_training = float(mean_size(loss, residuals, rows.weights))
         constant = line = kind = None
-        if ladder is not None and network.linear_weights is not None:
+        if ladder is not None and network.has_affine_term:
             constant, line = _error_of(ladder, MEAN), _error_of(ladder, LINE)
             kind = ladder.kind if ladder.kind in _ONLY else None
         elif unseen is not None and is_squared(loss):
@@ -102,9 +103,7 @@ class Expectation:
         return Expectation(_measure(loss), on_new, constant, line, on_training, kind=kind)
 
     @staticmethod
-    def of_classes(
-        evidence: Evidence, network: ShallowNetwork, on_new: float | None
-    ) -> "Expectation":
+    def of_classes(evidence: Evidence, network: Network, on_new: float | None) -> "Expectation":
         """Return what is known after a classification; the parameters are as above."""
         rows, unseen = evidence.rows, evidence.unseen
         logits = network.predict(rows.X).reshape(rows.Y.shape)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
 from greedynet.model.uncertainty.local_size import (
     Errors,
@@ -86,7 +86,7 @@ class OutputErrors:
         trained: Errors,
         share: float,
         n_rows: float,
-        network: ShallowNetwork,
+        network: Network,
         settings: IntervalSettings,
     ) -> "OutputErrors":
         """Return the errors of new rows, given those of other rows.
@@ -101,7 +101,7 @@ class OutputErrors:
             Share of the rows that those networks had not seen.
         n_rows : float
             Number of different held-out rows of equal weight that say as much.
-        network : ShallowNetwork
+        network : ShallowNetwork or DeepNetwork
         settings : IntervalSettings
         """
         # A power of two near the largest error, so that no square overflows.
@@ -150,15 +150,13 @@ class Intervals:
     n_rows: int
 
     @staticmethod
-    def of(
-        evidence: Evidence, network: ShallowNetwork, settings: IntervalSettings
-    ) -> "Intervals | None":
+    def of(evidence: Evidence, network: Network, settings: IntervalSettings) -> "Intervals | None":
         """Return the errors that new rows may have; None if no row was held out.
 
         Parameters
         ----------
         evidence : Evidence
-        network : ShallowNetwork
+        network : ShallowNetwork or DeepNetwork
             The network that was kept.
         settings : IntervalSettings
         """
@@ -175,19 +173,19 @@ class Intervals:
         return Intervals(tuple(found), unseen.n_rows)
 
     def around(
-        self, predictions: Float64, X: Float64, network: ShallowNetwork, coverage: float
+        self, predictions: Float64, X: Float64, network: Network, coverage: float
     ) -> tuple[Float64, Float64]:
         """Return the lower and upper ends of intervals around predictions, of the same shape."""
         sizes = self._sizes(predictions, X, network)
         low, high = np.array([of_output.bounds(coverage) for of_output in self.outputs]).T
         return predictions + low * sizes, predictions + high * sizes
 
-    def deviations(self, predictions: Float64, X: Float64, network: ShallowNetwork) -> Float64:
+    def deviations(self, predictions: Float64, X: Float64, network: Network) -> Float64:
         """Return the standard deviation of the errors: `s(x)` times the root mean square of `z`."""
         deviations = np.array([of_output.deviation for of_output in self.outputs])
         return self._sizes(predictions, X, network) * deviations
 
-    def scales(self, predictions: Float64, X: Float64, network: ShallowNetwork) -> Float64:
+    def scales(self, predictions: Float64, X: Float64, network: Network) -> Float64:
         """Return the scales of Student's t distribution of the errors."""
         scales = np.array([of_output.scale for of_output in self.outputs])
         return self._sizes(predictions, X, network) * scales
@@ -214,7 +212,7 @@ class Intervals:
         told = [c / 100 for c in range(1, 100) if all(o.suffices(c / 100) for o in self.outputs)]
         return max(told, default=0.5)
 
-    def _sizes(self, predictions: Float64, X: Float64, network: ShallowNetwork) -> Float64:
+    def _sizes(self, predictions: Float64, X: Float64, network: Network) -> Float64:
         columns = [o.size(X, f, network) for o, f in zip(self.outputs, predictions.T, strict=True)]
         return np.column_stack(columns)
 
@@ -225,7 +223,7 @@ def _gained(
     trained: Errors,
     size: LocalSize,
     share: float,
-    network: ShallowNetwork,
+    network: Network,
 ) -> float:
     """Return the factor by which errors are smaller with all rows than with those of a fold.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.size_path import SizePath, size_loss
 from greedynet.support.types import Float64
 
@@ -72,7 +72,7 @@ class LocalSize:
     constant: float
     bounds: Float64
 
-    def __call__(self, X: Float64, prediction: Float64, network: ShallowNetwork) -> Float64:
+    def __call__(self, X: Float64, prediction: Float64, network: Network) -> Float64:
         """Return `s(x)` of rows, given the predictions of the network for them."""
         if not len(self.weights):
             return np.full(len(X), np.exp(self.constant))
@@ -85,7 +85,7 @@ class LocalSize:
         return replace(self, constant=self.constant + shift, bounds=self.bounds + shift)
 
 
-def features(knots: Float64, X: Float64, prediction: Float64, network: ShallowNetwork) -> Float64:
+def features(knots: Float64, X: Float64, prediction: Float64, network: Network) -> Float64:
     """Return `v(x)` of rows, `(n_rows, n_features)`."""
     both = np.column_stack([X, prediction])
     used = both[:, both.shape[1] - knots.shape[1] :]
@@ -138,9 +138,7 @@ def errors_of(
     ]
 
 
-def local_size(
-    rows: Errors, network: ShallowNetwork, settings: SizeSettings
-) -> tuple[LocalSize, Float64]:
+def local_size(rows: Errors, network: Network, settings: SizeSettings) -> tuple[LocalSize, Float64]:
     """Return the size of errors as a function, and that of each row as predicted from others.
 
     The ridge is the one for which the sizes of rows that were left out are most likely. If this is
@@ -149,7 +147,7 @@ def local_size(
     Parameters
     ----------
     rows : Errors
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
     settings : SizeSettings
     """
     sizes = np.abs(rows.errors)

@@ -1,0 +1,119 @@
+"""One hidden layer or two: both are judged alike, on rows that they have not seen."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from greedynet.fitting.depth import Depth
+from greedynet.fitting.judgement import judged
+from greedynet.fitting.ladder import work
+from greedynet.fitting.objective import Objective
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.problem import OnStep
+from greedynet.model.ladder import Ladder
+from greedynet.model.path import DeepPath, ShallowPath
+from greedynet.model.stop_reason import StopReason
+from greedynet.rows.rows import Rows
+from greedynet.rows.splitting import Split
+from greedynet.support.clock import FOR_ONE_LAYER
+from greedynet.support.context import FitContext
+
+HiddenLayers = Literal[1, 2, "auto"]
+Judged = tuple[ShallowPath | DeepPath, Ladder | None]
+
+# Nothing is left to gain, or the user has had enough.
+_ENDS = frozenset({StopReason.EXACT, StopReason.CALLBACK, StopReason.MAX_SECONDS})
+
+
+def judged_in_layers(
+    hidden_layers: HiddenLayers,
+    data: TrainingData,
+    folds: Sequence[Split],
+    plan: Plan,
+    objective: Objective,
+    *,
+    by_folds: bool,
+    context: FitContext,
+    on_step: OnStep,
+) -> Judged:
+    """Return the path of the network that was chosen, of one layer or of two, and the candidates.
+
+    Parameters
+    ----------
+    hidden_layers : {1, 2, "auto"}
+        "auto" keeps two layers where their expected error is clearly smaller.
+    data : TrainingData
+    folds : sequence of pairs of Rows
+    plan : Plan
+    objective : Objective
+    by_folds : bool
+        Whether the user asks for folds to choose the width.
+    context : FitContext
+    on_step : callable
+    """
+    depth = _depth(hidden_layers, data, plan)
+
+    def of_one_layer(context: FitContext) -> Judged:
+        return judged(
+            data, folds, plan, objective, by_folds=by_folds, context=context, on_step=on_step
+        )
+
+    def of_two_layers(depth: Depth, on_step: OnStep, max_work: float = np.inf) -> Judged:
+        assert isinstance(data.rows, Rows)
+        path, ladder = judged(
+            depth.lifted_data(data),
+            depth.lifted_folds(folds),
+            depth.plan(plan, data.rows, max_work),
+            objective,
+            by_folds=by_folds,
+            context=context.branch("two layers"),
+            on_step=on_step,
+        )
+        return depth.lowered(path), None if ladder is None else ladder.of_two_layers()
+
+    if depth is None:
+        return of_one_layer(context)
+    if hidden_layers == 2:
+        return of_two_layers(depth, depth.on_step(on_step))
+    shallow = of_one_layer(context.until(FOR_ONE_LAYER))
+    if shallow[0].stop_reason in _ENDS or context.clock.is_over():
+        return shallow
+    context.tell("two hidden layers")
+    deep = of_two_layers(depth, lambda *_: False, _allowed(shallow[1], data, plan))
+    return _better(shallow, deep, plan.settings.depth.clearly_better)
+
+
+def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth | None:
+    """Return the first layer to try, if any."""
+    if hidden_layers == 1 or not isinstance(data.rows, Rows):
+        return None
+    settings = plan.settings.depth
+    if hidden_layers == "auto" and (
+        data.sampling is not None
+        or data.rows.n_features == 1
+        or not plan.correct
+        or data.rows.n_features > settings.max_inputs
+        or len(data.rows) < settings.min_rows
+    ):
+        return None
+    return Depth.of(data.rows, plan.limits, settings)
+
+
+def _allowed(ladder: Ladder | None, data: TrainingData, plan: Plan) -> float:
+    """Return the work that two layers may take, given the candidates of one."""
+    if ladder is None:
+        return np.inf
+    settings, widths = plan.settings.depth, np.unique(ladder.n_neurons).tolist()
+    taken = work(len(data.rows), data.rows.n_features, widths)
+    return max(settings.least_work, settings.times_work * taken)
+
+
+def _better(shallow: Judged, deep: Judged, clearly_better: float) -> Judged:
+    """Return the result with the smaller expected error; one layer if it is hardly larger."""
+    errors = [np.inf if p.expected_error is None else p.expected_error for p, _ in (shallow, deep)]
+    wins = errors[1] < clearly_better * errors[0]
+    path, ladder = deep if wins else shallow
+    if shallow[1] is None or deep[1] is None:
+        return path, ladder
+    return path, shallow[1].beside(deep[1], other_wins=wins)

@@ -1,0 +1,178 @@
+"""`Ramps`: a first layer of ramps along single columns, between knots.
+
+A column `x` with the knots `t_0 < ... < t_K` has `K` ramps, which rise from 0 to 1 between two of
+them,
+
+    r_i(x) = clip((x - t_i) / (t_{i+1} - t_i), 0, 1),    i = 0, ..., K - 1,
+
+except that the first one goes on below `t_0` and the last one above `t_K`, as straight lines. They
+span the continuous, piecewise linear functions of `x` with kinks at the inner knots, as do `x` and
+the `K - 1` hinges `relu(x - t_i)` there: this many ReLU nodes are what they cost.
+
+The weight of a ramp is the rise of a curve between two knots, that of a hinge a change of slope. A
+penalty on rises prefers curves that are flat where the data do not say otherwise.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from greedynet.support.types import Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Ramps:
+    """Knots of columns; inputs are lifted to the columns themselves and the ramps of all.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    features : ndarray of shape (n_knots,)
+        Column of each knot, in ascending order.
+    knots : ndarray of shape (n_knots,)
+        Ascending within a column; a column has none, or at least three.
+    """
+
+    n_features: int
+    features: NDArray[np.intp]
+    knots: Float64
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("features", np.intp), ("knots", np.float64)):
+            array = np.array(getattr(self, name), dtype=dtype)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        same = np.diff(self.features) == 0
+        if (np.diff(self.features) < 0).any() or (np.diff(self.knots)[same] <= 0).any():
+            raise ValueError("`knots` must ascend within each column, and columns must ascend.")
+        counts = np.bincount(self.features, minlength=self.n_features)
+        if ((counts > 0) & (counts < 3)).any() or len(counts) > self.n_features:
+            raise ValueError(
+                f"`features` must name each of {self.n_features} columns never, or at least three "
+                f"times, got {counts.tolist()} times."
+            )
+
+    @staticmethod
+    def at_quantiles(X: NDArray[np.floating], weights: Float64 | None, n_ramps: int) -> "Ramps":
+        """Return up to `n_ramps` ramps for each column, between quantiles of its values.
+
+        Columns with two values have none: a line has all there is. The quantiles of `-x` are those
+        of `x`, mirrored, and a weight of two is equivalent to a repeated row.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, d)
+        weights : ndarray of shape (n_rows,) or None
+        n_ramps : int
+        """
+        features, knots = [], []
+        for j, x in enumerate(np.asarray(X, dtype=np.float64).T):
+            found = _quantiles(x, weights, np.linspace(0, 1, n_ramps + 1))
+            if len(found) > 2:
+                features += [j] * len(found)
+                knots += found.tolist()
+        return Ramps(X.shape[1], np.array(features, dtype=np.intp), np.array(knots))
+
+    @cached_property
+    def _columns(self) -> list[tuple[int, Float64]]:
+        """Columns with knots, and these."""
+        used = np.unique(self.features).tolist()
+        return [(j, self.knots[self.features == j]) for j in used]
+
+    @property
+    def n_ramps(self) -> int:
+        """Number of ramps."""
+        return len(self.knots) - len(self._columns)
+
+    @property
+    def n_hinges(self) -> int:
+        """Number of inner knots: of the ReLU nodes that, with the columns, span the same."""
+        return len(self.knots) - 2 * len(self._columns)
+
+    @property
+    def n_lifted(self) -> int:
+        """Number of columns and ramps."""
+        return self.n_features + self.n_ramps
+
+    def lift(self, X: ArrayLike) -> Float64:
+        """Return the columns and their ramps, `(n_rows, n_lifted)`."""
+        X = np.asarray(X, dtype=np.float64)
+        lifted = np.empty((len(X), self.n_lifted))
+        lifted[:, : self.n_features] = X
+        at = self.n_features
+        for j, knots in self._columns:
+            low, high = _bounds(len(knots) - 1)
+            rises = (X[:, [j]] - knots[:-1]) / np.diff(knots)
+            lifted[:, at : at + len(low)] = np.clip(rises, low, high)
+            at += len(low)
+        return lifted
+
+    def hinges(self) -> tuple[NDArray[np.intp], Float64]:
+        """Return the columns and the knots of the hinges `relu(x_j - t)` that span the same."""
+        inner = [(j, knot) for j, knots in self._columns for knot in knots[1:-1].tolist()]
+        return np.array([j for j, _ in inner], dtype=np.intp), np.array([t for _, t in inner])
+
+    def as_hinges(self, weights: Float64) -> tuple[Float64, Float64]:
+        """Convert weights of the lifted columns into those of the columns and the hinges.
+
+        With the rises `v_i` and the slopes `s_i = v_i / (t_{i+1} - t_i)` between knots,
+
+            sum_i v_i r_i(x) = s_0 (x - t_0) + sum_{i>0} (s_i - s_{i-1}) relu(x - t_i).
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n, n_lifted)
+
+        Returns
+        -------
+        weights : ndarray of shape (n, n_features + n_hinges)
+        constants : ndarray of shape (n,)
+        """
+        d = self.n_features
+        plain, constants, hinges = weights[:, :d].copy(), np.zeros(len(weights)), []
+        at = d
+        for j, knots in self._columns:
+            slopes = weights[:, at : at + len(knots) - 1] / np.diff(knots)
+            plain[:, j] += slopes[:, 0]
+            constants -= slopes[:, 0] * knots[0]
+            hinges.append(np.diff(slopes, axis=1))
+            at += len(knots) - 1
+        return np.column_stack([plain, *hinges]), constants
+
+    def ramp_names(self, names: tuple[str, ...]) -> list[str]:
+        """Return a name for each ramp, such as "age from 14 to 28"."""
+        return [
+            f"{names[j]} from {low:.6g} to {high:.6g}"
+            for j, knots in self._columns
+            for low, high in zip(knots[:-1].tolist(), knots[1:].tolist(), strict=True)
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields, for a file."""
+        return {"n_features": self.n_features, "features": self.features, "knots": self.knots}
+
+
+def _bounds(n_ramps: int) -> tuple[Float64, Float64]:
+    """Return the bounds of the ramps of a column: none at its ends."""
+    low, high = np.zeros(n_ramps), np.ones(n_ramps)
+    low[0], high[-1] = -np.inf, np.inf
+    return low, high
+
+
+def _quantiles(x: Float64, weights: Float64 | None, shares: Float64) -> Float64:
+    """Return the distinct quantiles of a column, those of `-x` mirrored.
+
+    The mean of the smallest and the largest value that divide the weight in the given share.
+    """
+    order = np.argsort(x, kind="stable")
+    x = x[order]
+    weight = np.full(len(x), 1.0 / len(x)) if weights is None else weights[order] / weights.sum()
+    # Rounded: sums of the same weights in another order must find the same rows.
+    below = np.round(np.cumsum(weight), 12)
+    low = x[np.minimum(np.searchsorted(below, shares, side="left"), len(x) - 1)]
+    high = x[np.minimum(np.searchsorted(below, shares, side="right"), len(x) - 1)]
+    return np.asarray(np.unique(low / 2 + high / 2))
