@@ -122,6 +122,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     expected_error_ : float or None
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
         no row could be held out, or if a callback stopped the growth.
+    ladder_ : Ladder or None
+        The candidates that were compared on held-out rows, from the shares of the classes to wide
+        networks and their blend, and their log-losses: `print(model.ladder_)`. None with `n_nodes`
+        or `correct=False`, or for a handful of rows.
     expectation_ : Expectation
         The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     sets_ : ClassSets or None
@@ -281,6 +285,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
                 self._store(path)
                 evidence = path.evidence
                 assert evidence is not None
+                self.ladder_ = evidence.ladder
                 self.sets_ = ClassSets.of(evidence.unseen)
                 self.expectation_ = Expectation.of_classes(
                     evidence, self.network_, self.expected_error_

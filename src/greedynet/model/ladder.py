@@ -9,6 +9,8 @@ from greedynet.support.types import Float64
 
 MEAN, LINE, NETWORK, LEVELLED = "mean", "line", "network", "levelled network"
 AVERAGE = "average of two"
+# Of a classifier, whose line is a logistic regression.
+SHARES, BLEND = "class shares", "blend"
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,18 +21,20 @@ class Ladder:
     ----------
     kinds : ndarray of str of shape (n_candidates,)
         "mean", "line", "network"; "average of two", networks of half the width; or "levelled
-        network", which is constant far outside the training rows.
+        network", which is constant far outside the training rows. Of a classifier: "class shares",
+        "line", a logistic regression, "network"; or "blend", the chosen mixture of them.
     n_neurons : ndarray of shape (n_candidates,)
         Number of neurons of each, before levelling.
     errors : ndarray of shape (n_candidates,)
         Root mean squared error on held-out rows, in the units of the output; for another loss, its
-        mean.
+        mean; for classes, the mean log-loss.
     chosen : int
         Position of the candidate that was chosen.
     pruned : bool
         Whether the chosen network is pruned from a wider one.
     score : float or None
-        Its mean squared error for outputs of unit variance, summed over the outputs.
+        Its mean squared error for outputs of unit variance, summed over the outputs, or its
+        log-loss; None if nothing was decided.
     """
 
     kinds: NDArray[np.str_]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
@@ -76,10 +77,10 @@ class SelectionPath:
             return self.finished_error
         return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
 
-    def with_unseen(self, unseen: Unseen | None) -> "SelectionPath":
-        """Return the path with the predictions of held-out rows."""
+    def with_unseen(self, unseen: Unseen | None, ladder: Ladder | None = None) -> "SelectionPath":
+        """Return the path with the predictions of held-out rows, and candidates compared there."""
         assert self.evidence is not None
-        return replace(self, evidence=replace(self.evidence, unseen=unseen))
+        return replace(self, evidence=replace(self.evidence, unseen=unseen, ladder=ladder))
 
     def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
         """Return the path with feature names in its networks."""
