@@ -63,7 +63,8 @@ def first_sentence(subject: Subject) -> str:
         return first_sentences(subject.table)
     expected = expectation_of(subject.table)
     said = [held_out_sentence(_held_out(subject))]
-    return " ".join(said if expected is None else [*said, expected.sentence()])
+    more = [] if expected is None else [expected.sentence(beside_held_out=True)]
+    return " ".join([*said, *more])
 
 
 def _trust(subject: Subject) -> str:
