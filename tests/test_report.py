@@ -529,18 +529,51 @@ def test_scores_are_called_what_they_are(tmp_path):
             assert finished[name] == pytest.approx(errors[ladder.chosen], rel=1e-4)
             widths = [candidate["nodes"] - 2 for candidate in growth["candidates"]]
             assert widths == ladder.n_neurons[1:].tolist()
+        elif names[name] == "requested":
+            # Nothing decided: the training error alone is drawn.
+            assert growth["score"] is growth["candidates"] is finished[name] is None
+            assert "The number of nodes was given" in growth["scoreText"]
         elif path.finished_score is not None:
             root = 0.5 if "GCV" in names[name] else 1.0
             assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
     assert names == {
         "": "held-out rows",
         "validation_fraction": "validation",
-        "n_nodes": "GCV (root)",
+        "n_nodes": "requested",
         "cv": "held-out rows",
         "correct": "GCV (root)",
     }
     # On the scale of the training error, which it inflates a little.
-    assert finished["n_nodes"] < 3 * growth["training"][-1]
+    assert finished["correct"] < 3 * growth["training"][-1]
+
+
+@pytest.mark.parametrize("how", [{}, {"validation_fraction": 0.3}, {"linear_term": False}])
+def test_candidates_of_classes_are_drawn_with_their_log_losses(tmp_path, how):
+    known, page = case("classes"), tmp_path / "report.html"
+    model = GreedyNetClassifier(**{"max_nodes": 10, **how}).fit(known.X, known.y)
+    write_report(model, page, known.X, known.y)
+    growth, ladder = contents(page)["growth"], model.ladder_
+    shown = ladder.kinds != "class shares"
+    drawn = [candidate["error"] for candidate in growth["candidates"]]
+    np.testing.assert_allclose(drawn, ladder.errors[shown], rtol=1e-4)
+    affine = 0 if how == {"linear_term": False} else 2
+    widths = [candidate["nodes"] - affine for candidate in growth["candidates"]]
+    assert widths == ladder.n_neurons[shown].tolist()
+    assert growth["score"] is None
+    assert growth["finished"]["score"] == pytest.approx(ladder.expected_error, rel=1e-4)
+    assert "more nodes did not help on held-out rows" in page.read_text("utf-8") or (
+        model.stop_reason_.name != "VALIDATED"
+    )
+
+
+def test_classes_of_a_given_width_have_no_score(tmp_path):
+    known, page = case("classes"), tmp_path / "report.html"
+    model = GreedyNetClassifier(n_nodes=6).fit(known.X, known.y)
+    assert model.ladder_ is None
+    write_report(model, page, known.X, known.y)
+    growth = contents(page)["growth"]
+    assert growth["score"] is growth["candidates"] is growth["finished"]["score"] is None
+    assert growth["finished"]["training"] > 0
 
 
 def test_trained_networks_have_no_scores_of_the_path(tmp_path):

@@ -49,11 +49,10 @@ function pathPicture(growth, stopNow) {
 
 function pathSection(growth) {
   byId("path-part").hidden = false;
-  const relative = "The relative error is the norm of the residuals divided by the norm of the centred target.";
-  const loss = "The log-loss is the mean of -log p, where p is the predicted probability of the true class.";
-  const done = growth.finished.corrected
-    ? "The dotted line marks the finished network, whose neurons were corrected jointly after the growth: the last stop of the slider."
-    : "The dotted line marks the selected width: the last stop of the slider.";
+  const relative = "Relative error: that of the network divided by that of the mean.";
+  const loss = "Log-loss: the mean of -log p, where p is the predicted probability of the true class.";
+  const corrected = growth.finished.corrected ? ", whose neurons were corrected jointly" : "";
+  const done = `The dotted line marks the finished network${corrected}: the last stop of the slider.`;
   byId("path-text").textContent = [data.classes ? loss : relative, growth.scoreText, done].join(" ");
   const legend = [entry(lineMark("blue"), "training")];
   if (growth.score) legend.push(entry(lineMark("red"), growth.scoreName));
