@@ -547,6 +547,17 @@ def test_scores_are_called_what_they_are(tmp_path):
     assert finished["correct"] < 3 * growth["training"][-1]
 
 
+def test_report_of_a_truncated_network(tmp_path):
+    known, page = case("one"), tmp_path / "report.html"
+    write_report(known.model.truncate(5), page, known.X, known.y)
+    growth, text = contents(page)["growth"], page.read_text("utf-8")
+    assert growth["score"] is growth["candidates"] is growth["finished"]["score"] is None
+    assert growth["nodes"] == [2, 3, 4, 5]
+    assert growth["finished"]["training"] == growth["training"][-1]
+    assert "this number was requested" in text
+    assert "90 % intervals" in text
+
+
 @pytest.mark.parametrize("how", [{}, {"validation_fraction": 0.3}, {"linear_term": False}])
 def test_candidates_of_classes_are_drawn_with_their_log_losses(tmp_path, how):
     known, page = case("classes"), tmp_path / "report.html"

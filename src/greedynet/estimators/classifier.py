@@ -22,8 +22,9 @@ from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
+from greedynet.model.network import ShallowNetwork
 from greedynet.model.uncertainty.class_sets import ClassSets
-from greedynet.model.uncertainty.expectation import Expectation
+from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
@@ -291,6 +292,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
                     evidence, self.network_, self.expected_error_
                 )
         return self
+
+    def _known_of(self, network: ShallowNetwork) -> dict[str, Any]:
+        said = Expectation(LOG_LOSS)
+        return {"sets_": None, "ladder_": None, "expected_error_": None, "expectation_": said}
 
     def decision_function(self, X: ArrayLike) -> Float64:
         """Return the logits: that of the second class for two classes, otherwise one per class.

@@ -82,6 +82,28 @@ class SelectionPath:
         assert self.evidence is not None
         return replace(self, evidence=replace(self.evidence, unseen=unseen, ladder=ladder))
 
+    def truncated(self, n_nodes: int) -> "SelectionPath":
+        """Return the path that ends at a width, which was requested and of which no score is known.
+
+        Parameters
+        ----------
+        n_nodes : int
+            As in `ShallowNetwork.truncate`.
+        """
+        network = self.network.truncate(n_nodes)
+        n = int(n_nodes - self.n_nodes[0])
+        return SelectionPath(
+            self.indices[:n],
+            self.n_nodes[: n + 1],
+            self.training_errors[: n + 1],
+            None,
+            None,
+            self.seconds[: n + 1],
+            int(n_nodes),
+            StopReason.N_NODES,
+            network,
+        )
+
     def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
         """Return the path with feature names in its networks."""
         finished = self.finished

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from greedynet.model.effects import combined, feature_effect, path_effects
 from greedynet.model.ladder import MEAN, SHARES, Ladder
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.stop_reason import StopReason
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
 from greedynet.support.types import Float64
@@ -132,7 +133,8 @@ def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
     assert path is not None
     if deciding_ladder(subject) is not None:
         return None, HELD_OUT
-    if getattr(subject.table.estimator, "n_nodes", None) is not None:
+    given = getattr(subject.table.estimator, "n_nodes", None) is not None
+    if given or path.stop_reason is StopReason.N_NODES:
         return None, REQUESTED
     if path.validation_errors is not None:
         return path.validation_errors, "folds" if _by_folds(subject) else "validation"
