@@ -22,10 +22,11 @@ from greedynet.support.types import Float64
 # and the second half is evenly spaced.
 MOST_STOPS = 100
 
-_GCV, HELD_OUT, REQUESTED = "GCV (root)", "held-out rows", "requested"
+_GCV, LEFT_OUT, REQUESTED = "GCV (root)", "left-out rows", "requested"
 _SCORE_TEXTS = {
-    HELD_OUT: "The error on rows that a candidate had not seen decided: the best was kept, or a "
-    "simpler one that is about as good.",
+    LEFT_OUT: "The error on rows that the fit left out decided between the candidates: the best "
+    "was kept, or a simpler one that is about as good. The growth shown is a plain one, for "
+    "comparison.",
     REQUESTED: "The number of nodes was given: no score decided.",
     "validation": "The same error on the validation rows chose the width.",
     "folds": "The same error in cross-validation, on rows left out of the fit, chose the width.",
@@ -132,7 +133,7 @@ def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
     path = subject.path
     assert path is not None
     if deciding_ladder(subject) is not None:
-        return None, HELD_OUT
+        return None, LEFT_OUT
     given = getattr(subject.table.estimator, "n_nodes", None) is not None
     if given or path.stop_reason is StopReason.N_NODES:
         return None, REQUESTED
