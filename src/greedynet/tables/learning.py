@@ -64,7 +64,13 @@ class LearningCurve:
         return 1.0 - after / np.where(before > 0, before, 1.0)
 
     def sentence(self) -> str:
-        """Return whether more rows would help, in words."""
+        """Return whether more rows would help, in words; it is right a little more often than not.
+
+        On 120 drawn problems of 100 to 600 rows, twice the rows lowered the error by more than 2 %
+        in 53: in 19 of 28 where this said that they probably would, and in 18 of 65 where it said
+        that they may hardly help. Nearly all of this is from the half of the problems by which the
+        constants were chosen; on the other half it was 8 of 14 and 13 of 29 (`docs/trust.md`).
+        """
         means, (before, after) = self.held_out.mean(axis=0), self.sizes[-2:].tolist()
         change = "fell" if self.gain >= 0 else "rose"
         said = (
@@ -73,10 +79,10 @@ class LearningCurve:
             f"{number(means[-1])}"
         )
         if self.is_clear:
-            return f"{said}: more rows would help."
+            return f"{said}: more rows would probably help."
         if self.gain > _WORTHWHILE:
             return f"{said}, which may be chance: more repeats would tell whether more rows help."
-        return f"{said}: more rows would hardly help; more informative columns might."
+        return f"{said}: more rows may hardly help; more informative columns might."
 
     def __str__(self) -> str:
         """Return a table and the sentence."""
