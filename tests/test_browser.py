@@ -401,9 +401,9 @@ def test_candidates_are_drawn_where_held_out_rows_decided(page):
     )
     assert len(titles) == len(ladder) - 1
     chosen = ladder.errors[ladder.chosen] / ladder.errors[0]
-    wanted = f"{ladder.kind}, {ladder.width + 2} nodes: {chosen:.3g} on held-out rows"
+    wanted = f"{ladder.kind}, {ladder.width + 2} nodes: {chosen:.3g} on left-out rows"
     assert wanted in titles
-    assert "candidates, held-out rows" in text(driver, "#path-legend")
+    assert "candidates, left-out rows" in text(driver, "#path-legend")
     assert "GCV" not in text(driver, "#growth")
 
 
@@ -492,7 +492,7 @@ def test_table_behind_the_path_is_the_path(page):
     driver, path = page("one"), case("one").model.path_
     assert run(driver, "return document.querySelectorAll('details table > *').length") == 0  # lazy
     table = listed(driver, "relative error against nodes")
-    assert table["heads"] == ["nodes", "training", "held-out rows", "RMSE, rows shown"]
+    assert table["heads"] == ["nodes", "training", "left-out rows", "RMSE, rows shown"]
     n_stops, ladder = len(path.n_nodes) + 1, case("one").model.ladder_
     assert table["now"] == [table["rows"][n_stops - 1][0]] == ["12, finished"]
     assert [int(row[0]) for row in table["rows"][: n_stops - 1]] == path.n_nodes.tolist()

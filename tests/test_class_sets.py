@@ -118,6 +118,16 @@ def test_files_keep_every_bit(model, tmp_path):
     np.testing.assert_array_equal(loaded.outside(X).distance, model.outside(X).distance)
 
 
+def test_truncated_networks_have_no_sets(model):
+    X = new_rows(model, 50)[0]
+    small = model.truncate(3)
+    wanted = model.path_.network.truncate(3).predict(X).reshape(50, -1)
+    np.testing.assert_array_equal(small.predict_proba(X), probabilities(wanted))
+    with pytest.raises(ValueError, match="truncated to 3 nodes: fit `n_nodes=3`"):
+        small.predict_set(X)
+    assert small.expectation_.sentence() == "The accuracy on new rows is not known."
+
+
 def test_what_users_get_wrong(model):
     with pytest.raises(ValueError, match=r"`coverage` must be a number between 0 and 1.*got 95"):
         model.predict_set([[0.0, 0.0]], 95)

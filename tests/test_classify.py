@@ -682,6 +682,25 @@ def test_every_rung_where_it_is_right():
     assert network.network > 0.5
     assert network.n_neurons is None
     assert network.expected < 0.5 * line.expected < 0.5 * noise.expected
+    for rung in (noise, line, network):
+        assert rung.candidates.expected_error == rung.candidates.score == rung.expected
+    assert noise.candidates.kind == "class shares"
+
+
+def test_every_width_that_was_compared_is_told():
+    rows = crossed_rows(300)
+    start = Trials(plan_of()).descend(rows, some_weights(12), 1e-3, 100)
+    rung = decided(rows, max_neurons=12, start=start)
+    found = rung.candidates
+    assert found.kinds[:2].tolist() == ["class shares", "line"]
+    assert found.errors[0] == pytest.approx(np.log(2), rel=0.02)
+    widths = found.n_neurons[found.kinds == "network"]
+    assert len(widths) > 2
+    assert (np.diff(widths) > 0).all()
+    # The logits of the widest networks that are as good: pruning goes on while it does no harm.
+    best = int(found.errors[found.kinds == "network"].argmin())
+    assert found.width <= widths[best]
+    assert {w.n_neurons for w in rung.starts} == {found.width}
 
 
 def test_neurons_that_are_next_to_nothing_are_never_kept():

@@ -12,7 +12,8 @@ import runpy
 import pytest
 
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, activations
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, activations, fit_table
+from greedynet.cli.daylight import daylight_path
 from pages import PAGES, ROOT
 
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -28,6 +29,19 @@ def listed_names():
         elif match := re.fullmatch(r"   (\w+)", line):
             found.setdefault(module, []).append(match.group(1))
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.all_folds
+def test_the_front_page_says_what_its_fit_says():
+    page = (DOCS / "index.md").read_text(encoding="utf-8")
+    quoted = " ".join(line[2:] for line in page.splitlines() if line.startswith("> "))
+    said = fit_table(daylight_path(), "hours", hold_out=0.2).summary().splitlines()[0]
+    figure = r"\d+(?:\.\d+)?"
+    assert re.sub(figure, "?", quoted) == re.sub(figure, "?", said)
+    figures = [[float(found) for found in re.findall(figure, text)] for text in (quoted, said)]
+    assert len(figures[0]) == 7
+    assert figures[0] == pytest.approx(figures[1], rel=0.15)
 
 
 @pytest.mark.parametrize("module", [f"greedynet{part}" for part in PUBLIC])

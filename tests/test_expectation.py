@@ -1,10 +1,13 @@
 """What a fit says of new rows: its figures are those of the held-out rows, its words hold them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_predict
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
 from greedynet.model.uncertainty.expectation import Expectation
@@ -74,6 +77,35 @@ def test_classes_by_hand(n_classes):
     shares = np.bincount(labels[seen]) / 200
     assert said.constant_accuracy == pytest.approx(np.mean(labels[new] == shares.argmax()))
     assert said.constant == pytest.approx(-np.mean(np.log(shares[labels[new]])))
+    # The ridge is another one: it is chosen.
+    line = LogisticRegression(C=10).fit(X[seen], labels[seen])
+    of_line = log_loss(labels[new], line.predict_proba(X[new]))
+    assert said.line == pytest.approx(of_line, rel=0.03)
+    assert said.line_accuracy == pytest.approx(line.score(X[new], labels[new]), abs=0.05)
+
+
+def test_a_logistic_regression_on_the_folds_that_choose():
+    X, y = kinked()
+    model = GreedyNetClassifier(max_nodes=6).fit(X, y > 2.5)
+    said, ladder = model.expectation_, model.ladder_
+    # The ladder adds half a row of another class to all losses.
+    assert said.line == pytest.approx(ladder.errors[list(ladder.kinds).index("line")], rel=0.01)
+    folds = cross_val_predict(LogisticRegression(C=10), X, y > 2.5, method="predict_proba")
+    assert said.line == pytest.approx(log_loss(y > 2.5, folds), rel=0.05)
+    assert said.on_new < 0.8 * said.line < 0.9 * said.constant
+    assert said.kind is None
+
+
+def test_classes_without_a_network_are_said_to_have_none():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 2))
+    for labels, kind in (
+        (X[:, 0] + rng.logistic(size=300) > 0, "line"),
+        (rng.permuted(X[:, 0]) > 0, "class shares"),
+    ):
+        model = GreedyNetClassifier().fit(X, labels)
+        assert model.expectation_.kind == model.ladder_.kind == kind
+    assert "nothing was clearly better" in model.expectation_.sentence()
 
 
 def test_words():
@@ -82,11 +114,20 @@ def test_words():
         "On new rows expect to be off by about 2.71 (RMSE); always guessing the mean: 7.84; a "
         "straight line: 3.4. On the rows it was fitted to: 2.2."
     )
+    assert said.sentence(beside_held_out=True) == (
+        "On rows that the fit itself left out: 2.71; always guessing the mean: 7.84; a straight "
+        "line: 3.4. On the rows it was fitted to: 2.2."
+    )
     said = Expectation("log_loss", 0.2, 1.5, None, 0.05, 0.924, 0.31, 0.982)
     assert said.sentence() == (
         "On new rows expect about 92.4 % of the classes to be right (log-loss 0.2); always naming "
         "the commonest class: 31.0 % (log-loss 1.5). On the rows it was fitted to: 98.2 % "
         "(log-loss 0.05)."
+    )
+    said = replace(said, line=0.7, line_accuracy=0.8)
+    assert said.sentence(beside_held_out=True).startswith(
+        "On rows that the fit itself left out: 92.4 % (log-loss 0.2); always naming the commonest "
+        "class: 31.0 % (log-loss 1.5); logistic regression: 80.0 % (log-loss 0.7). On the rows"
     )
     assert "no network was clearly better" in Expectation("rmse", 1.0, kind="line").sentence()
     assert Expectation("rmse").sentence() == "The error on new rows is not known."

@@ -427,3 +427,101 @@ def test_a_single_row_has_no_intervals():
 def test_intervals_need_a_fit():
     with pytest.raises(NotFittedError, match="not fitted"):
         GreedyNetRegressor().predict_interval([[0.0]])
+
+
+# Truncated networks
+
+
+def kinks(n, seed=0, noise=0.2):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 2))
+    return X, np.sin(4 * X[:, 0]) + np.abs(X[:, 1]) + noise * rng.normal(size=n)
+
+
+@pytest.mark.all_folds
+def test_intervals_of_truncated_networks_cover_and_are_wider():
+    X, y = kinks(4_400)
+    model = GreedyNetRegressor(max_nodes=12).fit(X[:400], y[:400])
+    widths = model.path_.n_nodes[: model.n_nodes_ - 1].tolist()
+    assert len(widths) > 5
+    stds = []
+    for n_nodes in widths:
+        small = model.truncate(n_nodes)
+        np.testing.assert_array_equal(
+            small.predict(X), model.path_.network.truncate(n_nodes).predict(X)
+        )
+        assert covered(small, X[400:], y[400:]).mean() == pytest.approx(0.9, abs=0.06)
+        std = small.predict(X[400:], return_std=True)[1]
+        errors = y[400:] - small.predict(X[400:])
+        assert np.sqrt(np.mean((errors / std) ** 2)) == pytest.approx(1.0, abs=0.15)
+        assert small.expected_error_ == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.15)
+        likely = small.predict_distribution(X[400:]).logpdf(y[400:]).mean()
+        normal = -0.5 * np.log(2 * np.pi * np.mean(errors**2)) - 0.5
+        assert likely > normal - 0.1
+        stds.append(np.median(std))
+    # The affine function alone is off by much more than the network.
+    assert stds[0] > 2 * stds[-1]
+    assert stds[-1] > 0.9 * np.median(model.predict(X, return_std=True)[1])
+
+
+def test_errors_of_narrower_networks_by_hand():
+    """Validation rows were seen by no network: their errors are those of each."""
+    X, y = kinks(600)
+    model = GreedyNetRegressor(max_nodes=10)
+    model.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
+    known = model.intervals_.narrower
+    affine, of_output = 2, model.intervals_.outputs[0]
+    for i, n in enumerate(known.n_neurons):
+        errors = y[400:] - model.path_.network.truncate(affine + int(n)).predict(X[400:])
+        assert known.errors[i] == pytest.approx(np.sqrt(np.mean(errors**2)))
+        if not len(of_output.size.weights):
+            sizes = np.abs(errors) / np.exp(of_output.size.constant)
+            assert known.deviations[i, 0] == pytest.approx(np.sqrt(np.mean(sizes**2)))
+            assert known.quantiles[i, 0, -1] == pytest.approx(sizes.max())
+            middle = known.quantiles[i, 0, 50]
+            assert np.mean(sizes <= middle * (1 + 1e-12)) == pytest.approx(51 / 101, abs=0.01)
+
+
+def test_truncated_models_are_saved_and_truncated_again(tmp_path):
+    X, y = kinks(400)
+    model = GreedyNetRegressor(max_nodes=10).fit(X, y)
+    small = model.truncate(6)
+    small.save(tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
+    assert again.n_nodes_ == again.network_.n_nodes == 6
+    for found, wanted in zip(again.predict_interval(X), small.predict_interval(X), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    # The model itself has not changed, and one that was truncated can be truncated further.
+    assert model.n_nodes_ > 6
+    for found, wanted in zip(
+        again.truncate(4).predict_interval(X), model.truncate(4).predict_interval(X), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+    assert again.expectation_.on_new == small.expected_error_
+    assert again.fit(X, y).predict_interval(X)[0].shape == (400,)
+    assert not hasattr(again, "truncated_from_")
+
+
+def test_several_outputs_are_truncated_together():
+    X, y = kinks(2_400)
+    Y = np.column_stack([y, 1_000 - 100 * y])
+    model = GreedyNetRegressor(max_nodes=8).fit(X[:400], Y[:400])
+    low, high = model.truncate(5).predict_interval(X[400:])
+    np.testing.assert_allclose((high - low)[:, 1], 100 * (high - low)[:, 0], rtol=0.2)
+    inside = (low <= Y[400:]) & (Y[400:] <= high)
+    np.testing.assert_allclose(inside.mean(axis=0), 0.9, atol=0.08)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_nodes", "noise"),
+    [(60, 10, 0.2), (400, 3, 50.0)],
+    ids=["more parameters than four rows tell", "the mean was kept"],
+)
+def test_truncated_networks_of_which_nothing_is_known(n, n_nodes, noise):
+    X, y = kinks(n, noise=noise)
+    model = GreedyNetRegressor(max_nodes=14).fit(X, y)
+    small = model.truncate(n_nodes)
+    with pytest.raises(ValueError, match=f"truncated to {n_nodes} nodes: fit `n_nodes={n_nodes}`"):
+        small.predict_interval(X)
+    assert small.expected_error_ is None
+    assert small.predict(X).shape == (n,)

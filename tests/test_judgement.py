@@ -14,7 +14,7 @@ from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import stage_widths
 from greedynet.losses import get_loss
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.ladder import AVERAGE, NETWORK
+from greedynet.model.ladder import AVERAGES, NETWORK
 from greedynet.model.levelled import levelled
 from greedynet.model.stop_reason import StopReason
 from greedynet.rows.affine import AffineTerm
@@ -88,7 +88,7 @@ def test_an_average_is_one_network_within_the_limit(tmp_path):
     y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2] - X[:, 3]) + 0.2 * rng.normal(size=260)
     model = GreedyNetRegressor(max_nodes=40).fit(X, y)
     ladder = model.ladder_
-    assert ladder.kind == AVERAGE
+    assert ladder.kind in AVERAGES.values()
     assert model.n_nodes_ == ladder.width + 2 <= 40
     single = ladder.errors[ladder.kinds == NETWORK]
     assert ladder.expected_error**2 < 0.98 * single.min() ** 2
@@ -104,7 +104,7 @@ def test_a_single_network_wins_against_an_average_that_is_hardly_better():
     Y = np.random.default_rng(0).normal(size=(100, 1))
     for factor, wanted in ((0.995, 0), (0.9, 1)):
         found = Table(Y, np.ones(100), 100)
-        found.keys = [(NETWORK, 4), (AVERAGE, 6)]
+        found.keys = [(NETWORK, 4), (AVERAGES[2], 6)]
         found.predictions = [0.5 * Y, (1 - 0.5 * factor) * Y]
         assert found.best(LadderSettings()) == wanted
 

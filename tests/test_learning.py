@@ -78,9 +78,13 @@ def test_empty_targets_are_left_to_the_fit():
     [
         (
             [[3.0, 2.0], [3.1, 2.1], [2.9, 2.0]],
-            "fell by 32.2 %, from 3 to 2.03: more rows would help",
+            "fell by 32.2 %, from 3 to 2.03: more rows would probably help",
         ),
-        ([[3.0, 2.99], [3.1, 3.1], [2.9, 2.91]], "more rows would hardly help"),
+        ([[3.0, 2.99], [3.1, 3.1], [2.9, 2.91]], "more rows may hardly help"),
+        # The next doubling brings less than the last.
+        ([[3.0, 2.88], [3.1, 2.98], [2.9, 2.78]], "fell by 4.0 %, from 3 to 2.88: more rows may"),
+        ([[3.0, 2.88], [3.1, 2.98], [2.9, 2.78]], "hardly help"),
+        ([[3.0, 2.8], [3.1, 2.9], [2.9, 2.7]], "from 3 to 2.8: more rows would probably help."),
         ([[3.0, 2.0], [3.1, 3.2], [2.9, 3.0]], "which may be chance: more repeats would tell"),
         ([[3.0, 2.0]], "which may be chance"),
         ([[2.0, 3.0], [2.0, 3.1]], "rose by 52.5 %"),

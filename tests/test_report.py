@@ -35,6 +35,7 @@ from greedynet.report.subject import Rows, Subject, as_columns
 from greedynet.report.summary import paragraphs, suggestions
 from greedynet.report.tables import MOST_NEURONS, MOST_WEIGHTS, calibration, neurons_section
 from greedynet.report.write import known_scores
+from greedynet.support.phrases import percent
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
 
@@ -520,7 +521,7 @@ def test_scores_are_called_what_they_are(tmp_path):
         finished[name], names[name] = growth["finished"]["score"], growth["finished"]["scoreName"]
         assert growth["scoreName"] == names[name]
         path, ladder = model.path_, model.ladder_
-        if names[name] == "held-out rows":
+        if names[name] == "left-out rows":
             # The line that is drawn is the score that decided.
             assert growth["score"] is None
             errors = ladder.errors / ladder.errors[0]
@@ -529,18 +530,64 @@ def test_scores_are_called_what_they_are(tmp_path):
             assert finished[name] == pytest.approx(errors[ladder.chosen], rel=1e-4)
             widths = [candidate["nodes"] - 2 for candidate in growth["candidates"]]
             assert widths == ladder.n_neurons[1:].tolist()
+        elif names[name] == "requested":
+            # Nothing decided: the training error alone is drawn.
+            assert growth["score"] is growth["candidates"] is finished[name] is None
+            assert "The number of nodes was given" in growth["scoreText"]
         elif path.finished_score is not None:
             root = 0.5 if "GCV" in names[name] else 1.0
             assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
     assert names == {
-        "": "held-out rows",
+        "": "left-out rows",
         "validation_fraction": "validation",
-        "n_nodes": "GCV (root)",
-        "cv": "held-out rows",
+        "n_nodes": "requested",
+        "cv": "left-out rows",
         "correct": "GCV (root)",
     }
     # On the scale of the training error, which it inflates a little.
-    assert finished["n_nodes"] < 3 * growth["training"][-1]
+    assert finished["correct"] < 3 * growth["training"][-1]
+
+
+def test_report_of_a_truncated_network(tmp_path):
+    known, page = case("one"), tmp_path / "report.html"
+    write_report(known.model.truncate(5), page, known.X, known.y)
+    growth, text = contents(page)["growth"], page.read_text("utf-8")
+    assert growth["score"] is growth["candidates"] is growth["finished"]["score"] is None
+    assert growth["nodes"] == [2, 3, 4, 5]
+    assert growth["finished"]["training"] == growth["training"][-1]
+    assert "this number was requested" in text
+    assert "90 % intervals" in text
+
+
+@pytest.mark.parametrize("how", [{}, {"validation_fraction": 0.3}, {"linear_term": False}])
+def test_candidates_of_classes_are_drawn_with_their_log_losses(tmp_path, how):
+    known, page = case("classes"), tmp_path / "report.html"
+    model = GreedyNetClassifier(**{"max_nodes": 10, **how}).fit(known.X, known.y)
+    write_report(model, page, known.X, known.y)
+    growth, ladder = contents(page)["growth"], model.ladder_
+    shown = ladder.kinds != "class shares"
+    drawn = [candidate["error"] for candidate in growth["candidates"]]
+    np.testing.assert_allclose(drawn, ladder.errors[shown], rtol=1e-4)
+    affine = 0 if how == {"linear_term": False} else 2
+    widths = [candidate["nodes"] - affine for candidate in growth["candidates"]]
+    assert widths == ladder.n_neurons[shown].tolist()
+    assert growth["score"] is None
+    assert growth["finished"]["score"] == pytest.approx(ladder.expected_error, rel=1e-4)
+    text = page.read_text("utf-8")
+    # The growth that is drawn is narrower than the network.
+    assert "It was grown in stages, and all its neurons were corrected jointly." in text
+    if model.stop_reason_.name == "VALIDATED":
+        assert "more nodes did not help on rows that the fit left out." in text
+
+
+def test_classes_of_a_given_width_have_no_score(tmp_path):
+    known, page = case("classes"), tmp_path / "report.html"
+    model = GreedyNetClassifier(n_nodes=6).fit(known.X, known.y)
+    assert model.ladder_ is None
+    write_report(model, page, known.X, known.y)
+    growth = contents(page)["growth"]
+    assert growth["score"] is growth["candidates"] is growth["finished"]["score"] is None
+    assert growth["finished"]["training"] > 0
 
 
 def test_trained_networks_have_no_scores_of_the_path(tmp_path):
@@ -780,6 +827,19 @@ def test_coverage_and_rows_outside_are_told(tmp_path):
 
 
 # The data set
+
+
+def test_held_out_rows_of_classes_are_told_once(tmp_path):
+    known, page = case("two inputs, classes"), tmp_path / "report.html"
+    far = np.vstack([known.X[:40], [[5.0, 5.0]]]), np.append(known.y[:40], "out")
+    write_report(known.model, page, known.X, known.y, held_out=far)
+    text = page.read_text("utf-8")
+    assert "1 of 41 held-out rows is outside the training data" in text
+    assert "its sets may be too small" in text
+    assert "intervals" not in text.split("<table>")[0].split("</style>")[1]
+    assert f"{percent(known.model.score(*far))} of the classes are right" in text
+    assert "of its predictions are correct" not in text
+    assert "On rows that the fit itself left out: " in text
 
 
 def test_daylight_is_made_by_its_formula():

@@ -223,7 +223,7 @@ def test_a_task_that_fails_ends_the_one_beside_it():
 
     def fails():
         started.wait(60)
-        raise ZeroDivisionError
+        raise ZeroDivisionError("of the first")
 
     def long_work(context):
         started.set()
@@ -234,7 +234,7 @@ def test_a_task_that_fails_ends_the_one_beside_it():
         ended.append("late")
 
     ended = []
-    with pytest.raises(ZeroDivisionError), deterministic_threads(2) as pool:
+    with pytest.raises(ZeroDivisionError, match="of the first"), deterministic_threads(2) as pool:
         pool.beside(fails, lambda: long_work(context_of(pool)))
     assert not ended
 

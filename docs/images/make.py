@@ -21,7 +21,7 @@ EXAMPLES = HERE.parents[1] / "examples"
 # From an example, or None for the page of the report; the campaign's figure takes too long.
 PICTURES = {"first_network.png": "use/plot_first_network.py", "report.png": None}
 # The page, and the lines of it that show the network growing.
-REPORT_SIZE, REPORT_PART = "960,2400", slice(884, 2190)
+REPORT_SIZE, REPORT_PART = "960,2400", slice(884, 2165)
 
 
 def main(folder=HERE):

@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeGuard
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.checkpoint import (
     COORDINATES,
@@ -93,6 +95,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     }
     _most_nodes: int
     _error_name: str
+    truncated_from_: int
     # Whether held-out rows preserve the class proportions.
     _stratified: ClassVar[bool] = False
     # What a checkpoint must have in common with a fit beside parameters and data.
@@ -268,6 +271,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             path = path.with_feature_names(tuple(names))
         for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
+        self.__dict__.pop("truncated_from_", None)
         self.path_ = path
         self.stop_reason_ = path.stop_reason
         self.expected_error_ = path.expected_error
@@ -278,6 +282,45 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
                 FewerNodesWarning,
                 stacklevel=4,
             )
+
+    def truncate(self, n_nodes: int) -> Self:
+        """Return a copy with fewer nodes: the network as it was in the growth, without a new fit.
+
+        The growth is that of `path_`: each neuron was the best beside those before, and they have
+        not been corrected jointly, so that a fit with `n_nodes` gives a better network.
+
+        Intervals of the copy come from the same held-out rows: the errors of the network that was
+        kept, plus the difference between its predictions and those of the smaller network. Their
+        widths depend on the place as before; the copy keeps the larger network for this. They are
+        refused where this would say too little: if the smaller network has more neurons than the
+        one that was kept, if the mean was kept, or if there are fewer than four rows for each of
+        its `(n_features + 2) n_neurons + n_features + 1` parameters, unless validation rows were
+        held out. The sets of a classifier always are.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes, neurons plus two for an affine term; at most `path_.n_nodes[-1]`.
+
+        Returns
+        -------
+        model : estimator
+            A fitted copy with the same parameters.
+        """
+        check_is_fitted(self)
+        path = self.path_.truncated(n_nodes)
+        known = self._known_of(path.network)
+        smaller = copy(self)
+        smaller.__dict__.pop("training_", None)
+        for name, value in {**self._attributes(path.network), **known}.items():
+            setattr(smaller, name, value)
+        smaller.path_, smaller.stop_reason_ = path, path.stop_reason
+        smaller.truncated_from_ = int(getattr(self, "truncated_from_", self.network_.n_nodes))
+        return smaller
+
+    def _known_of(self, network: Network) -> dict[str, Any]:
+        """Return attributes that say what is known of the errors of a smaller network."""
+        raise NotImplementedError
 
     def _attributes(self, network: Network) -> dict[str, Any]:
         return {"network_": network, "n_nodes_": network.n_nodes}

@@ -22,8 +22,9 @@ from greedynet.fitting.cross_validation import cross_validate
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
+from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.class_sets import ClassSets
-from greedynet.model.uncertainty.expectation import Expectation
+from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
@@ -122,6 +123,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     expected_error_ : float or None
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
         no row could be held out, or if a callback stopped the growth.
+    ladder_ : Ladder or None
+        The candidates that were compared on held-out rows, from the shares of the classes to wide
+        networks and their blend, and their log-losses: `print(model.ladder_)`. None with `n_nodes`
+        or `correct=False`, or for a handful of rows.
     expectation_ : Expectation
         The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     sets_ : ClassSets or None
@@ -281,11 +286,16 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
                 self._store(path)
                 evidence = path.evidence
                 assert evidence is not None
+                self.ladder_ = evidence.ladder
                 self.sets_ = ClassSets.of(evidence.unseen)
                 self.expectation_ = Expectation.of_classes(
                     evidence, self.network_, self.expected_error_
                 )
         return self
+
+    def _known_of(self, network: Network) -> dict[str, Any]:
+        said = Expectation(LOG_LOSS)
+        return {"sets_": None, "ladder_": None, "expected_error_": None, "expectation_": said}
 
     def decision_function(self, X: ArrayLike) -> Float64:
         """Return the logits: that of the second class for two classes, otherwise one per class.

@@ -23,9 +23,11 @@ from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
 from greedynet.losses import Loss
+from greedynet.model.any_network import Network
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.uncertainty.expectation import Expectation
+from greedynet.model.uncertainty.expectation import RMSE, Expectation
 from greedynet.model.uncertainty.intervals import Intervals
+from greedynet.model.uncertainty.narrower import GrownNetworks
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, repeated_folds, with_copies
 from greedynet.search.atoms import MEMORY_BUDGET
@@ -348,7 +350,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
                 if isinstance(data.rows, Rows):
                     self._refine(data.rows, data.validation, seed)
                 assert evidence is not None
-                self.intervals_ = Intervals.of(evidence, self.network_, settings.intervals)
+                growth = GrownNetworks(path.network, path.kept)
+                self.intervals_ = Intervals.of(evidence, self.network_, settings.intervals, growth)
                 self.expectation_ = Expectation.of_numbers(
                     evidence, self.network_, plan.loss, self.expected_error_, self.ladder_
                 )
@@ -396,6 +399,20 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         network = replace(self.training_.network, single_output=self.network_.single_output)
         for name, value in self._attributes(network).items():
             setattr(self, name, value)
+
+    def _known_of(self, network: Network) -> dict[str, Any]:
+        intervals = getattr(self, "intervals_", None)
+        found = None if intervals is None else intervals.truncated(network.n_neurons, self.network_)
+        said = getattr(self, "expectation_", Expectation(RMSE))
+        expected = None
+        if found is not None and said.measure == RMSE:
+            expected = found.narrower.expected_error(network.n_neurons)
+        return {
+            "intervals_": found,
+            "ladder_": None,
+            "expected_error_": expected,
+            "expectation_": replace(said, on_new=expected, on_training=None, kind=None),
+        }
 
     def _default_folds(self, data: TrainingData, seed: int) -> list[Split]:
         """Return folds of rows in memory, if none are held out."""

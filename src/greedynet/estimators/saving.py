@@ -26,6 +26,7 @@ from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals, OutputErrors
 from greedynet.model.uncertainty.local_size import LocalSize
+from greedynet.model.uncertainty.narrower import NarrowerErrors
 from greedynet.model.uncertainty.scores import Scores
 from greedynet.model.uncertainty.seen import Seen
 from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
@@ -176,6 +177,7 @@ _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "Ladder": lambda: Ladder,
     "Intervals": lambda: Intervals,
     "OutputErrors": lambda: OutputErrors,
+    "NarrowerErrors": lambda: NarrowerErrors,
     "LocalSize": lambda: LocalSize,
     "Scores": lambda: Scores,
     "ClassSets": lambda: ClassSets,

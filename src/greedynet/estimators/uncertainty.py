@@ -162,9 +162,10 @@ def _known(model: Predicting, name: str, what: str, advice: str) -> Any:
     found = getattr(model, name, None)
     if found is not None:
         return found
-    why = (
-        f"no row was held out in the fit: {advice}"
-        if hasattr(model, name)
-        else "the model was saved by an earlier version of greedynet: fit it again"
-    )
+    why = f"no row was held out in the fit: {advice}"
+    if not hasattr(model, name):
+        why = "the model was saved by an earlier version of greedynet: fit it again"
+    elif hasattr(model, "truncated_from_"):
+        n = model.network_.n_nodes
+        why = f"none tells those of a network that was truncated to {n} nodes: fit `n_nodes={n}`"
     raise ValueError(f"{what}, but {why}.")

@@ -12,6 +12,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.scores import Judge
 from greedynet.linalg.factor import Factor
 from greedynet.model.coordinates import Coordinates
+from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
@@ -45,6 +46,8 @@ class Finished:
         Why it has this number of neurons; None if that follows from the limits.
     unseen : Unseen or None
         Predictions of held-out rows by networks like this one, if known.
+    ladder : Ladder or None
+        Candidates among which a classifier has chosen.
     """
 
     network: ShallowNetwork
@@ -53,6 +56,7 @@ class Finished:
     expected_error: float | None = None
     reason: StopReason | None = None
     unseen: Unseen | None = None
+    ladder: Ladder | None = None
 
 
 @dataclass(frozen=True)

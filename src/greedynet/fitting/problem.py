@@ -282,7 +282,7 @@ class Problem:
         """Return the path of a growth with the finished network, if there is one."""
         if finished is None:
             return path
-        path = path.with_unseen(finished.unseen)
+        path = path.with_unseen(finished.unseen, finished.ladder)
         kept = self.limits.kept(finished.network.n_neurons)
         grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
         return replace(

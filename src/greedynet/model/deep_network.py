@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import Activation
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.path_factor import PathFactor
 from greedynet.model.ramps import Ramps
 from greedynet.support.checks import check_matrix, is_whole
 from greedynet.support.phrases import plural
@@ -114,6 +115,16 @@ class DeepNetwork:
     def n_nodes(self) -> int:
         """Number of nodes: hinges, neurons, and two for an affine term."""
         return self.over.n_nodes + self.n_hinges
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it has no neurons, and an affine term that does not depend on the inputs."""
+        return self.over.is_constant
+
+    @property
+    def path_factor(self) -> PathFactor | None:
+        """The factor with which `truncate` solves for the outer weights, if any."""
+        return self.over.path_factor
 
     @property
     def has_affine_term(self) -> bool:

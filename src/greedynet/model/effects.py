@@ -19,13 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import activate
 from greedynet.losses.logistic import probabilities
+from greedynet.model.any_network import Network
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 
 
 def feature_effect(
-    network: ShallowNetwork,
+    network: Network,
     X: ArrayLike,
     features: int | Sequence[int],
     values: ArrayLike,
@@ -36,7 +38,7 @@ def feature_effect(
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network.
     X : array-like of shape (n_rows, n_features)
         Rows over which the mean is taken.
@@ -64,7 +66,7 @@ def feature_effect(
 
 
 def path_effects(
-    networks: Sequence[ShallowNetwork],
+    networks: Sequence[Network],
     X: ArrayLike,
     features: int | Sequence[int],
     values: ArrayLike,
@@ -78,7 +80,7 @@ def path_effects(
 
     Parameters
     ----------
-    networks : sequence of ShallowNetwork
+    networks : sequence of ShallowNetwork or of DeepNetwork
         Networks whose neurons are the first neurons of the widest, such as
         `[path.network.truncate(n) for n in path.n_nodes]`.
     X, features, values, classes
@@ -92,7 +94,11 @@ def path_effects(
     columns = np.atleast_1d(np.asarray(features, dtype=np.intp))
     settings = np.asarray(values, dtype=np.float64).reshape(-1, len(columns))
     widest = max(networks, key=lambda network: network.n_neurons)
-    hidden, inputs = _varied(widest, rows, columns, settings, average=not classes)
+    if isinstance(widest, DeepNetwork):
+        hidden, inputs = _varied_in_layers(widest, rows, columns, settings, average=not classes)
+        networks = [network.over for network in networks if isinstance(network, DeepNetwork)]
+    else:
+        hidden, inputs = _varied(widest, rows, columns, settings, average=not classes)
     effects = []
     for network in networks:
         outputs = combined(network, hidden, inputs)
@@ -102,18 +108,20 @@ def path_effects(
     return np.array(effects)
 
 
-def combined(network: ShallowNetwork, hidden: Float64, X: Float64) -> Float64:
+def combined(network: Network, hidden: Float64, X: Float64) -> Float64:
     """Return the outputs of a network from the values of its neurons, `(n_rows, n_outputs)`.
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network.
     hidden : ndarray of shape (at least n_neurons, n_rows)
         Values of the neurons of this network, possibly followed by others.
     X : ndarray of shape (n_rows, n_features)
         The rows.
     """
+    if isinstance(network, DeepNetwork):
+        return combined(network.over, hidden, network.ramps.lift(X))
     outputs = (network.outer_weights.T @ hidden[: network.n_neurons]).T
     if network.linear_weights is not None:
         outputs += X @ network.linear_weights
@@ -177,4 +185,24 @@ def _varied(
         x = rest.copy()
         x[:, columns] = setting
         inputs.append(x)
+    return np.ascontiguousarray(np.concatenate(hidden).T), np.concatenate(inputs)
+
+
+def _varied_in_layers(
+    network: DeepNetwork,
+    rows: Float64,
+    columns: NDArray[np.intp],
+    settings: Float64,
+    *,
+    average: bool,
+) -> tuple[Float64, Float64]:
+    """Return neurons and lifted inputs for every value and row, or their means over the rows."""
+    hidden, inputs = [], []
+    for setting in settings:
+        x = rows.copy()
+        x[:, columns] = setting
+        lifted = network.ramps.lift(x)
+        values = network.over.hidden(lifted)
+        hidden.append(values.mean(axis=0, keepdims=True) if average else values)
+        inputs.append(lifted.mean(axis=0, keepdims=True) if average else lifted)
     return np.ascontiguousarray(np.concatenate(hidden).T), np.concatenate(inputs)

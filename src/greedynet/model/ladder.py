@@ -10,6 +10,8 @@ from greedynet.support.types import Float64
 MEAN, LINE, NETWORK, LEVELLED = "mean", "line", "network", "levelled network"
 AVERAGES = {2: "average of two", 4: "average of four"}
 CURVES, _TWO_LAYERS = "curves of single columns", ", two layers"
+# Of a classifier, whose line is a logistic regression.
+SHARES, BLEND = "class shares", "blend"
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,17 +24,20 @@ class Ladder:
         "mean", "line", "network"; "average of two" or "of four" networks of less width; or
         "levelled network", which is constant far outside the training rows. With two layers,
         "curves of single columns" instead of a line, and ", two layers" at the end of others.
+        Of a classifier: "class shares", "line", a logistic regression, "network"; or "blend", the
+        chosen mixture of them.
     n_neurons : ndarray of shape (n_candidates,)
         Number of neurons of each, before levelling.
     errors : ndarray of shape (n_candidates,)
         Root mean squared error on held-out rows, in the units of the output; for another loss, its
-        mean.
+        mean; for classes, the mean log-loss.
     chosen : int
         Position of the candidate that was chosen.
     pruned : bool
         Whether the chosen network is pruned from a wider one.
     score : float or None
-        Its mean squared error for outputs of unit variance, summed over the outputs.
+        Its mean squared error for outputs of unit variance, summed over the outputs, or its
+        log-loss; None if nothing was decided.
     """
 
     kinds: NDArray[np.str_]

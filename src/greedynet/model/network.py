@@ -107,6 +107,12 @@ class ShallowNetwork:
         return self.n_neurons + (0 if self.linear_weights is None else 2)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether it has no neurons, and an affine term that does not depend on the inputs."""
+        linear = self.linear_weights
+        return not self.n_neurons and linear is not None and not linear.any()
+
+    @property
     def has_affine_term(self) -> bool:
         """Whether there is an affine term."""
         return self.linear_weights is not None

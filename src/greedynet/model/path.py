@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
@@ -80,10 +81,34 @@ class SelectionPath(Generic[N]):
             return self.finished_error
         return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
 
-    def with_unseen(self, unseen: Unseen | None) -> "SelectionPath[N]":
-        """Return the path with the predictions of held-out rows."""
+    def with_unseen(
+        self, unseen: Unseen | None, ladder: Ladder | None = None
+    ) -> "SelectionPath[N]":
+        """Return the path with the predictions of held-out rows, and candidates compared there."""
         assert self.evidence is not None
-        return replace(self, evidence=replace(self.evidence, unseen=unseen))
+        return replace(self, evidence=replace(self.evidence, unseen=unseen, ladder=ladder))
+
+    def truncated(self, n_nodes: int) -> "SelectionPath[N]":
+        """Return the path that ends at a width, which was requested and of which no score is known.
+
+        Parameters
+        ----------
+        n_nodes : int
+            As in `ShallowNetwork.truncate`.
+        """
+        network = self.network.truncate(n_nodes)
+        n = int(n_nodes - self.n_nodes[0])
+        return SelectionPath(
+            self.indices[:n],
+            self.n_nodes[: n + 1],
+            self.training_errors[: n + 1],
+            None,
+            None,
+            self.seconds[: n + 1],
+            int(n_nodes),
+            StopReason.N_NODES,
+            network,
+        )
 
     def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath[N]":
         """Return the path with feature names in its networks."""

@@ -133,6 +133,7 @@ def greedy_part(example: Example) -> Part:
     path, network = model.path_, model.network_
     assert isinstance(network, ShallowNetwork)
     published = path.network.truncate(example.published.n_nodes)
+    assert isinstance(published, ShallowNetwork)
     return {
         "published": {"network": plain(published), **errors(example, published)},
         "validated": {"network": plain(network), **errors(example, network)},

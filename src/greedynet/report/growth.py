@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.any_network import Network
 from greedynet.model.effects import combined, feature_effect, path_effects
-from greedynet.model.ladder import MEAN, Ladder
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.ladder import MEAN, SHARES, Ladder
+from greedynet.model.stop_reason import StopReason
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
 from greedynet.support.types import Float64
@@ -21,17 +22,17 @@ from greedynet.support.types import Float64
 # and the second half is evenly spaced.
 MOST_STOPS = 100
 
-_GCV, HELD_OUT = "GCV (root)", "held-out rows"
+_GCV, LEFT_OUT, REQUESTED = "GCV (root)", "left-out rows", "requested"
 _SCORE_TEXTS = {
-    HELD_OUT: "Held-out rows: the error of every candidate on rows that it had not seen, relative "
-    "to that of the mean. It decided which candidate was kept: the best, or a simpler one that is "
-    "about as good. The training error of the growth did not decide.",
-    "validation": "Validation: the same error on the validation rows, which chose the width.",
-    "folds": "Folds: the same error in cross-validation, on rows that were left out of the fit.",
-    "Akaike": "Akaike: the loss plus a penalty for the parameters used, which chose the width.",
-    _GCV: "GCV: generalised cross-validation, which estimates the error on new rows from the "
-    "training error and the number of parameters used; for corrected neurons, these include "
-    "the inner weights.",
+    LEFT_OUT: "The error on rows that the fit left out decided between the candidates: the best "
+    "was kept, or a simpler one that is about as good. The growth shown is a plain one, for "
+    "comparison.",
+    REQUESTED: "The number of nodes was given: no score decided.",
+    "validation": "The same error on the validation rows chose the width.",
+    "folds": "The same error in cross-validation, on rows left out of the fit, chose the width.",
+    "Akaike": "Akaike's criterion, the loss plus a penalty for the parameters, chose the width.",
+    _GCV: "Generalised cross-validation (GCV) chose the width: the training error, increased "
+    "for the parameters used.",
 }
 
 
@@ -41,15 +42,15 @@ class Stops:
 
     Attributes
     ----------
-    grown : list of ShallowNetwork
+    grown : list of ShallowNetwork or of DeepNetwork
         Networks along the path; the neurons of each are the first ones of the last network. Empty
         if the growth is not known.
-    finished : ShallowNetwork
+    finished : ShallowNetwork or DeepNetwork
         The last stop.
     """
 
-    grown: list[ShallowNetwork]
-    finished: ShallowNetwork
+    grown: list[Network]
+    finished: Network
 
     @staticmethod
     def of(subject: Subject) -> "Stops":
@@ -104,7 +105,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
     steps = [network.n_nodes - first for network in stops.grown]
     candidates = _candidates(subject)
     final_score, final_name = _finished_score(subject)
-    texts = dict.fromkeys([name] if scores is not None else [])
+    texts = dict.fromkeys([name] if scores is not None or name == REQUESTED else [])
     texts |= dict.fromkeys([final_name] if final_score is not None else [])
     # Further training after the fit does not change the path.
     refined = getattr(subject.table.estimator, "training_", None) is not None
@@ -132,7 +133,10 @@ def score_curve(subject: Subject) -> tuple[Float64 | None, str]:
     path = subject.path
     assert path is not None
     if deciding_ladder(subject) is not None:
-        return None, HELD_OUT
+        return None, LEFT_OUT
+    given = getattr(subject.table.estimator, "n_nodes", None) is not None
+    if given or path.stop_reason is StopReason.N_NODES:
+        return None, REQUESTED
     if path.validation_errors is not None:
         return path.validation_errors, "folds" if _by_folds(subject) else "validation"
     if subject.classes is not None:
@@ -148,7 +152,9 @@ def _finished_score(subject: Subject) -> tuple[float | None, str]:
     scores, name = score_curve(subject)
     ladder = deciding_ladder(subject)
     if ladder is not None:
-        return float(_relative(ladder)[ladder.chosen]), name
+        return float(_shown_errors(ladder)[ladder.chosen]), name
+    if name == REQUESTED:
+        return None, name
     if path.finished is None:
         at = int(path.best_n_nodes - path.n_nodes[0])
         return None if scores is None else float(scores[at]), name
@@ -165,18 +171,19 @@ def deciding_ladder(subject: Subject) -> Ladder | None:
     return None if ladder is None or ladder.score is None else ladder
 
 
-def _relative(ladder: Ladder) -> Float64:
-    """Return the errors of the candidates relative to that of the mean."""
-    return ladder.errors / (float(ladder.errors[0]) or 1.0)
+def _shown_errors(ladder: Ladder) -> Float64:
+    """Return the errors of the candidates relative to that of the mean; log-losses as they are."""
+    unit = float(ladder.errors[0]) if ladder.kinds[0] == MEAN else 1.0
+    return ladder.errors / (unit or 1.0)
 
 
 def _candidates(subject: Subject) -> list[dict[str, Any]] | None:
-    """Return the candidates but the mean: their width, error on held-out rows, and kind."""
+    """Return the candidates but constants: their width, error on held-out rows, and kind."""
     ladder = deciding_ladder(subject)
     if ladder is None:
         return None
     assert subject.path is not None
-    first, errors = int(subject.path.n_nodes[0]), _relative(ladder)
+    first, errors = int(subject.path.n_nodes[0]), _shown_errors(ladder)
     return [
         {
             "nodes": first + int(ladder.n_neurons[i]),
@@ -185,7 +192,7 @@ def _candidates(subject: Subject) -> list[dict[str, Any]] | None:
             "chosen": i == ladder.chosen,
         }
         for i in range(len(ladder))
-        if ladder.kinds[i] != MEAN
+        if ladder.kinds[i] not in (MEAN, SHARES)
     ]
 
 

@@ -75,7 +75,8 @@ def outside_text(subject: Subject, rows: Rows, label: str) -> str:
         said = said.replace(" row", " held-out row", 1)
     if n_outside == 0:
         return said
+    wrong = "intervals may be too narrow" if subject.classes is None else "sets may be too small"
     return (
         f"{said} There the network continues what it has learned elsewhere: its predictions are "
-        "guesses, and its intervals may be too narrow. greedynet predict --outside marks such rows."
+        f"guesses, and its {wrong}. greedynet predict --outside marks such rows."
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
+from greedynet.model.any_network import Network, is_deep
 from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
@@ -129,9 +130,12 @@ def _class_bytes(p: Float64) -> NDArray[np.uint8]:
 
 
 def _axes(subject: Subject, stops: Stops) -> dict[str, Any]:
-    """Return the names, and the lines `a . x + b = 0` if the activation has a kink there."""
+    """Return the names, and the lines `a . x + b = 0` if the activation has a kink there.
+
+    The kinks of two layers are no lines.
+    """
     kinks = None
-    if degree_of(subject.network.activation) is not None:
+    if degree_of(subject.network.activation) is not None and not is_deep(subject.network):
         kinks = {
             "grown": _lines(stops.grown[-1]) if stops.grown else [],
             "finished": _lines(subject.network),
@@ -139,8 +143,9 @@ def _axes(subject: Subject, stops: Stops) -> dict[str, Any]:
     return {"names": list(subject.columns.names), "kinks": kinks}
 
 
-def _lines(network: ShallowNetwork) -> list[list[float]]:
+def _lines(network: Network) -> list[list[float]]:
     """Return the neurons `(a, b)`, divided by their largest weight."""
+    assert isinstance(network, ShallowNetwork)
     rows = np.column_stack([network.inner_weights, network.biases])
     size = np.abs(rows[:, :-1]).max(axis=1, keepdims=True)
     found: list[list[float]] = rounded(rows / np.where(size > 0, size, 1.0), 6)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from greedynet.model.stop_reason import StopReason
-from greedynet.report.growth import HELD_OUT, score_curve
+from greedynet.report.growth import LEFT_OUT, deciding_ladder, score_curve
 from greedynet.report.intervals import coverage_sentence, outside_text
 from greedynet.report.subject import TRAINING, Subject, row_label
 from greedynet.support.phrases import number, percent, plural, score_name
@@ -17,8 +17,8 @@ _WHY = {
     StopReason.VALIDATED: "more nodes did not help.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
     StopReason.MAX_SECONDS: "the time allowed had run out.",
-    StopReason.MEAN: "no line and no network was better on held-out rows.",
-    StopReason.LINE: "no network was clearly better on held-out rows.",
+    StopReason.MEAN: "no line and no network was better on rows that the fit left out.",
+    StopReason.LINE: "no network was clearly better on rows that the fit left out.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }
@@ -50,6 +50,8 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
         Errors by name, for each known set of rows.
     """
     quality = [_quality(label, found) for label, found in scores.items()]
+    if subject.classes is not None and subject.held_out is not None:
+        quality = [""]  # the first sentence tells it
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
     said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
@@ -63,7 +65,8 @@ def first_sentence(subject: Subject) -> str:
         return first_sentences(subject.table)
     expected = expectation_of(subject.table)
     said = [held_out_sentence(_held_out(subject))]
-    return " ".join(said if expected is None else [*said, expected.sentence()])
+    more = [] if expected is None else [expected.sentence(beside_held_out=True)]
+    return " ".join([*said, *more])
 
 
 def _trust(subject: Subject) -> str:
@@ -165,14 +168,25 @@ def _width(subject: Subject) -> str:
         text = f"It is {network.contents}, with {plural(network.n_parameters, 'weight')}"
     if path is None:
         return f"{text}. How it was grown is not known: its file contains the network alone."
-    grown = f" It was grown to {plural(int(path.n_nodes[-1]), 'node')}"
-    if path.finished is not None and network.n_neurons:
-        grown += ", and then all its neurons were corrected jointly"
-    if getattr(subject.table.estimator, "training_", None) is not None:
-        grown += ", and finally it was trained further by backpropagation"
+    grown = _grown(subject)
     if path.stop_reason is StopReason.TOLERANCE:
-        return f"{text}. {path.stop_reason}{grown}."
-    return f"{text}: {_why(subject)}{grown}."
+        return f"{text}. {path.stop_reason}{grown}"
+    return f"{text}: {_why(subject)}{grown}"
+
+
+def _grown(subject: Subject) -> str:
+    """Return how the network was grown; where candidates decided, the path only shows a growth."""
+    network, path = subject.network, subject.path
+    assert path is not None
+    said = [f"it was grown to {plural(int(path.n_nodes[-1]), 'node')}"]
+    if deciding_ladder(subject) is not None:
+        said = ["it was grown in stages"] if network.n_neurons else []
+    if path.finished is not None and network.n_neurons:
+        said.append("all its neurons were corrected jointly")
+    if getattr(subject.table.estimator, "training_", None) is not None:
+        said.append("finally it was trained further by backpropagation")
+    text = ", and ".join(said)
+    return f" {text[0].upper()}{text[1:]}." if text else ""
 
 
 def _why(subject: Subject) -> str:
@@ -183,7 +197,7 @@ def _why(subject: Subject) -> str:
     _, name = score_curve(subject)
     judge = {
         "validation": "on the validation rows",
-        HELD_OUT: "on held-out rows",
+        LEFT_OUT: "on rows that the fit left out",
         "folds": "on folds of the training rows",
         "GCV (root)": "by generalised cross-validation",
         "Akaike": "by Akaike's criterion",

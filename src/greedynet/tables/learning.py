@@ -22,8 +22,9 @@ from greedynet.tables.score import evaluate, measure_of
 
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 _HELD_OUT, _FEWEST = 0.2, 20
-# A gain counts if it exceeds so many of its standard errors, and this share of the error.
-_CLEARLY, _WORTHWHILE = 2.0, 0.02
+# A gain counts if it exceeds so many of its standard errors, and this share of the error: the next
+# doubling brings less than the last. See `benchmarks/learning.py` for how often this is right.
+_CLEARLY, _WORTHWHILE = 2.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class LearningCurve:
 
     @property
     def is_clear(self) -> bool:
-        """Whether that gain is more than chance, and more than 2 %."""
+        """Whether that gain is more than chance, and more than 5 %."""
         gains = self._gains()
         error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.inf
         return bool(gains.mean() > max(_CLEARLY * error, _WORTHWHILE))
@@ -63,7 +64,13 @@ class LearningCurve:
         return 1.0 - after / np.where(before > 0, before, 1.0)
 
     def sentence(self) -> str:
-        """Return whether more rows would help, in words."""
+        """Return whether more rows would help, in words; it is right a little more often than not.
+
+        On 120 drawn problems of 100 to 600 rows, twice the rows lowered the error by more than 2 %
+        in 53: in 19 of 28 where this said that they probably would, and in 18 of 65 where it said
+        that they may hardly help. Nearly all of this is from the half of the problems by which the
+        constants were chosen; on the other half it was 8 of 14 and 13 of 29 (`docs/trust.md`).
+        """
         means, (before, after) = self.held_out.mean(axis=0), self.sizes[-2:].tolist()
         change = "fell" if self.gain >= 0 else "rose"
         said = (
@@ -72,10 +79,10 @@ class LearningCurve:
             f"{number(means[-1])}"
         )
         if self.is_clear:
-            return f"{said}: more rows would help."
+            return f"{said}: more rows would probably help."
         if self.gain > _WORTHWHILE:
             return f"{said}, which may be chance: more repeats would tell whether more rows help."
-        return f"{said}: more rows would hardly help; more informative columns might."
+        return f"{said}: more rows may hardly help; more informative columns might."
 
     def __str__(self) -> str:
         """Return a table and the sentence."""

@@ -60,7 +60,7 @@ def first_sentences(model: "TableModel") -> str:
     """Return the errors to expect, those measured on rows that were set aside first."""
     expected, held_out = expectation_of(model), model.about.get("held_out")
     said = [] if held_out is None else [held_out_sentence(held_out)]
-    said += [] if expected is None else [expected.sentence()]
+    said += [] if expected is None else [expected.sentence(beside_held_out=bool(said))]
     return " ".join(said)
 
 

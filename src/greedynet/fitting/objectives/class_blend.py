@@ -12,6 +12,7 @@ import numpy as np
 from greedynet.correction.log_loss_descent import Weights
 from greedynet.fitting.objective import Decision
 from greedynet.fitting.objectives.class_held_out import HeldOut
+from greedynet.model.ladder import Ladder
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
@@ -33,6 +34,8 @@ class Rung(Decision):
         Mean log-loss of the held-out rows.
     unseen : Unseen or None
         Their logits.
+    candidates : Ladder or None
+        What was compared on these rows; None if nothing was.
     """
 
     line_ridge: float = 0.0
@@ -42,6 +45,7 @@ class Rung(Decision):
     starts: tuple[Weights, ...] = ()
     expected: float | None = None
     unseen: Unseen | None = field(default=None, compare=False, repr=False)
+    candidates: Ladder | None = field(default=None, compare=False, repr=False)
 
 
 def shares_weights(rows: Rows) -> Weights:

@@ -29,10 +29,11 @@ class HeldOut:
         self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
         self._repeats = max(1.0, repeats)
 
-    def unseen(self, logits: Float64) -> Unseen:
-        """Return the rows with the logits of a candidate."""
+    def unseen(self, logits: Float64, line: Float64 | None = None) -> Unseen:
+        """Return the rows with the logits of a candidate, and of a logistic regression."""
         X, n_rows = np.concatenate([part.held.X for part in self._parts]), len(self.Y)
-        return Unseen(X, self.Y, logits, self._weights, max(1, round(n_rows / self._repeats)))
+        n_different = max(1, round(n_rows / self._repeats))
+        return Unseen(X, self.Y, logits, self._weights, n_different, line=line)
 
     def losses(self, logits: Float64) -> Float64:
         """Return the loss of every held-out row."""

@@ -30,7 +30,12 @@ from greedynet.fitting.objectives.trials import (
     stage_ridge_for,
 )
 from greedynet.fitting.settings import LogisticSettings
+from greedynet.model.ladder import BLEND, LINE, NETWORK, SHARES
+from greedynet.model.ladder import Ladder as Candidates
 from greedynet.support.types import Float64
+
+# Weights of the line and of the network with which a blend is one of its parts.
+_PURE = {(0.0, 0.0): SHARES, (1.0, 0.0): LINE, (0.0, 1.0): NETWORK}
 
 
 class Ladder:
@@ -60,6 +65,8 @@ class Ladder:
         self._plan, self._context = trials.plan, trials.context
         self._settings: LogisticSettings = trials.plan.settings.logistic
         self._held = HeldOut(parts, repeats)
+        # Losses of networks that differ in their width only.
+        self._of_widths: dict[int, float] = {}
 
     def _logits(self, networks: Sequence[Weights], parts: Sequence[Part] | None = None) -> Float64:
         """Return the logits of the held-out rows of folds, one network for each."""
@@ -90,10 +97,39 @@ class Ladder:
         n_steps = settings.n_blends if plan.alpha is None else 1
         n, tie = len(self._held.Y), settings.near_tie
         a, b, expected = best_blend(self._held, shares[:n], line[:n], network, n_steps, tie)
-        unseen = self._held.unseen(blended_logits(shares[:n], line[:n], network, a, b))
+        blend = blended_logits(shares[:n], line[:n], network, a, b)
         is_straight = b == 0 or not any(start.n_neurons for start in networks)
-        starts = () if b == 0 else tuple(networks)
-        return Rung(0 if is_straight else None, line_ridge, ridge, a, b, starts, expected, unseen)
+        return Rung(
+            0 if is_straight else None,
+            line_ridge,
+            ridge,
+            a,
+            b,
+            starts=() if b == 0 else tuple(networks),
+            expected=expected,
+            unseen=self._held.unseen(blend, line[:n]),
+            candidates=self._compared(shares[:n], line[:n], networks, (a, b), expected),
+        )
+
+    def _compared(
+        self,
+        shares: Float64,
+        line: Float64,
+        networks: Sequence[Weights],
+        blend: tuple[float, float],
+        expected: float,
+    ) -> Candidates:
+        """Return the candidates, and the blend with its loss if it is none of them."""
+        found = [(SHARES, 0, self._held.prudent(shares)), (LINE, 0, self._held.prudent(line))]
+        found += self._networks_compared()
+        width = _widest(networks) if blend[1] > 0 else 0
+        kind = _PURE.get(blend, BLEND)
+        if kind == BLEND:
+            found.append((BLEND, width, expected))
+        return _candidates(found, (kind, width))
+
+    def _networks_compared(self) -> list[tuple[str, int, float]]:
+        return [(NETWORK, width, self._of_widths[width]) for width in sorted(self._of_widths)]
 
     def _network_only(self) -> Rung:
         """Return the best ridge of networks that are neither blended nor replaced."""
@@ -101,19 +137,26 @@ class Ladder:
         first = self._explored(self._parts[: self._settings.n_first_folds])
         self._leave_out_late(time.monotonic() - start)
         ridge, networks = self._ridge_of(self._on_all(first))
-        starts = tuple[Weights, ...]()
+        starts, candidates = tuple[Weights, ...](), None
         if not self._plan.limits.exact:
             starts = tuple(networks := self._narrowed(ridge, networks))
+            candidates = _candidates(self._networks_compared(), (NETWORK, _widest(networks)))
         logits = self._logits(networks)
-        expected, unseen = self._held.prudent(logits), self._held.unseen(logits)
-        return Rung(None, ridge=ridge, starts=starts, expected=expected, unseen=unseen)
+        return Rung(
+            None,
+            ridge=ridge,
+            starts=starts,
+            expected=self._held.prudent(logits),
+            unseen=self._held.unseen(logits),
+            candidates=candidates,
+        )
 
     def line(self, ridge: float) -> Rung:
         """Return logistic regression with a given ridge."""
         networks = [shares_weights(part.train) for part in self._parts]
         networks = self._trials.corrected(self._parts, networks, ridge, self._settings.line_steps)
         logits = self._logits(networks)
-        expected, unseen = self._held.prudent(logits), self._held.unseen(logits)
+        expected, unseen = self._held.prudent(logits), self._held.unseen(logits, logits)
         return Rung(0, ridge, line=1.0, network=0.0, expected=expected, unseen=unseen)
 
     # The rungs.
@@ -249,15 +292,30 @@ class Ladder:
         settings, trials = self._settings, self._trials
         networks = [trials.without_negligible(network) for network in networks]
         best, lowest, worse = networks, self._score(networks), 0
-        width = max(network.n_neurons for network in networks) if self._prunes else 0
+        width = _widest(networks)
+        self._of_widths = {width: lowest}
+        width = width if self._prunes else 0
         while width > 0 and worse < settings.pruning.patience and not self._is_late:
             width = int(width * settings.pruning.kept_share)
             self._context.tell(f"pruning: {width} neurons on {len(networks)} folds")
             networks = [largest(network, width) for network in networks]
             networks = trials.corrected(self._parts, networks, ridge, settings.fold_steps)
-            loss = self._score(networks)
+            loss = self._of_widths[width] = self._score(networks)
             if loss < settings.pruning.as_good * lowest:
                 best, lowest, worse = networks, min(lowest, loss), 0
             else:
                 worse += 1
         return best
+
+
+def _widest(networks: Sequence[Weights]) -> int:
+    return max(network.n_neurons for network in networks)
+
+
+def _candidates(found: Sequence[tuple[str, int, float]], chosen: tuple[str, int]) -> Candidates:
+    """Return candidates, given what they are, their widths and losses, and which was chosen."""
+    kinds, widths, losses = zip(*found, strict=True)
+    at = list(zip(kinds, widths, strict=True)).index(chosen)
+    return Candidates(
+        np.array(kinds), np.array(widths), np.array(losses), at, score=float(losses[at])
+    )

@@ -266,11 +266,11 @@ class LogLoss(Objective):
             told = max(told, loss)
         if held_out is not None:
             logits = final.logits(held_out.X, plan.activation)
-            told, unseen = (
-                log_loss(logits, held_out.Y, held_out.weights),
-                Unseen.of(held_out, logits),
-            )
-        return Finished(_network(final, problem), loss, told, told, unseen=unseen)
+            told = log_loss(logits, held_out.Y, held_out.weights)
+            line = None if unseen is None else unseen.line
+            unseen = replace(Unseen.of(held_out, logits), line=line)
+        network = _network(final, problem)
+        return Finished(network, loss, told, told, unseen=unseen, ladder=rung.candidates)
 
     def _validated(self, problem: Problem, growth: Growth) -> Rung:
         """Return the decision of validation rows, on which networks of all rows are tried."""

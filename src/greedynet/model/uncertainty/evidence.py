@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.ladder import Ladder
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.types import Float64
@@ -30,6 +31,8 @@ class Unseen:
     share : float
         Share of all rows that the networks had not seen; 0 if the network that was kept made the
         predictions.
+    line : ndarray of shape (n, n_outputs) or None
+        For a classifier, logits of a logistic regression, if there was one.
     """
 
     X: NDArray[np.floating]
@@ -38,6 +41,7 @@ class Unseen:
     weights: Float64
     n_rows: int
     share: float = 0.0
+    line: Float64 | None = None
 
     @staticmethod
     def of(rows: Rows, predictions: Float64) -> "Unseen":
@@ -77,10 +81,13 @@ class Evidence:
         Training rows in original units; a sample of them if there are many.
     unseen : Unseen or None
         None if no row was held out, or if the network is not the one that was judged.
+    ladder : Ladder or None
+        Candidates of a classifier, if some were compared.
     """
 
     rows: Rows
     unseen: Unseen | None = None
+    ladder: Ladder | None = None
 
 
 def row_weights(rows: Rows) -> Float64:

@@ -15,7 +15,7 @@ Its mean squared score is taken to be `(1 - h) C + h T`, where `C` is that of th
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from greedynet.model.uncertainty.local_size import (
     errors_of,
     local_size,
 )
-from greedynet.model.uncertainty.scores import Scores, quantiles
+from greedynet.model.uncertainty.narrower import GrownNetworks, NarrowerErrors, narrower_errors
+from greedynet.model.uncertainty.scores import Scores, gain, quantiles
 from greedynet.model.uncertainty.student import student
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
@@ -88,8 +89,10 @@ class OutputErrors:
         n_rows: float,
         network: Network,
         settings: IntervalSettings,
-    ) -> "OutputErrors":
-        """Return the errors of new rows, given those of other rows.
+    ) -> "tuple[OutputErrors, Float64]":
+        """Return the errors of new rows, given those of other rows, and the `s(x)` of these.
+
+        The size of each is predicted from others.
 
         Parameters
         ----------
@@ -101,7 +104,7 @@ class OutputErrors:
             Share of the rows that those networks had not seen.
         n_rows : float
             Number of different held-out rows of equal weight that say as much.
-        network : ShallowNetwork or DeepNetwork
+        network : Network or DeepNetwork
         settings : IntervalSettings
         """
         # A power of two near the largest error, so that no square overflows.
@@ -113,13 +116,14 @@ class OutputErrors:
         # Which side rounding is on says nothing.
         is_noise = np.median(np.abs(held.errors)) > held.rounding
         one_sided = bool(is_noise) and is_one_sided(z, w, n_rows, settings)
-        return OutputErrors(
+        found = OutputErrors(
             size.times(gained),
             Scores.of(z if one_sided else np.abs(z), w, n_rows),
             Scores.of(-z, w, n_rows) if one_sided else None,
             float(np.sqrt(np.average(z**2, weights=w))),
             *student(z, w),
         )
+        return found, gained * sizes
 
     def bounds(self, coverage: float) -> tuple[float, float]:
         """Return the smallest and the largest score of new rows, for a coverage."""
@@ -144,21 +148,34 @@ class Intervals:
     outputs : tuple of OutputErrors
     n_rows : int
         Number of different rows that were held out.
+    narrower : NarrowerErrors or None
+        What is known of the narrower networks of the growth.
+    network : Network or None
+        The network on which the `s(x)` depend; None for the one that predicts.
     """
 
     outputs: tuple[OutputErrors, ...]
     n_rows: int
+    narrower: NarrowerErrors | None = None
+    network: Network | None = None
 
     @staticmethod
-    def of(evidence: Evidence, network: Network, settings: IntervalSettings) -> "Intervals | None":
+    def of(
+        evidence: Evidence,
+        network: Network,
+        settings: IntervalSettings,
+        growth: GrownNetworks | None = None,
+    ) -> "Intervals | None":
         """Return the errors that new rows may have; None if no row was held out.
 
         Parameters
         ----------
         evidence : Evidence
-        network : ShallowNetwork or DeepNetwork
+        network : Network or DeepNetwork
             The network that was kept.
         settings : IntervalSettings
+        growth : GrownNetworks or None
+            Of which narrower networks may be wanted.
         """
         unseen, rows = evidence.unseen, evidence.rows
         if unseen is None:
@@ -166,11 +183,48 @@ class Intervals:
         n, fitted = n_alike(unseen), network.predict(rows.X).reshape(rows.Y.shape)
         held = errors_of(unseen.X, unseen.Y, unseen.predictions, unseen.weights)
         trained = errors_of(rows.X, rows.Y, fitted, row_weights(rows))
-        found = [
-            OutputErrors.of(*of_output, unseen.share, n, network, settings)
-            for of_output in zip(held, trained, strict=True)
-        ]
-        return Intervals(tuple(found), unseen.n_rows)
+        outputs, sizes = zip(
+            *(
+                OutputErrors.of(*of_output, unseen.share, n, network, settings)
+                for of_output in zip(held, trained, strict=True)
+            ),
+            strict=True,
+        )
+        found = Intervals(outputs, unseen.n_rows)
+        if growth is None:
+            return found
+        of_rows = found._sizes(fitted, trained[0].X, network)
+        narrower = narrower_errors(growth, evidence, np.column_stack(sizes), of_rows)
+        return replace(found, narrower=narrower)
+
+    def truncated(self, n_neurons: int, network: Network) -> "Intervals | None":
+        """Return the errors of the network of so many neurons of the growth; None if not known.
+
+        Those of the nearest width of at most as many neurons that is known. The size of errors
+        depends on the place as for the network that was kept.
+
+        Parameters
+        ----------
+        n_neurons : int
+        network : Network
+            The network that was kept.
+        """
+        narrower = self.narrower
+        if narrower is None or n_neurons > narrower.n_neurons[-1]:
+            return None
+        at = narrower.nearest(n_neurons)
+        parts = zip(self.outputs, narrower.quantiles[at], narrower.deviations[at], strict=True)
+        outputs = tuple(
+            OutputErrors(
+                of_output.size,
+                Scores(scores, of_output.above.n_rows),
+                None,
+                float(deviation),
+                *student(scores, np.ones(len(scores))),
+            )
+            for of_output, scores, deviation in parts
+        )
+        return Intervals(outputs, self.n_rows, narrower, self.network or network)
 
     def around(
         self, predictions: Float64, X: Float64, network: Network, coverage: float
@@ -213,6 +267,8 @@ class Intervals:
         return max(told, default=0.5)
 
     def _sizes(self, predictions: Float64, X: Float64, network: Network) -> Float64:
+        if self.network is not None:
+            network, predictions = self.network, self.network.predict(X).reshape(len(X), -1)
         columns = [o.size(X, f, network) for o, f in zip(self.outputs, predictions.T, strict=True)]
         return np.column_stack(columns)
 
@@ -225,16 +281,13 @@ def _gained(
     share: float,
     network: Network,
 ) -> float:
-    """Return the factor by which errors are smaller with all rows than with those of a fold.
-
-    `C` and `T` are squares of mean absolute scores, on which single rows have less influence.
-    """
+    """Return the factor by which errors are smaller with all rows than with those of a fold."""
     sizes = size(trained.X, trained.predictions, network)
     of_held = np.average(np.abs(z), weights=weights)
     with np.errstate(over="ignore"):
         scores = np.minimum(np.abs(trained.errors) / sizes, _LARGEST)
     of_trained = np.average(scores, weights=trained.weights)
-    return float(np.sqrt(1.0 - share * (1.0 - min(1.0, of_trained / of_held) ** 2)))
+    return float(gain(of_held, of_trained, share))
 
 
 def is_one_sided(

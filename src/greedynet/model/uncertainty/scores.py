@@ -51,6 +51,23 @@ class Scores:
         return probability * (self.n_rows + 1) / self.n_rows
 
 
+def gain(of_held: Float64, of_trained: Float64, share: float) -> Float64:
+    """Return the factor by which errors are smaller with all rows than with those of a fold.
+
+    `sqrt((1 - h) C + h T)`, relative to `sqrt(C)`, with squares of mean absolute scores, on which
+    single rows have less influence.
+
+    Parameters
+    ----------
+    of_held, of_trained : ndarray or float
+        The roots of `C` and `T`: mean scores of held-out rows, and of training rows.
+    share : float
+        The `h`: share of the rows that the networks of folds had not seen.
+    """
+    ratio = np.minimum(1.0, of_trained / np.maximum(of_held, np.finfo(np.float64).tiny))
+    return np.sqrt(1.0 - share * (1.0 - ratio**2))
+
+
 def quantiles(values: Float64, weights: Float64, levels: Float64) -> Float64:
     """Return the smallest values that are at least as large as shares of the total weight."""
     order = np.argsort(values, kind="stable")

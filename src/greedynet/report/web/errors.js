@@ -19,6 +19,7 @@ function errorsSection() {
   if (data.picture.kind !== "confusion") {
     byId("errors-pictures").append(element("div", {}, element("h3", {}, "Confusion matrix"), confusionTable(data.classes, errors.counts)));
   }
+  byId("errors-text").textContent += " Calibration: dots on the line are right as often as the network says; larger dots stand for more rows.";
   add("Calibration", (width) => calibrationPicture(errors.calibration, width),
     () => calibrationTable(errors.calibration));
 }

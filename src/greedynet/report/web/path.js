@@ -30,7 +30,7 @@ function pathPicture(growth, stopNow) {
     frame.inner.append(shape("path", { class: "line red", d: trace(single.map((one) => frame.across(one.nodes)), ups) }));
     for (const one of tried) {
       const mark = shape("circle", { class: "candidate", cx: frame.across(one.nodes), cy: frame.up(Math.max(one.error, 1e-300)), r: 4 });
-      mark.append(shape("title", {}, `${one.kind}, ${one.nodes} nodes: ${shown(one.error, 3)} on held-out rows`));
+      mark.append(shape("title", {}, `${one.kind}, ${one.nodes} nodes: ${shown(one.error, 3)} on ${growth.scoreName}`));
       frame.inner.append(mark);
     }
     dot(done.nodes, done.training, "solid-blue", 6);
@@ -49,17 +49,16 @@ function pathPicture(growth, stopNow) {
 
 function pathSection(growth) {
   byId("path-part").hidden = false;
-  const relative = "The relative error is the norm of the residuals divided by the norm of the centred target.";
-  const loss = "The log-loss is the mean of -log p, where p is the predicted probability of the true class.";
-  const done = growth.finished.corrected
-    ? "The dotted line marks the finished network, whose neurons were corrected jointly after the growth: the last stop of the slider."
-    : "The dotted line marks the selected width: the last stop of the slider.";
+  const relative = "Relative error: that of the network divided by that of the mean.";
+  const loss = "Log-loss: the mean of -log p, where p is the predicted probability of the true class.";
+  const corrected = growth.finished.corrected ? ", whose neurons were corrected jointly" : "";
+  const done = `The dotted line marks the finished network${corrected}: the last stop of the slider.`;
   byId("path-text").textContent = [data.classes ? loss : relative, growth.scoreText, done].join(" ");
-  const legend = [entry(lineMark("blue"), "training")];
+  const legend = [entry(lineMark("blue"), growth.candidates ? "growth, training" : "training")];
   if (growth.score) legend.push(entry(lineMark("red"), growth.scoreName));
-  if (growth.candidates) legend.push(entry(dotMark({ class: "candidate" }), "candidates, held-out rows"));
+  if (growth.candidates) legend.push(entry(dotMark({ class: "candidate" }), `candidates, ${growth.scoreName}`));
   legend.push(entry(dotMark({ class: "solid-blue" }), "finished, training"));
-  const name = growth.candidates ? "chosen, held-out rows" : `finished, ${growth.finished.scoreName}`;
+  const name = `${growth.candidates ? "chosen" : "finished"}, ${growth.finished.scoreName}`;
   if (growth.finished.score !== null) legend.push(entry(dotMark({ class: "solid-red" }), name));
   byId("path-legend").replaceChildren(...legend);
   let stop = 0;

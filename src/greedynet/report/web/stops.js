@@ -34,7 +34,7 @@ function stopText(stop) {
   const { training, score, scoreName, last } = atStop(stop);
   const parts = [];
   if (training !== null) parts.push(`${data.growth.errorName} ${shown(training, 3)} on the training rows`);
-  if (score !== null) parts.push(`${scoreName} ${shown(score, 3)}`);
+  if (score !== null) parts.push(data.growth.candidates ? `${shown(score, 3)} on ${scoreName}` : `${scoreName} ${shown(score, 3)}`);
   if (data.rowScores) parts.push(`${data.rowScores.name} ${shown(data.rowScores.values[stop])} on the rows shown`);
   const name = stopName(stop);
   return `${last ? name.replace("finished", "The finished network") : name}: ${parts.join(", ")}.`;
