@@ -20,19 +20,8 @@ import numpy as np
 
 LAYERS = (1, 2, "auto")
 ROW = "{:12}{:>6}{:>7}{:>9}{:>13}{:>6}{:>7}{:>8}{:>8}{:>8}{:>7}"
-NAMES = [
-    "file",
-    "nodes",
-    "layers",
-    "RMSE",
-    "worst/mean",
-    "two",
-    "nodes",
-    "params",
-    "mults",
-    "s",
-    "ratio",
-]
+NAMES = ["file", "nodes", "layers", "RMSE", "worst/mean", "two", "nodes", "params", "mults"]
+NAMES += ["s", "ratio"]
 
 
 def split(path, number):
