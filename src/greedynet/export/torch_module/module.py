@@ -100,7 +100,7 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     linear2 : torch.nn.Linear
         From the hidden layer to the outputs.
     network : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file.
+        The network, with one hidden layer, or a saved file.
 
     Raises
     ------
