@@ -126,8 +126,13 @@ class Ramps:
         """Return the columns and their ramps, `(n_rows, n_lifted)`."""
         X = np.asarray(X, dtype=np.float64)
         columns, starts, widths, low, high = self.table
-        rises = (X[:, columns] - starts) / widths
-        return np.hstack([X, np.clip(rises, low, high)])
+        lifted = np.empty((len(X), self.n_lifted))
+        lifted[:, : self.n_features] = X
+        rises = X[:, columns]  # a copy
+        rises -= starts
+        rises /= widths
+        np.clip(rises, low, high, out=lifted[:, self.n_features :])
+        return lifted
 
     def hinges(self) -> tuple[NDArray[np.intp], Float64]:
         """Return the columns and the knots of the hinges `relu(x_j - t)` that span the same."""
