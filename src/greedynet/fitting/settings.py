@@ -223,8 +223,8 @@ class DepthSettings:
     most_ramps: int = 8
     max_inputs: int = 30
     min_rows: int = 50
-    least_work: float = 1e9
-    times_work: float = 1.5
+    least_work: float = 4e8
+    times_work: float = 0.5
     max_block: int = 200
     clearly_better: float = 0.99
 
