@@ -660,7 +660,7 @@ def test_fit_of_two_layers(deep, tmp_path):
     network = load(out).network
     assert isinstance(network, DeepNetwork)
     run("predict", out, data, "--out", tmp_path / "p.csv")
-    found = [float(row["y"]) for row in read(tmp_path / "p.csv")]
+    found = [float(row["prediction"]) for row in read(tmp_path / "p.csv")]
     np.testing.assert_allclose(found, load(out).predict(data), rtol=1e-6)
     assert "R2" in run("evaluate", out, data).stdout
 
@@ -685,7 +685,7 @@ def test_info_of_two_layers(deep):
     text = run("info", out).stdout
     assert "hinges of the first layer, and where they bend\n    age: " in text
     assert f"{network.n_multiplications} multiplications" in text
-    assert "relu(age -" in text
+    assert "relu(height -" in text
 
 
 def test_info_of_a_bare_deep_network(tmp_path):

@@ -216,7 +216,7 @@ def _neuron_lines(found: dict[str, Any]) -> list[str]:
 
 def _hinge_names(found: dict[str, Any]) -> list[str]:
     return [
-        f"relu({part["column"]} {-knot:+.4g})"
+        f"relu({part['column']} {-knot:+.4g})"
         for part in found["hinges"] or []
         for knot in part["knots"]
     ]
