@@ -651,7 +651,8 @@ def deep(tmp_path_factory):
     data = write(folder / "data.csv", bent_columns())
     out = folder / "model.safetensors"
     options = ["--target", "y", "--hidden-layers", 2, "--max-nodes", 40, "--out", out]
-    run("fit", data, *options)
+    run("fit", data, *options, "--report", folder / "report.html")
+    assert "What it makes of each column" in (folder / "report.html").read_text(encoding="utf-8")
     return data, out
 
 

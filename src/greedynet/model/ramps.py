@@ -72,7 +72,8 @@ class Ramps:
         features, knots = [], []
         for j, x in enumerate(np.asarray(X, dtype=np.float64).T):
             found = _quantiles(x, weights, np.linspace(0, 1, n_ramps + 1))
-            if len(found) > 2:
+            # A quantile may lie between the two values of a column.
+            if len(found) > 2 and _has_three_values(x, weights):
                 features += [j] * len(found)
                 knots += found.tolist()
         return Ramps(X.shape[1], np.array(features, dtype=np.intp), np.array(knots))
@@ -161,6 +162,10 @@ def _bounds(n_ramps: int) -> tuple[Float64, Float64]:
     low, high = np.zeros(n_ramps), np.ones(n_ramps)
     low[0], high[-1] = -np.inf, np.inf
     return low, high
+
+
+def _has_three_values(x: Float64, weights: Float64 | None) -> bool:
+    return len(np.unique(x if weights is None else x[weights > 0])) > 2
 
 
 def _quantiles(x: Float64, weights: Float64 | None, shares: Float64) -> Float64:
