@@ -39,7 +39,6 @@ def describe(path: Path) -> dict[str, Any]:
     table = model if isinstance(model, TableModel) else None
     estimator = model if table is None else table.estimator
     network = estimator if is_network(estimator) else estimator.network_
-    deep = is_deep(network)
     loss = loss_of(estimator)
     selection = getattr(estimator, "path_", None)
     classes = getattr(estimator, "classes_", None)
@@ -54,8 +53,8 @@ def describe(path: Path) -> dict[str, Any]:
         "network": network.contents,
         "nodes": network.n_nodes,
         "neurons": network.n_neurons,
-        "hidden_layers": 2 if deep and network.n_neurons else 1,
-        "hinges": _hinges(network) if deep else None,
+        "hidden_layers": 2 if is_deep(network) and network.n_neurons else 1,
+        "hinges": _hinges(network) if is_deep(network) else None,
         "affine_term": network.has_affine_term,
         "features": network.n_features,
         "outputs": network.n_outputs,
