@@ -170,7 +170,7 @@ return worst.sort((p, q) => p[0] - q[0])[0];
 """
 
 
-@pytest.mark.parametrize("name", ["one", "many", "classes"])
+@pytest.mark.parametrize("name", ["one", "many", "classes", "two layers"])
 def test_both_palettes_can_be_read(page, name):
     grounds = set()
     for scheme in ("light", "dark"):

@@ -840,7 +840,8 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(fitted(1)[0], [[0], [1]]),
             TypeError,
-            "`network` .* must be a ShallowNetwork or a DeepNetwork, got GreedyNetRegressor: .* `from_estimator`",
+            "`network` .* must be a ShallowNetwork or a DeepNetwork, got GreedyNetRegressor: .* "
+            "`from_estimator`",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1)),
