@@ -124,7 +124,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
             "training": None if refined else rounded(path.kept_error),
             "score": None if refined else rounded(final_score),
             "scoreName": final_name,
-            "corrected": path.finished is not None,
+            "corrected": path.finished is not None and subject.network.n_neurons > 0,
         },
     }
 

@@ -3,16 +3,17 @@
 function columnsSection() {
   const { columns, left, straight, neurons, isSum } = data.columns;
   reveal("columns");
-  byId("columns-text").textContent = [columnsText(neurons, isSum), ...columnsNotes(left, straight)].join(" ");
+  byId("columns-text").textContent = [columnsText(columns, neurons, isSum), ...columnsNotes(left, straight)].join(" ");
   byId("columns-legend").replaceChildren(...columnsLegend(columns, neurons));
   columns.forEach(columnPicture);
 }
 
-function columnsText(neurons, isSum) {
-  const first = `In the first layer, each column becomes curves, drawn here in units of ${data.target} and shifted to a mean of zero: `;
-  if (!neurons) return `${first}the prediction is their sum and a constant.`;
+function columnsText(columns, neurons, isSum) {
+  const made = `In the first layer, each column becomes ${neurons ? "curves" : "a curve"}, drawn here in units of ${data.target} and shifted to a mean of zero:`;
+  if (!neurons) return `${made} the prediction is their sum and a constant.`;
+  const direct = columns.some((column) => column.direct) ? "the thick one is added to the prediction directly; " : "";
   const added = isSum ? "adds while it is active" : "passes on through its activation";
-  return `${first}the thick one is added to the prediction directly; a thin one is what a neuron sees of the column, which it ${added}.`;
+  return `${made} ${direct}a thin one is what a neuron sees of the column, which it ${added}.`;
 }
 
 function columnsNotes(left, straight) {
