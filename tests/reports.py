@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deep_networks import bent_columns
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, write_report
 
 HOSTILE = "</script><script>document.title='harm'</script>"
@@ -131,6 +132,27 @@ def _held_out() -> Case:
     return Case(model, (table,), year[:, None], table["price"])
 
 
+def _two_layers() -> Case:
+    """Return a network of two layers over bent columns, one of them with a hostile name."""
+    columns = bent_columns()
+    table = {"age": columns["age"], HOSTILE: columns["height"], "color": columns["color"]}
+    table[HOSTILE_TARGET] = columns["y"]
+    model = fit_table(table, HOSTILE_TARGET, max_nodes=60, hidden_layers=2, hold_out=0.2)
+    levels = [columns["color"] == level for level in ("blue", "red")]
+    return Case(
+        model, (table,), np.column_stack([columns["age"], columns["height"], *levels]), columns["y"]
+    )
+
+
+def _curves() -> Case:
+    """Return a sum of curves, one for each column: two layers without neurons."""
+    rng = np.random.default_rng(6)
+    X = rng.uniform(-1, 1, (300, 3))
+    y = np.sin(5 * X[:, 0]) + np.abs(X[:, 1]) + 0.5 * X[:, 2] + 0.5 * rng.normal(size=300)
+    model = GreedyNetRegressor(hidden_layers=2).fit(X, y)
+    return Case(model, (X, y), X, y)
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "one": _one,
     "two": _two,
@@ -141,4 +163,6 @@ CASES: dict[str, Callable[[], Case]] = {
     "without rows": _bare,
     "constant": _constant,
     "held out": _held_out,
+    "two layers": _two_layers,
+    "curves": _curves,
 }

@@ -83,7 +83,8 @@ const ticks = (kind, at) => [...svg.querySelectorAll("." + kind)].map(
 return {
   x: ticks("x-tick", "x"), y: ticks("y-tick", "y"),
   left: Number(inner.getAttribute("x")), top: Number(inner.getAttribute("y")),
-  path: [...inner.querySelectorAll("path.approximation")].map((path) => path.getAttribute("d")),
+  path: [...inner.querySelectorAll("path.approximation, path.column")].map(
+    (path) => path.getAttribute("d")),
   dots: [...inner.querySelectorAll("circle.predicted")].map(
     (dot) => [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))]),
 };
@@ -117,9 +118,8 @@ def drawn(driver, selector):
 @pytest.mark.parametrize("name", CASES)
 def test_page_opens_without_errors_and_fetches_nothing(page, name):
     driver = page(name)
-    assert text(driver, "h1").startswith(
-        "A constant for" if name == "constant" else "A network for"
-    )
+    titles = {"constant": "A constant for", "curves": "A sum of curves for"}
+    assert text(driver, "h1").startswith(titles.get(name, "A network for"))
     open_all(driver)
     assert run(driver, "return performance.getEntriesByType('resource').length") == 0
     asked = "return fetch('https://example.org/').then(() => 'let', () => 'refused')"
@@ -170,7 +170,7 @@ return worst.sort((p, q) => p[0] - q[0])[0];
 """
 
 
-@pytest.mark.parametrize("name", ["one", "many", "classes"])
+@pytest.mark.parametrize("name", ["one", "many", "classes", "two layers"])
 def test_both_palettes_can_be_read(page, name):
     grounds = set()
     for scheme in ("light", "dark"):
@@ -870,3 +870,54 @@ def test_printing_has_no_controls(page):
     assert not any(control.is_displayed() for control in controls)
     assert driver.find_element("id", "path").is_displayed()
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+# Two hidden layers
+
+
+def test_curves_of_columns_are_drawn(page, files):
+    driver, found = page("two layers"), contents(files["two layers"])["columns"]
+    first = "#columns-pictures > :first-child"
+    assert text(driver, f"{first} h3") == found["columns"][0]["name"]
+    x, y, pixel = drawn(driver, first)
+    column = found["columns"][0]
+    curves = [*column["through"], column["direct"]]  # the thick one is on top
+    assert len(x) == len(curves)
+    for across, up, values in zip(x, y, curves, strict=True):
+        np.testing.assert_allclose(across, column["knots"], atol=pixel[0])
+        np.testing.assert_allclose(up, values, atol=pixel[1])
+    assert len(find(driver, f"{first} .kink")) == len(column["knots"]) - 2
+    assert "what a neuron sees of the column" in text(driver, "#columns-text")
+    told = f"the 3 of {found['neurons']} that the column moves most"
+    assert told in text(driver, "#columns-legend")
+    assert "2 inputs enter as they are" in text(driver, "#columns-text")
+
+
+def test_table_of_the_curves(page, files):
+    driver, found = page("two layers"), contents(files["two layers"])["columns"]
+    open_all(driver)
+    column = found["columns"][0]
+    cells = "return [...document.querySelectorAll('#columns-pictures > :first-child tbody tr')]"
+    lines = run(driver, f"{cells}.map((row) => [...row.children].map((cell) => cell.textContent))")
+    assert len(lines) == len(column["knots"])
+    directs = [float(line[1].replace(",", "")) for line in lines]
+    np.testing.assert_allclose(directs, column["direct"], rtol=1e-3)
+
+
+def test_sum_of_curves(page):
+    driver = page("curves")
+    assert "the prediction is their sum and a constant" in text(driver, "#columns-text")
+    assert "neuron" not in text(driver, "#columns-legend")
+    assert not find(driver, "nav li:not([hidden]) a[href='#neurons']")
+    assert find(driver, "nav li:not([hidden]) a[href='#columns']")
+
+
+def test_neurons_of_two_layers_are_moved(page):
+    driver = page("two layers")
+    assert "moves it at most over the training data" in text(driver, "#neurons-text")
+    assert find(driver, "#neurons-table button[title='moved by age']")
+
+
+def test_networks_of_one_layer_have_no_curves(page):
+    driver = page("many")
+    assert find(driver, "#columns[hidden]")

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
+from deep_networks import bent_columns, random_deep_network
+from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import commands as commands_folder
 from greedynet.cli import main, progress
@@ -639,3 +640,72 @@ def test_rows_outside_are_counted_and_named(model, folder):
 def test_shares_that_cannot_be(model, data, options, message):
     result = run("predict", model, data, "--out", "p.csv", *options, code=2)
     assert message in result.stderr
+
+
+# Two hidden layers
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("deep")
+    data = write(folder / "data.csv", bent_columns())
+    out = folder / "model.safetensors"
+    options = ["--target", "y", "--hidden-layers", 2, "--max-nodes", 40, "--out", out]
+    run("fit", data, *options, "--report", folder / "report.html")
+    assert "What it makes of each column" in (folder / "report.html").read_text(encoding="utf-8")
+    return data, out
+
+
+def test_fit_of_two_layers(deep, tmp_path):
+    data, out = deep
+    network = load(out).network
+    assert isinstance(network, DeepNetwork)
+    run("predict", out, data, "--out", tmp_path / "p.csv")
+    found = [float(row["prediction"]) for row in read(tmp_path / "p.csv")]
+    np.testing.assert_allclose(found, load(out).predict(data), rtol=1e-6)
+    assert "R2" in run("evaluate", out, data).stdout
+
+
+def test_info_of_two_layers(deep):
+    _, out = deep
+    network = load(out).network
+    found = json.loads(run("info", out, "--json").stdout)
+    assert (found["hidden_layers"], found["neurons"]) == (2, network.n_neurons)
+    assert found["parameters"] == network.n_parameters
+    assert found["multiplications"] == network.n_multiplications
+    assert [part["column"] for part in found["hinges"]] == ["age", "height"]
+    assert sum(len(part["knots"]) for part in found["hinges"]) == network.n_hinges
+    # The weights are those of the columns and the hinges: neurons can be computed from them.
+    X = load(out).inputs(bent_columns(20))
+    columns = [X]
+    for part, j in zip(found["hinges"], (0, 1), strict=True):
+        columns.append(np.maximum(X[:, [j]] - part["knots"], 0))
+    first = found["largest_neurons"][0]
+    value = np.maximum(np.hstack(columns) @ first["weights"] + first["bias"], 0)
+    np.testing.assert_allclose(value, network.hidden(X)[:, first["neuron"]], atol=1e-9)
+    text = run("info", out).stdout
+    assert "hinges of the first layer, and where they bend\n    age: " in text
+    assert f"{network.n_multiplications} multiplications" in text
+    assert "relu(height -" in text
+
+
+def test_info_of_a_bare_deep_network(tmp_path):
+    network = replace(random_deep_network(), feature_names=None)
+    network.save(tmp_path / "network.safetensors")
+    found = json.loads(run("info", tmp_path / "network.safetensors", "--json").stdout)
+    assert found["kind"] == "DeepNetwork"
+    assert found["hinges"] == [
+        {"column": "x0", "knots": [-0.2, 0.5]},
+        {"column": "x2", "knots": [5.5]},
+    ]
+
+
+def test_layers_that_do_not_exist(deep, tmp_path):
+    data, _ = deep
+    options = ["--target", "y", "--hidden-layers", 3, "--out", tmp_path / "m.safetensors"]
+    assert "is not one of '1', '2', 'auto'" in run("fit", data, *options, code=2).stderr
+
+
+def test_multiplications_of_one_layer():
+    network = random_network(5, 2)
+    assert network.n_multiplications == 5 * (3 + 2) + 3 * 2

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import greedynet.plots
 from classifiers import classifier
+from deep_networks import bent_columns, random_deep_network
 from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
@@ -31,10 +32,13 @@ from greedynet import (
     fit_table,
     ridgelet_transform,
 )
+from greedynet.model.curves import column_curves
+from greedynet.model.effects import feature_effect
 from greedynet.paper import load_example
 from greedynet.plots import (
     ApproximationDisplay,
     CollapsedDisplay,
+    CurvesDisplay,
     EffectDisplay,
     NeuronsDisplay,
     PathDisplay,
@@ -836,7 +840,8 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(fitted(1)[0], [[0], [1]]),
             TypeError,
-            "`network` .* must be a ShallowNetwork, got GreedyNetRegressor: .* `from_estimator`",
+            "`network` .* must be a ShallowNetwork or a DeepNetwork, got GreedyNetRegressor: .* "
+            "`from_estimator`",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1)),
@@ -1045,3 +1050,99 @@ def test_every_display_has_an_example_that_runs(name):
 
 def test_every_module_can_be_imported_alone():
     assert {importlib.import_module(name).__name__ for name in MODULES} == set(MODULES)
+
+
+# Two hidden layers
+
+
+@pytest.fixture(scope="module")
+def deep():
+    table = bent_columns()
+    return table, fit_table(table, "y", hidden_layers=2, max_nodes=60)
+
+
+def test_curves_of_columns():
+    network = random_deep_network(5, 2)
+    display = CurvesDisplay.from_network(network, ["weight", 0], output=1, most_neurons=2)
+    wanted = {one.feature: one for one in column_curves(network, 1, most_neurons=2)}
+    for panel, feature in enumerate((2, 0)):
+        one = wanted[feature]
+        np.testing.assert_array_equal(display.direct_[panel].get_data(), [one.knots, one.direct])
+        for line, values in zip(display.neurons_[panel], one.through, strict=True):
+            np.testing.assert_array_equal(line.get_data(), [one.knots, values])
+        np.testing.assert_array_equal(display.knots_[panel].get_xdata(), one.knots[1:-1])
+    assert [ax.get_xlabel() for ax in display.ax_] == ["weight", "age"]
+    assert display.ax_[0].get_ylim() == display.ax_[1].get_ylim()
+
+
+def test_curves_of_a_sum_are_the_predictions():
+    network = random_deep_network(0)
+    x, y = CurvesDisplay.from_network(network, "age").direct_[0].get_data()
+    X = np.column_stack([x, np.zeros(len(x)), np.full(len(x), 6.0)])
+    np.testing.assert_allclose(np.diff(y), np.diff(network.predict(X)))
+
+
+def test_curves_of_an_estimator_and_a_table(deep):
+    _, model = deep
+    display = CurvesDisplay.from_estimator(model, color="green")
+    assert {ax.get_xlabel() for ax in display.ax_} == {"age", "height"}
+    assert to_hex(display.direct_[0].get_color()) == to_hex("green")
+    assert CurvesDisplay.from_estimator(model.estimator).names == display.names
+    without = CurvesDisplay.from_network(random_deep_network(3, affine=False))
+    assert without.direct_ == [None, None]
+
+
+def test_what_curves_refuse(deep, one):
+    _, model = deep
+    network = random_deep_network()
+    with pytest.raises(ValueError, match="'height', which enters the network as it is"):
+        CurvesDisplay.from_network(network, "height")
+    with pytest.raises(ValueError, match="`features` must be positions from 0 to 2 or names"):
+        CurvesDisplay.from_network(network, 3)
+    with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
+        CurvesDisplay.from_network(random_deep_network(3, 2))
+    with pytest.raises(TypeError, match="draw its effects with `EffectDisplay`"):
+        CurvesDisplay.from_estimator(one[1])
+    with pytest.raises(TypeError, match="must be a ShallowNetwork or a DeepNetwork, got Green"):
+        CurvesDisplay.from_network(type("Green", (), {})())
+    with pytest.raises(ValueError, match="`names` must have one name"):
+        CurvesDisplay(column_curves(network), ["age"])
+    with pytest.raises(TypeError, match=r"one hidden layer.*`CurvesDisplay`"):
+        NeuronsDisplay.from_estimator(model)
+
+
+def test_effects_of_two_layers(deep):
+    table, model = deep
+    display = EffectDisplay.from_estimator(model, table, ["age", "color"])
+    x, means = display.lines_[0].get_data()
+    wanted = feature_effect(model.network, model.inputs(table), 0, x)[:, 0]
+    np.testing.assert_allclose(means, wanted)
+    X = model.inputs(table)
+    X[:, 2:] = [0, 1]
+    assert display.lines_[1].get_ydata()[1] == pytest.approx(model.network.predict(X).mean())
+    assert EffectDisplay.from_estimator(
+        model, table, n_nodes=int(model.estimator.path_.n_nodes[2])
+    ).lines_
+
+
+def test_path_of_two_layers(deep):
+    _, model = deep
+    path = model.estimator.path_
+    display = PathDisplay.from_estimator(model)
+    np.testing.assert_array_equal(display.training_line_.get_xdata(), path.n_nodes)
+    assert path.n_nodes[0] == 2 + model.network.n_hinges
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_approximation_by_two_layers(d):
+    X = np.random.default_rng(0).uniform(-1, 1, (200, d))
+    y = np.sin(4 * X[:, 0]) * X[:, -1]
+    model = GreedyNetRegressor(hidden_layers=2, max_nodes=30).fit(X, y)
+    for display in (
+        ApproximationDisplay.from_estimator(model, X, y),
+        ApproximationDisplay.from_network(model.network_, X, y),
+    ):
+        assert display.kinks is None
+        assert display.error == pytest.approx(relative_error(model.predict(X), y))
+        at = np.column_stack([part.ravel() for part in np.meshgrid(*display.grid, indexing="ij")])
+        np.testing.assert_allclose(display.prediction.ravel(), model.predict(at), atol=1e-12)

@@ -13,8 +13,10 @@ from click.testing import CliRunner
 from sklearn.inspection import permutation_importance
 
 import greedynet
+from deep_networks import bent_columns
 from extras import need
 from greedynet import (
+    DeepNetwork,
     GreedyNetClassifier,
     GreedyNetRegressor,
     ShallowNetwork,
@@ -24,6 +26,7 @@ from greedynet import (
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
 from greedynet.cli.daylight import NOISE, daylight_hours, daylight_path, daylight_text
+from greedynet.model.curves import column_curves
 from greedynet.report.classes import ShownClasses
 from greedynet.report.code import code_blocks
 from greedynet.report.features import importances
@@ -856,3 +859,110 @@ def test_daylight_by_what_is_known():
     assert daylight_hours(355, 51.5) == pytest.approx(7 + 50 / 60, abs=0.1)
     # Tromsø: midnight sun and polar night.
     assert daylight_hours([172, 355], 69.6).tolist() == [24.0, 0.0]
+
+
+# Two hidden layers
+
+
+def deep_subject(name):
+    known = case(name)
+    return Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows")), known
+
+
+def test_curves_of_the_page(pages):
+    subject, _ = deep_subject("two layers")
+    found, wanted = contents(pages["two layers"])["columns"], column_curves(subject.network)
+    assert [part["name"] for part in found["columns"]] == [
+        subject.columns.features[one.feature] for one in wanted
+    ]
+    assert (found["left"], found["straight"], found["isSum"]) == (0, 2, True)
+    for part, one in zip(found["columns"], wanted, strict=True):
+        np.testing.assert_allclose(part["knots"], one.knots, rtol=1e-6)
+        np.testing.assert_allclose(part["direct"], one.direct, rtol=1e-4, atol=1e-9)
+        np.testing.assert_allclose(part["through"], one.through, rtol=1e-4, atol=1e-9)
+    assert contents(pages["one"])["columns"] is None
+
+
+def test_importance_with_two_layers():
+    subject, known = deep_subject("two layers")
+    found, rng = importances(subject), np.random.default_rng(0)
+    orders = [rng.permutation(len(known.y)) for _ in range(found.shape[1])]
+
+    def error(X):
+        return np.sqrt(np.mean((subject.network.predict(X) - known.y) ** 2))
+
+    for column, features in enumerate(([0], [1], [2, 3])):
+        for order, worse in zip(orders, found[column], strict=True):
+            shuffled = known.X.copy()
+            shuffled[:, features] = known.X[order][:, features]
+            assert worse == pytest.approx(error(shuffled) - error(known.X), abs=1e-9)
+
+
+def test_growth_with_two_layers(pages):
+    subject, known = deep_subject("two layers")
+    found, path = contents(pages["two layers"]), subject.path
+    growth = found["growth"]
+    assert growth["nodes"] == path.n_nodes.tolist()
+    assert growth["nodes"][0] == 2 + subject.network.n_hinges
+    kinds = [one["kind"] for one in growth["candidates"]]
+    assert kinds[0] == "curves of single columns"
+    assert all(kind.endswith(", two layers") for kind in kinds[1:])
+    assert sum(one["chosen"] for one in growth["candidates"]) == 1
+    held = known.model.about["held_out"]["rmse"]
+    assert found["rowScores"]["values"][-1] == pytest.approx(held, rel=1e-4)
+
+
+def test_neurons_of_two_layers(pages):
+    subject, known = deep_subject("two layers")
+    network, found = subject.network, contents(pages["two layers"])["neurons"]
+    assert found["moves"]
+    assert found["names"][:3] == ["neuron", "outer weight", "active %"]
+    assert found["names"][3:] == list(subject.columns.features)
+    n = int(found["rows"][0][0]) - 1
+    # Along one column, all else equal, the weighted sum moves as far as the table says.
+    X = np.tile(known.X[:1], (2001, 1))
+    X[:, 0] = np.linspace(*network.input_range[:, 0], 2001)
+    sums = network.ramps.lift(X) @ network.over.inner_weights[n]
+    wanted = np.ptp(sums) * abs(network.over.outer_weights[n, 0])
+    assert found["rows"][0][3] == pytest.approx(wanted, rel=0.01)
+
+
+def test_words_about_two_layers(pages):
+    text = pages["two layers"].read_text(encoding="utf-8")
+    assert deep_subject("two layers")[0].network.contents in text
+    text = pages["curves"].read_text(encoding="utf-8")
+    assert "It is the sum of curves of single columns with 21 hinges, without neurons" in text
+    assert "no network was clearly better on rows that the fit left out" in text
+    assert contents(pages["curves"])["neurons"]["rows"] == []
+
+
+def test_candidates_with_other_layers_are_told_in_words(tmp_path):
+    table = bent_columns(200)
+    model = fit_table(table, "y", hidden_layers="auto", max_nodes=30)
+    deep = isinstance(model.network, DeepNetwork)
+    write_report(model, tmp_path / "r.html", table)
+    growth, ladder = contents(tmp_path / "r.html")["growth"], model.estimator.ladder_
+    others = ladder.errors[(ladder.is_deep != deep) & (ladder.kinds != "mean")]
+    ratio = others.min() / ladder.errors[ladder.chosen]
+    layers = "one hidden layer" if deep else "two hidden layers"
+    assert f"with {layers} had {ratio:.3g} times the error" in growth["scoreText"]
+    shown = [one["kind"] for one in growth["candidates"]]
+    assert shown == ladder.kinds[(ladder.is_deep == deep) & (ladder.kinds != "mean")].tolist()
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_pictures_of_two_layers_have_no_kinks(n_features, tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, (200, n_features))
+    y = np.sin(4 * X[:, 0]) * X[:, -1]
+    model = GreedyNetRegressor(hidden_layers=2, max_nodes=30).fit(X, y)
+    assert isinstance(model.network_, DeepNetwork)
+    write_report(model, tmp_path / "r.html", X, y)
+    found = contents(tmp_path / "r.html")
+    assert found["picture"]["kinks"] is None
+    assert found["ridgelets"] is None
+    values = unpacked(found["picture"]["values"])[-1]
+    if n_features == 1:
+        at = np.linspace(*found["picture"]["x"], len(values))[:, None]
+        np.testing.assert_allclose(values, model.predict(at), atol=1e-3)
+    write_report(model.network_, tmp_path / "bare.html")
+    assert contents(tmp_path / "bare.html")["columns"] == found["columns"]

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import greedynet
+from deep_networks import bent_columns, random_deep_network
 from extras import need
 from greedynet import (
+    DeepNetwork,
     GreedyNetClassifier,
     GreedyNetRegressor,
     ShallowNetwork,
@@ -829,3 +831,51 @@ def test_public_names():
     for name in ("fit_table", "TableModel"):
         home = importlib.import_module(f"greedynet.{greedynet._HOMES[name]}")
         assert getattr(greedynet, name) is getattr(home, name)
+
+
+# Two hidden layers
+
+
+@pytest.fixture(scope="module")
+def bent():
+    table = bent_columns()
+    return table, fit_table(table, "y", hidden_layers=2, max_nodes=40)
+
+
+def test_table_of_two_layers(bent, tmp_path):
+    table, model = bent
+    assert isinstance(model.network, DeepNetwork)
+    assert model.network.feature_names == ("age", "height", "color=blue", "color=red")
+    assert model.estimator.path_.network.feature_names == model.network.feature_names
+    assert set(model.network.ramps.features) == {0, 1}  # two values need no curve
+    assert f"network: {model.network.contents}" in model.summary()
+    model.save(tmp_path / "model.safetensors")
+    loaded = load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+    assert loaded.summary() == model.summary()
+    assert evaluate(loaded, open_table(table))["r2"] > 0.9
+
+
+def test_table_model_of_a_bare_deep_network(bent, tmp_path):
+    table, model = bent
+    bare = TableModel(model.columns, model.network)
+    bare.save(tmp_path / "bare.safetensors")
+    loaded = load(tmp_path / "bare.safetensors")
+    assert isinstance(loaded.estimator, DeepNetwork)
+    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+    with pytest.raises(AttributeError, match="contains only its network"):
+        loaded.outside(table)
+
+
+def test_bare_deep_network_file(tmp_path):
+    network = random_deep_network()
+    network.save(tmp_path / "network.safetensors")
+    loaded = load(tmp_path / "network.safetensors")
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    assert loaded.feature_names == network.feature_names
+    np.testing.assert_array_equal(loaded.predict(X), network.predict(X))
+
+
+def test_layers_are_for_numbers():
+    with pytest.raises(TableError, match="`hidden_layers` applies to a target of numbers"):
+        fit_table(bent_columns(), "color", hidden_layers=2)

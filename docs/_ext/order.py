@@ -11,6 +11,7 @@ EXAMPLES = [
     "plot_outliers.py",
     "plot_quantiles.py",
     "plot_classes.py",
+    "plot_two_layers.py",
     "plot_training.py",
     "plot_neuron.py",
     "plot_scan.py",

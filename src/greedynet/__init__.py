@@ -1,7 +1,8 @@
 """greedynet: small neural networks, built neuron by neuron.
 
-A network with one hidden layer is grown greedily: each step adds the best next neuron, until the
-validation score stops improving. The method extends that of the paper *Greedy Shallow Networks*.
+A network with one hidden layer, or with two, is grown greedily: each step adds the best next
+neuron, until the validation score stops improving. The method extends that of the paper *Greedy
+Shallow Networks*.
 
 Names are imported when they are first used, so that the command line starts quickly.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+    from greedynet.model.deep_network import DeepNetwork
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
     from greedynet.model.stop_reason import StopReason
@@ -38,6 +40,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CollapsedTransform",
+    "DeepNetwork",
     "Expectation",
     "FewHeldOutRowsWarning",
     "FewerNodesWarning",
@@ -62,6 +65,7 @@ __all__ = [
 
 _HOMES = {
     "CollapsedTransform": "search.ridgelet",
+    "DeepNetwork": "model.deep_network",
     "Expectation": "model.uncertainty.expectation",
     "FewHeldOutRowsWarning": "support.errors",
     "FewerNodesWarning": "support.errors",

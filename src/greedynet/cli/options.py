@@ -1,6 +1,7 @@
 """Arguments and options shared by several commands; imports only click."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,6 +15,21 @@ MODEL = click.argument("model", type=INPUT)
 DATA = click.argument("data", type=INPUT)
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+# The network
+
+
+def _layers(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    return int(value) if value in ("1", "2") else value
+
+
+HIDDEN_LAYERS = click.option(
+    "--hidden-layers",
+    type=click.Choice(["1", "2", "auto"]),
+    callback=_layers,
+    help="For a target of numbers: one hidden layer (default), two, of which the first bends "
+    "single columns, or auto, two where they are clearly better on held-out rows.",
+)
 
 # The format of text files
 

@@ -146,8 +146,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
 
     Attributes
     ----------
-    network_ : ShallowNetwork
-        The network that was kept.
+    network_ : ShallowNetwork or DeepNetwork
+        The network that was kept, of one hidden layer or of two.
     path_ : SelectionPath
         Neurons, errors and seconds along the selection, with the network of the full path. Where
         folds choose, it shows a plain growth of at most 32 neurons, which may be fewer than those

@@ -61,6 +61,12 @@ class Ladder:
         return int(self.n_neurons[self.chosen])
 
     @property
+    def is_deep(self) -> NDArray[np.bool_]:
+        """Which candidates have two layers."""
+        kinds = self.kinds.tolist()
+        return np.array([kind == CURVES or kind.endswith(_TWO_LAYERS) for kind in kinds])
+
+    @property
     def n_networks(self) -> int:
         """Number of networks of which the choice is the average."""
         return next((n for n, name in AVERAGES.items() if self.kind.startswith(name)), 1)

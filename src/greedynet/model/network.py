@@ -261,6 +261,12 @@ class ShallowNetwork:
         present = (getattr(self, name) for name in _ARRAYS)
         return sum(array.size for array in present if array is not None)
 
+    @property
+    def n_multiplications(self) -> int:
+        """Number of multiplications of a prediction."""
+        affine = 0 if self.linear_weights is None else self.linear_weights.size
+        return self.inner_weights.size + self.outer_weights.size + affine
+
     def _hidden(self, X: Float64) -> Float64:
         z = X @ self.inner_weights.T + self.biases
         return np.asarray(activate(self.activation, z))

@@ -9,6 +9,7 @@ something is drawn; it comes with the extra `plots`: pip install "greedynet[plot
 
 from greedynet.plots.approximation import ApproximationDisplay
 from greedynet.plots.collapsed import CollapsedDisplay
+from greedynet.plots.curves import CurvesDisplay
 from greedynet.plots.effect import EffectDisplay
 from greedynet.plots.learning import LearningCurveDisplay
 from greedynet.plots.neurons import NeuronsDisplay
@@ -20,6 +21,7 @@ from greedynet.plots.training import TrainingDisplay
 __all__ = [
     "ApproximationDisplay",
     "CollapsedDisplay",
+    "CurvesDisplay",
     "EffectDisplay",
     "LearningCurveDisplay",
     "NeuronsDisplay",

@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.losses.logistic import probabilities
+from greedynet.model.any_network import Network
 from greedynet.model.effects import effect_grid, feature_effect
-from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import SelectionPath
 from greedynet.plots.canvas import many_axes
-from greedynet.plots.inputs import fitted, input_names, pick_output, unwrapped
-from greedynet.plots.style import GREY, INK, RED, merged, style_axes
+from greedynet.plots.inputs import (
+    feature_positions,
+    fitted,
+    input_names,
+    pick_output,
+    unwrapped,
+)
+from greedynet.plots.style import GREY, INK, RED, merged, one_scale, style_axes
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.model import TableModel
@@ -148,7 +154,7 @@ class EffectDisplay:
         -------
         display : EffectDisplay
         """
-        network = fitted(estimator, "network_", ShallowNetwork, _CALLER)
+        network = fitted(estimator, "network_", Network, _CALLER)
         if n_nodes is not None:
             path = fitted(estimator, "path_", SelectionPath, _CALLER)
             network = path.network.truncate(n_nodes)
@@ -157,7 +163,7 @@ class EffectDisplay:
         classes = getattr(unwrapped(estimator), "classes_", None)
         output = target if classes is None else _class(classes.tolist(), target)
         sources = _sources(network) if table is None else _columns(table)
-        chosen = _positions(features, [source.name for source in sources])
+        chosen = feature_positions(features, [source.name for source in sources])
         few = rows[_spread(len(rows))]
 
         def means(source: _Source, values: ArrayLike) -> Float64:
@@ -205,7 +211,7 @@ class EffectDisplay:
             one.set_xlabel(effect.name)
             style_axes(one)
         axes[0].set_ylabel(self.label)
-        _one_scale(axes)
+        one_scale(axes)
         return self
 
 
@@ -228,7 +234,7 @@ class _Source:
         return Effect(self.name, grid, means(self, grid), np.quantile(rows[:, self.at], _DECILES))
 
 
-def _sources(network: ShallowNetwork) -> list[_Source]:
+def _sources(network: Network) -> list[_Source]:
     names = input_names(network, network.n_features)
     return [_Source(name, (i,)) for i, name in enumerate(names)]
 
@@ -240,22 +246,6 @@ def _columns(model: TableModel) -> list[_Source]:
         found.append(_Source(column.name, tuple(range(start, end)), column.levels))
         start = end
     return found
-
-
-def _positions(features: Any, names: list[str]) -> list[int]:
-    """Return the positions of the requested features."""
-    if features is None:
-        return list(range(len(names)))
-    wanted = [features] if isinstance(features, int | np.integer | str) else list(features)
-    for feature in wanted:
-        known = feature in names if isinstance(feature, str) else 0 <= feature < len(names)
-        if not known:
-            listed = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-            raise ValueError(
-                f"`features` must be positions from 0 to {len(names) - 1} or names ({listed}), got "
-                f"{feature!r}."
-            )
-    return [names.index(f) if isinstance(f, str) else int(f) for f in wanted]
 
 
 def _class(classes: list[Any], target: Any) -> int:
@@ -308,14 +298,3 @@ def _rug(ax: "Axes", effect: Effect) -> Any:
         markeredgewidth=0.8,
     )
     return rug
-
-
-def _one_scale(axes: list["Axes"]) -> None:
-    """Give all panels the same vertical scale, and tick labels to the first only."""
-    low = min(one.get_ylim()[0] for one in axes)
-    high = max(one.get_ylim()[1] for one in axes)
-    margin = 0.08 * (high - low)
-    for one in axes:
-        one.set_ylim(low - margin, high)
-    for one in axes[1:]:
-        one.tick_params(labelleft=False)

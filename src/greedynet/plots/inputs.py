@@ -1,12 +1,14 @@
 """Arguments of displays, checked; every error names the argument it is about."""
 
 from collections.abc import Sequence
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
 from greedynet.support.types import Float64
 from greedynet.tables.model import TableModel
 
@@ -16,7 +18,7 @@ def unwrapped(estimator: Any) -> Any:
     return estimator.estimator if isinstance(estimator, TableModel) else estimator
 
 
-def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
+def fitted(estimator: Any, attribute: str, kind: type | UnionType, caller: str) -> Any:
     """Return `estimator.attribute`; raise an error if it is not of the expected type."""
     estimator = unwrapped(estimator)
     check_is_fitted(estimator)
@@ -30,11 +32,13 @@ def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
     return value
 
 
-def check_kind(value: object, kind: type, name: str, caller: str) -> None:
+def check_kind(value: object, kind: type | UnionType, name: str, caller: str) -> None:
     """Raise an error unless `value` is of the class, and point to `from_estimator`."""
     if not isinstance(value, kind):
+        kinds: tuple[type, ...] = get_args(kind) or (kind,)
+        wanted = " or a ".join(one.__name__ for one in kinds)
         raise TypeError(
-            f"`{name}` of `{caller}` must be a {kind.__name__}, got {type(value).__name__}: for a "
+            f"`{name}` of `{caller}` must be a {wanted}, got {type(value).__name__}: for a "
             "fitted estimator use `from_estimator`."
         )
 
@@ -50,7 +54,11 @@ def check_features(n: int, allowed: Sequence[int], name: str, advice: str) -> No
 def pick_output(values: Float64, output: int | None) -> Float64:
     """Return one output of `(n,)` or `(n, n_outputs)` values."""
     columns = values.reshape(len(values), -1)
-    n = columns.shape[1]
+    return columns[:, check_output(columns.shape[1], output)]
+
+
+def check_output(n: int, output: int | None) -> int:
+    """Return the position of the output to draw, of `n`; raise an error if it must be chosen."""
     if output is None and n > 1:
         raise ValueError(
             f"`output` must select one of the {n} outputs to draw, got None: write `output=0` for "
@@ -58,11 +66,27 @@ def pick_output(values: Float64, output: int | None) -> Float64:
         )
     if output is not None and not 0 <= output < n:
         raise ValueError(f"`output` must be between 0 and {n - 1}, got {output}.")
-    return columns[:, output or 0]
+    return output or 0
 
 
-def input_names(network: ShallowNetwork | None, n_features: int) -> list[str]:
+def input_names(network: Network | None, n_features: int) -> list[str]:
     """Return labels for the axes: the names of the features, or x."""
     if network is not None and network.feature_names is not None:
         return list(network.feature_names)
     return ["$x$"] if n_features == 1 else [f"$x_{i + 1}$" for i in range(n_features)]
+
+
+def feature_positions(features: Any, names: list[str]) -> list[int]:
+    """Return the positions of the requested features."""
+    if features is None:
+        return list(range(len(names)))
+    wanted = [features] if isinstance(features, int | np.integer | str) else list(features)
+    for feature in wanted:
+        known = feature in names if isinstance(feature, str) else 0 <= feature < len(names)
+        if not known:
+            listed = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+            raise ValueError(
+                f"`features` must be positions from 0 to {len(names) - 1} or names ({listed}), got "
+                f"{feature!r}."
+            )
+    return [names.index(f) if isinstance(f, str) else int(f) for f in wanted]

@@ -147,3 +147,14 @@ def end_labels(ax: "Axes", lines: Sequence["Line2D"], texts: Sequence[str]) -> l
         )
         for (x, y, text, colour), height, shifted in zip(labels, heights, placed, strict=True)
     ]
+
+
+def one_scale(axes: list["Axes"]) -> None:
+    """Give all panels the same vertical scale, and tick labels to the first only."""
+    low = min(one.get_ylim()[0] for one in axes)
+    high = max(one.get_ylim()[1] for one in axes)
+    margin = 0.08 * (high - low)
+    for one in axes:
+        one.set_ylim(low - margin, high)
+    for one in axes[1:]:
+        one.tick_params(labelleft=False)

@@ -1,12 +1,13 @@
 """Importance of every column, and its effect at every stop of the slider."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from greedynet.activations import activate
+from greedynet.model.any_network import Network, is_deep
 from greedynet.model.effects import combined, effect_grid
-from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, rounded
@@ -28,18 +29,16 @@ def importances(subject: Subject) -> Float64:
     """
     rows = subject.shown
     assert rows is not None
-    network, rng = subject.network, np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     orders = [rng.permutation(len(rows)) for _ in range(REPEATS)]
-    sums = rows.X @ network.inner_weights.T + network.biases
-    base = _error(subject, rows, _outputs(network, sums, rows.X))
+    predict = _predictor(subject.network, rows.X)
+    base = _error(subject, rows, predict(rows.X, []))
     worse = np.zeros((len(subject.columns.inputs), REPEATS))
     for c, features in enumerate(subject.places()):
         for r, order in enumerate(orders):
             shuffled = rows.X.copy()
             shuffled[:, features] = rows.X[order][:, features]
-            change = shuffled[:, features] - rows.X[:, features]
-            moved = sums + change @ network.inner_weights[:, features].T
-            worse[c, r] = _error(subject, rows, _outputs(network, moved, shuffled)) - base
+            worse[c, r] = _error(subject, rows, predict(shuffled, features)) - base
     return worse
 
 
@@ -97,9 +96,18 @@ def _displayed(subject: Subject, effect: Float64) -> Float64:
     return effect[:, :, subject.output : subject.output + 1]
 
 
-def _outputs(network: ShallowNetwork, sums: Float64, X: Float64) -> Float64:
-    hidden = np.asarray(activate(network.activation, sums.copy()), dtype=np.float64)
-    return combined(network, hidden.T, X)
+def _predictor(network: Network, X: Float64) -> Callable[[Float64, list[int]], Float64]:
+    """Return a function of rows that differ from `X` in some features only, and of these."""
+    if is_deep(network):
+        return lambda rows, features: network.predict(rows).reshape(len(rows), -1)
+    inner, sums = network.inner_weights, X @ network.inner_weights.T + network.biases
+
+    def predict(rows: Float64, features: list[int]) -> Float64:
+        moved = sums + (rows[:, features] - X[:, features]) @ inner[:, features].T
+        hidden = np.asarray(activate(network.activation, moved), dtype=np.float64)
+        return combined(network, hidden.T, rows)
+
+    return predict
 
 
 def _error(subject: Subject, rows: Rows, outputs: Float64) -> float:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network
+from greedynet.model.any_network import Network, is_deep
 from greedynet.model.effects import combined, feature_effect, path_effects
 from greedynet.model.ladder import MEAN, SHARES, Ladder
 from greedynet.model.stop_reason import StopReason
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
+from greedynet.support.phrases import number
 from greedynet.support.types import Float64
 
 # Number of stops of the slider. On longer paths, the first half of the stops covers every width,
@@ -115,7 +116,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
         "score": None if scores is None else rounded(scores),
         "scoreName": name,
         "candidates": candidates,
-        "scoreText": " ".join(_SCORE_TEXTS[text] for text in texts),
+        "scoreText": " ".join([*(_SCORE_TEXTS[text] for text in texts), *_other_layers(subject)]),
         "errorName": "log-loss" if subject.classes is not None else "relative error",
         "steps": steps,
         "finished": {
@@ -123,7 +124,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
             "training": None if refined else rounded(path.kept_error),
             "score": None if refined else rounded(final_score),
             "scoreName": final_name,
-            "corrected": path.finished is not None,
+            "corrected": path.finished is not None and subject.network.n_neurons > 0,
         },
     }
 
@@ -178,12 +179,16 @@ def _shown_errors(ladder: Ladder) -> Float64:
 
 
 def _candidates(subject: Subject) -> list[dict[str, Any]] | None:
-    """Return the candidates but constants: their width, error on held-out rows, and kind."""
+    """Return the candidates but constants: their width, error on held-out rows, and kind.
+
+    Those with as many layers as the network, to whose growth they belong.
+    """
     ladder = deciding_ladder(subject)
     if ladder is None:
         return None
     assert subject.path is not None
     first, errors = int(subject.path.n_nodes[0]), _shown_errors(ladder)
+    alike = ladder.is_deep == is_deep(subject.network)
     return [
         {
             "nodes": first + int(ladder.n_neurons[i]),
@@ -192,7 +197,23 @@ def _candidates(subject: Subject) -> list[dict[str, Any]] | None:
             "chosen": i == ladder.chosen,
         }
         for i in range(len(ladder))
-        if ladder.kinds[i] not in (MEAN, SHARES)
+        if ladder.kinds[i] not in (MEAN, SHARES) and alike[i]
+    ]
+
+
+def _other_layers(subject: Subject) -> list[str]:
+    """Return how good the best candidate with another number of layers is, if there are any."""
+    ladder, deep = deciding_ladder(subject), is_deep(subject.network)
+    if ladder is None:
+        return []
+    others = (ladder.is_deep != deep) & ~np.isin(ladder.kinds, [MEAN, SHARES])
+    if not others.any() or not ladder.expected_error:
+        return []
+    which = "one hidden layer" if deep else "two hidden layers"
+    ratio = float(ladder.errors[others].min()) / ladder.expected_error
+    return [
+        f"The best candidate with {which} had {number(ratio)} times the error of the one that was "
+        "chosen."
     ]
 
 

@@ -18,7 +18,7 @@ _SCRIPTS = (
     *("elements", "numbers", "chart", "colours", "legend"),
     *("data", "stops", "thinning", "table"),
     *("path", "curve", "map", "scatter", "confusion", "effects", "player", "growth"),
-    *("neurons", "importance", "errors", "ridgelets", "code"),
+    *("columns", "neurons", "importance", "errors", "ridgelets", "code"),
     "page",
 )
 

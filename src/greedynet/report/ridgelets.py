@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from greedynet.model.any_network import is_deep
+from greedynet.model.network import ShallowNetwork
 from greedynet.report.packing import packed, rounded
 from greedynet.report.subject import Subject
 from greedynet.search.ridgelet import (
@@ -34,7 +36,9 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
     """Return the transform on half of the circle or the sphere; None if it is not defined."""
     rows = subject.shown
     numbers = all(column.levels is None for column in subject.columns.inputs)
-    if rows is None or not numbers or rows.X.shape[1] > 2:
+    network = subject.network
+    # Neurons over two layers are no points of the sphere.
+    if rows is None or not numbers or rows.X.shape[1] > 2 or is_deep(network):
         return None
     low, high = rows.X.min(axis=0), rows.X.max(axis=0)
     if np.any(low == high):
@@ -49,7 +53,7 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
     Y = _without_affine(X, targets)
     if np.abs(Y).max() <= _ROUNDING * np.abs(targets).max():
         return None
-    neurons = _on_sphere(subject, middle, half)
+    neurons = _on_sphere(network, middle, half)
     reach = _SOFTER[X.shape[1]] * REACH_PER_SPACING / spacing(X, area)
     if X.shape[1] == 1:
         half_circle = circle(2 * ANGLES)[: ANGLES + 1]
@@ -112,9 +116,8 @@ def _without_affine(X: Float64, Y: Float64) -> Float64:
     return np.asarray(Y - A @ np.linalg.lstsq(A[near], Y[near], rcond=None)[0])
 
 
-def _on_sphere(subject: Subject, middle: Float64, half: Float64) -> Float64:
-    """Return the finished network's neurons for the scaled inputs, as points of the sphere."""
-    network = subject.network
+def _on_sphere(network: ShallowNetwork, middle: Float64, half: Float64) -> Float64:
+    """Return the neurons for the scaled inputs, as points of the sphere."""
     points = np.column_stack(
         [network.inner_weights * half, network.biases + network.inner_weights @ middle]
     )

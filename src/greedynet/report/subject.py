@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network, is_network
 from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
@@ -91,7 +91,7 @@ class Subject:
         object.__setattr__(self, "shown", None if rows is None else rows.sample())
 
     @property
-    def network(self) -> ShallowNetwork:
+    def network(self) -> Network:
         """The network that predicts."""
         return self.table.network
 
@@ -202,21 +202,21 @@ def as_columns(model: Any) -> TableModel:
     """Return any fitted model as a `TableModel`, with named features, or x1, x2, ..."""
     if isinstance(model, TableModel):
         return model
-    if not isinstance(model, ShallowNetwork | SaveMixin):
+    if not is_network(model) and not isinstance(model, SaveMixin):
         raise TypeError(
-            "`model` must be a TableModel, a fitted greedynet estimator or a ShallowNetwork, got "
-            f"{type(model).__name__}."
+            "`model` must be a TableModel, a fitted greedynet estimator, a ShallowNetwork or a "
+            f"DeepNetwork, got {type(model).__name__}."
         )
     if isinstance(model, SaveMixin):
         check_is_fitted(model)
-    network = model if isinstance(model, ShallowNetwork) else model.network_
+    network = model if is_network(model) else model.network_
     names = network.feature_names
     if names is None:
         names = tuple(f"x{j + 1}" for j in range(network.n_features))
     return TableModel(Columns(tuple(Input(name) for name in names)), model)
 
 
-def check_output(network: ShallowNetwork, classes: NDArray[Any] | None, output: int | None) -> int:
+def check_output(network: Network, classes: NDArray[Any] | None, output: int | None) -> int:
     """Return the position of the output to show; raise an error if it must be chosen."""
     n = network.n_outputs
     if classes is not None or (output is None and n == 1):

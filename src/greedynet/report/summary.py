@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from greedynet.model.any_network import is_deep
 from greedynet.model.stop_reason import StopReason
 from greedynet.report.growth import LEFT_OUT, deciding_ladder, score_curve
 from greedynet.report.intervals import coverage_sentence, outside_text
@@ -19,6 +20,7 @@ _WHY = {
     StopReason.MAX_SECONDS: "the time allowed had run out.",
     StopReason.MEAN: "no line and no network was better on rows that the fit left out.",
     StopReason.LINE: "no network was clearly better on rows that the fit left out.",
+    StopReason.CURVES: "no network was clearly better on rows that the fit left out.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }
@@ -33,10 +35,10 @@ _TRY = {
 def title(subject: Subject) -> str:
     """Return the page's title."""
     network = subject.network
-    if network.n_neurons or network.linear_weights is None:
+    if network.n_neurons or not network.has_affine_term:
         return f"A network for {subject.target}"
-    line = "straight line" if network.linear_weights.any() else "constant"
-    return f"A {line} for {subject.target}"
+    line = "sum of curves" if is_deep(network) else "straight line"
+    return f"A {'constant' if network.is_constant else line} for {subject.target}"
 
 
 def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]:
@@ -159,13 +161,14 @@ def _percent(share: float) -> str:
 
 def _width(subject: Subject) -> str:
     network, path = subject.network, subject.path
-    affine = "" if network.linear_weights is None else ", which counts as two"
+    affine = ", which counts as two" if network.has_affine_term else ""
     text = (
         f"The network has {plural(network.n_nodes, 'node')} ({network.contents}{affine}) and "
         f"{plural(network.n_parameters, 'weight')}"
     )
-    if network.n_neurons == 0 and network.linear_weights is not None:
-        text = f"It is {network.contents}, with {plural(network.n_parameters, 'weight')}"
+    if network.n_neurons == 0 and network.has_affine_term:
+        what = "the sum of " if is_deep(network) else ""
+        text = f"It is {what}{network.contents}, with {plural(network.n_parameters, 'weight')}"
     if path is None:
         return f"{text}. How it was grown is not known: its file contains the network alone."
     grown = _grown(subject)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.any_network import Network, is_deep
 from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.packing import rounded
@@ -19,19 +20,23 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     """Return the table of the neurons, those with the largest weights first."""
     network = subject.network
     chosen = network.largest_neurons()[:MOST_NEURONS]
-    features = _largest_features(network)
     outer, outer_names = _outer(subject)
-    parts = [chosen[:, None] + 1, outer[chosen], _kinks(network)[chosen, None]]
-    names = ["neuron", *outer_names, "kink" if network.n_features == 1 else "threshold"]
+    parts, names = [chosen[:, None] + 1, outer[chosen]], ["neuron", *outer_names]
+    if not is_deep(network):
+        parts.append(_kinks(network)[chosen, None])
+        names.append("kink" if network.n_features == 1 else "threshold")
     rows = subject.held_out if subject.rows is None else subject.rows
     if rows is not None:
         active = np.mean(_sums(network, rows.X) > 0, axis=0)
         parts.append(100.0 * active[chosen, None])
         names.append("active %")
+    inner = _inner(subject)
+    features = _largest_features(inner)
     names += [subject.columns.features[j] for j in features]
-    parts.append(network.inner_weights[np.ix_(chosen, features)])
+    parts.append(inner[np.ix_(chosen, features)])
     return {
         "names": names,
+        "moves": is_deep(network),
         "firstWeight": len(names) - len(features),
         "rows": rounded(np.hstack(parts), 4),
         "left": network.n_neurons - len(chosen),
@@ -39,15 +44,27 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _largest_features(network: ShallowNetwork) -> NDArray[np.intp]:
+def _inner(subject: Subject) -> Float64:
+    """Return the inner weights; of two layers, by how much each column moves each neuron at most.
+
+    The latter times the outer weight, in the units of the output that is shown.
+    """
+    network = subject.network
+    if not is_deep(network):
+        return network.inner_weights
+    return network.column_moves() * np.abs(network.over.outer_weights[:, [subject.output]])
+
+
+def _largest_features(inner: Float64) -> NDArray[np.intp]:
     """Return the features with the largest weights, in their original order."""
-    size = np.abs(network.inner_weights).max(axis=0, initial=0.0)
+    size = np.abs(inner).max(axis=0, initial=0.0)
     return np.sort(np.argsort(-size, kind="stable")[:MOST_WEIGHTS])
 
 
 def _outer(subject: Subject) -> tuple[Float64, list[str]]:
     """Return the outer weights, and their names."""
-    weights = subject.network.outer_weights
+    network = subject.network
+    weights = network.over.outer_weights if is_deep(network) else network.outer_weights
     if subject.classes is None:
         return weights[:, [subject.output]], ["outer weight"]
     if weights.shape[1] == 1:
@@ -65,7 +82,9 @@ def _kinks(network: ShallowNetwork) -> Float64:
         return np.where(slopes != 0, -network.biases / slopes, np.nan)
 
 
-def _sums(network: ShallowNetwork, X: Float64) -> Float64:
+def _sums(network: Network, X: Float64) -> Float64:
+    if is_deep(network):
+        return _sums(network.over, network.ramps.lift(X))
     return X @ network.inner_weights.T + network.biases
 
 

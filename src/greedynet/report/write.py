@@ -9,6 +9,7 @@ from typing import Any
 
 from greedynet.report.classes import ShownClasses
 from greedynet.report.code import code_blocks
+from greedynet.report.columns import columns_section
 from greedynet.report.features import effects_section, importance_section, importances
 from greedynet.report.growth import Stops, growth_section
 from greedynet.report.page import code_html, list_html, page, paragraphs_html, table_html
@@ -59,7 +60,7 @@ def write_report(
 
     Parameters
     ----------
-    model : TableModel, GreedyNetRegressor, GreedyNetClassifier or ShallowNetwork
+    model : TableModel, GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
         A fitted model.
     path : str or path
         File to write, such as "report.html".
@@ -200,6 +201,7 @@ def sections(subject: Subject) -> dict[str, Any]:
         "target": subject.target,
         "classes": None if subject.classes is None else ShownClasses.of(subject).names,
         "growth": growth_section(subject, stops),
+        "columns": columns_section(subject),
         "neurons": neurons_section(subject),
         "ridgelets": ridgelet_section(subject),
         **view,

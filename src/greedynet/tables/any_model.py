@@ -13,7 +13,7 @@ def as_table_model(model: Any, table: Table, target: str | None = None) -> Table
 
     Parameters
     ----------
-    model : TableModel, estimator or ShallowNetwork
+    model : TableModel, estimator, ShallowNetwork or DeepNetwork
         A fitted or loaded model.
     table : Table
         The table it shall take; its column names are used if the model has none.

@@ -180,7 +180,8 @@ def _validation_rows(table: Table, types: ColumnTypes, missing: Missing) -> Trai
 def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     if types.classes is None:
         return GreedyNetRegressor(**parameters)
-    wrong = next((name for name in ("loss", "quantile", "tol") if name in parameters), None)
+    of_numbers = ("loss", "quantile", "tol", "hidden_layers")
+    wrong = next((name for name in of_numbers if name in parameters), None)
     if wrong is not None:
         raise TableError(
             f"`{wrong}` applies to a target of numbers, but {types.target!r} contains classes: "

@@ -19,7 +19,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : ShallowNetwork, estimator or TableModel
+    model : ShallowNetwork, DeepNetwork, estimator or TableModel
 
     Raises
     ------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.saving import SaveMixin, restore
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network, is_deep, is_network
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
@@ -32,7 +32,7 @@ class TableModel:
     ----------
     columns : Columns
         The encoding of rows of a table as inputs of the estimator.
-    estimator : GreedyNetRegressor, GreedyNetClassifier or ShallowNetwork
+    estimator : GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
         The model that predicts.
     target : str or None, default=None
         The column that is predicted.
@@ -59,10 +59,10 @@ class TableModel:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def network(self) -> ShallowNetwork:
-        """The network."""
+    def network(self) -> Network:
+        """The network, of one hidden layer or of two."""
         found = self.estimator
-        return found if isinstance(found, ShallowNetwork) else found.network_
+        return found if is_network(found) else found.network_
 
     @property
     def classes(self) -> NDArray[Any] | None:
@@ -160,7 +160,7 @@ class TableModel:
         outside : Outside
             With one column for each column of the table.
         """
-        if isinstance(self.estimator, ShallowNetwork):
+        if is_network(self.estimator):
             raise AttributeError(
                 "`outside` needs a model that was fitted; this file contains only its network: "
                 "save the model itself by `save`."
@@ -300,9 +300,10 @@ class TableModel:
             return np.asarray(self.estimator.predict_proba(X))
 
 
-def _state(model: SaveMixin | ShallowNetwork) -> dict[str, Any]:
-    kind = "network" if isinstance(model, ShallowNetwork) else type(model).__name__
-    return {"kind": kind, **model.state()}
+def _state(model: SaveMixin | Network) -> dict[str, Any]:
+    if not is_network(model):
+        return {"kind": type(model).__name__, **model.state()}
+    return {"kind": "deep network" if is_deep(model) else "network", **model.state()}
 
 
 class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use

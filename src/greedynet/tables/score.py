@@ -108,7 +108,7 @@ def scores_of(
 
     Parameters
     ----------
-    estimator : estimator or ShallowNetwork
+    estimator : estimator, ShallowNetwork or DeepNetwork
         The model, which determines the loss or the classes.
     y, found : ndarray of shape (n_rows,)
         True and predicted values.

@@ -8,7 +8,7 @@ import click
 
 from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
-from greedynet.cli.options import DATA, DECIMAL, INPUT, OUTPUT, SEPARATOR
+from greedynet.cli.options import DATA, DECIMAL, HIDDEN_LAYERS, INPUT, OUTPUT, SEPARATOR
 from greedynet.cli.progress import reporter
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PARAMETERS = {
     "max_nodes": "max_nodes",
     "nodes": "n_nodes",
+    "hidden_layers": "hidden_layers",
     "tol": "tol",
     "max_seconds": "max_seconds",
     "activation": "activation",
@@ -90,6 +91,7 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     help="Exact number of nodes. Nodes are the neurons, which are the hidden units, plus two for "
     "the affine term.",
 )
+@HIDDEN_LAYERS
 @click.option(
     "--activation",
     metavar="NAME",

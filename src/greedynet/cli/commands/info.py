@@ -10,7 +10,8 @@ from greedynet.cli.describe import plural, scores
 from greedynet.cli.options import AS_JSON, MODEL
 
 if TYPE_CHECKING:
-    from greedynet.model.network import ShallowNetwork
+    from greedynet.model.any_network import Network
+    from greedynet.model.deep_network import DeepNetwork
     from greedynet.model.uncertainty.expectation import Expectation
     from greedynet.tables.model import TableModel
 
@@ -28,7 +29,7 @@ def info(model: Path, as_json: bool) -> None:
 
 def describe(path: Path) -> dict[str, Any]:
     """Return the contents of a model file as plain values."""
-    from greedynet.model.network import ShallowNetwork
+    from greedynet.model.any_network import is_deep, is_network
     from greedynet.support.tensorfile import read_tree
     from greedynet.tables.load import load
     from greedynet.tables.model import TableModel
@@ -37,13 +38,13 @@ def describe(path: Path) -> dict[str, Any]:
     model = load(path)
     table = model if isinstance(model, TableModel) else None
     estimator = model if table is None else table.estimator
-    network = estimator if isinstance(estimator, ShallowNetwork) else estimator.network_
+    network = estimator if is_network(estimator) else estimator.network_
     loss = loss_of(estimator)
     selection = getattr(estimator, "path_", None)
     classes = getattr(estimator, "classes_", None)
     about = {} if table is None else dict(table.about)
     return {
-        "kind": "ShallowNetwork" if estimator is network else type(estimator).__name__,
+        "kind": type(estimator).__name__,
         "library_version": read_tree(path).library_version,
         "created": about.get("created"),
         "target": None if table is None else table.target,
@@ -52,10 +53,13 @@ def describe(path: Path) -> dict[str, Any]:
         "network": network.contents,
         "nodes": network.n_nodes,
         "neurons": network.n_neurons,
-        "affine_term": network.linear_weights is not None,
+        "hidden_layers": 2 if is_deep(network) and network.n_neurons else 1,
+        "hinges": _hinges(network) if is_deep(network) else None,
+        "affine_term": network.has_affine_term,
         "features": network.n_features,
         "outputs": network.n_outputs,
         "parameters": network.n_parameters,
+        "multiplications": network.n_multiplications,
         "activation": network.activation.name,
         "loss": "log-loss" if classes is not None else None if loss is None else loss.name,
         "expected": _expected(model),
@@ -102,7 +106,7 @@ def _without_mask(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
     return {key: value for key, value in held_out.items() if key not in ("mask", "check", "of")}
 
 
-def _inputs(table: "TableModel | None", network: "ShallowNetwork") -> list[dict[str, Any]] | None:
+def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, Any]] | None:
     """Return names and levels, or None if they are not known."""
     if table is not None:
         return [
@@ -114,14 +118,30 @@ def _inputs(table: "TableModel | None", network: "ShallowNetwork") -> list[dict[
     return [{"name": name, "levels": None} for name in network.feature_names]
 
 
-def _largest(network: "ShallowNetwork") -> list[dict[str, Any]]:
-    """Return the neurons with the largest weights, as `describe` ranks them."""
+def _hinges(network: "DeepNetwork") -> list[dict[str, Any]]:
+    """Return the columns that the first layer bends, and the knots of each."""
+    features, knots = network.ramps.hinges()
+    names = network.feature_names or [f"x{j}" for j in range(network.n_features)]
+    return [
+        {"column": names[j], "knots": knots[features == j].tolist()}
+        for j in sorted(set(features.tolist()))
+    ]
+
+
+def _largest(network: "Network") -> list[dict[str, Any]]:
+    """Return the neurons with the largest weights, as `describe` ranks them.
+
+    Over two layers, their weights are those of the columns and then of the hinges.
+    """
+    from greedynet.model.any_network import is_deep
+
+    form = network.in_hinges() if is_deep(network) else network
     return [
         {
             "neuron": int(n),
-            "weights": network.inner_weights[n].tolist(),
-            "bias": float(network.biases[n]),
-            "outer_weights": network.outer_weights[n].tolist(),
+            "weights": form.inner_weights[n].tolist(),
+            "bias": float(form.biases[n]),
+            "outer_weights": form.outer_weights[n].tolist(),
         }
         for n in network.largest_neurons()[:_NEURONS]
     ]
@@ -135,7 +155,8 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
     lines += [
         f"  network     {found['network']} "
         f"({plural(found['nodes'], 'node')}), {plural(found['features'], 'feature')}, "
-        f"{plural(found['outputs'], 'output')}, {plural(found['parameters'], 'parameter')}",
+        f"{plural(found['outputs'], 'output')}, {plural(found['parameters'], 'parameter')}, "
+        f"{plural(found['multiplications'], 'multiplication')}",
     ]
     if found["target"] is not None:
         lines.append(f"  target      {found['target']}")
@@ -150,7 +171,7 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
         if found[part] is not None:
             rows = f" ({plural(found['rows'], 'row')})" if part == "training" else ""
             lines.append(f"  {part:<11} {scores(found[part])}{rows}")
-    return lines + _input_lines(found["inputs"]) + _neuron_lines(found)
+    return lines + _input_lines(found["inputs"]) + _hinge_lines(found) + _neuron_lines(found)
 
 
 def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
@@ -164,11 +185,22 @@ def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
     return [*lines, f"    ... and {more} more"] if more > 0 else lines
 
 
+def _hinge_lines(found: dict[str, Any]) -> list[str]:
+    """Return the knots of each column that the first of two layers bends."""
+    if found["hinges"] is None:
+        return []
+    lines = ["  hinges of the first layer, and where they bend"]
+    for part in found["hinges"][:_INPUTS]:
+        lines.append(f"    {part['column']}: {' '.join(f'{t:.4g}' for t in part['knots'])}")
+    more = len(found["hinges"]) - _INPUTS
+    return [*lines, f"    ... and of {more} more columns"] if more > 0 else lines
+
+
 def _neuron_lines(found: dict[str, Any]) -> list[str]:
     """Return a line for each neuron, with its features of largest weight."""
     if not found["largest_neurons"]:
         return []
-    names = _feature_names(found)
+    names = [*_feature_names(found), *_hinge_names(found)]
     lines = ["  largest neurons"]
     for neuron in found["largest_neurons"]:
         weights = neuron["weights"]
@@ -179,6 +211,14 @@ def _neuron_lines(found: dict[str, Any]) -> list[str]:
         formula = f"{found['activation']}({inner}{more} {neuron['bias']:+.3g})"
         lines.append(f"    {outer} {formula}")
     return lines
+
+
+def _hinge_names(found: dict[str, Any]) -> list[str]:
+    return [
+        f"relu({part['column']} {-knot:+.4g})"
+        for part in found["hinges"] or []
+        for knot in part["knots"]
+    ]
 
 
 def _feature_names(found: dict[str, Any]) -> list[str]:

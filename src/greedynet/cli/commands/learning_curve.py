@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from greedynet.cli.files import check_files
-from greedynet.cli.options import AS_JSON, DATA, DECIMAL, OUTPUT, SEPARATOR
+from greedynet.cli.options import AS_JSON, DATA, DECIMAL, HIDDEN_LAYERS, OUTPUT, SEPARATOR
 from greedynet.cli.progress import reporter
 
 
@@ -29,6 +29,7 @@ from greedynet.cli.progress import reporter
 @click.option("--missing", type=click.Choice(["drop", "mean"]), help="Empty cells, as in fit.")
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
+@HIDDEN_LAYERS
 @click.option(
     "--plot", type=OUTPUT, metavar="FILE", help="Also draw the curve, such as curve.png or .svg."
 )

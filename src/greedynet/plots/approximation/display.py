@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
 from greedynet.plots.approximation.curve import draw_curve
 from greedynet.plots.approximation.panels import draw_panels
 from greedynet.plots.approximation.sample import Function, sample_estimator, sample_network
@@ -132,7 +132,7 @@ class ApproximationDisplay:
     @classmethod
     def from_network(
         cls,
-        network: ShallowNetwork,
+        network: Network,
         X: ArrayLike | None = None,
         y: ArrayLike | None = None,
         *,
@@ -145,7 +145,7 @@ class ApproximationDisplay:
 
         The parameters are those of `from_estimator`.
         """
-        check_kind(network, ShallowNetwork, "network", "ApproximationDisplay.from_network")
+        check_kind(network, Network, "network", "ApproximationDisplay.from_network")
         sample = sample_network(network, X, y, target=target, output=output)
         return cls(**vars(sample)).plot(ax, **kwargs)
 

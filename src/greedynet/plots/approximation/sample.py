@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from greedynet.model.any_network import Network, is_deep, is_network
 from greedynet.model.network import ShallowNetwork
 from greedynet.plots.inputs import check_features, input_names, pick_output
 from greedynet.support.checks import check_columns, check_matrix, check_same_length
@@ -37,7 +38,7 @@ class Sample:
 
 
 def sample_network(
-    network: ShallowNetwork,
+    network: Network,
     X: ArrayLike | None,
     y: ArrayLike | None,
     *,
@@ -62,7 +63,7 @@ def sample_network(
         y,
         target=target,
         output=output,
-        kinks=_kinks(network, output) if d == 1 else None,
+        kinks=_kinks(network, output) if d == 1 and not is_deep(network) else None,
         name=f"{network.n_nodes} nodes",
         feature_names=input_names(network, d),
     )
@@ -81,7 +82,7 @@ def sample_estimator(
         estimator, X = estimator.estimator, estimator.inputs(X)
     check_is_fitted(estimator)
     network = getattr(estimator, "network_", None)
-    if isinstance(network, ShallowNetwork):
+    if is_network(network):
         return sample_network(network, X, y, target=target, output=output, argument="estimator")
     if not callable(getattr(estimator, "predict", None)):
         raise TypeError(

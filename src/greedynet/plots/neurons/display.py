@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.activations import shared_degree
+from greedynet.model.any_network import Network
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features, check_kind, fitted, input_names, pick_output
@@ -75,12 +77,12 @@ class NeuronsDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "NeuronsDisplay":
         """Draw the neurons of a fitted estimator; see `from_network`."""
-        network = fitted(estimator, "network_", ShallowNetwork, "NeuronsDisplay.from_estimator")
+        network = fitted(estimator, "network_", Network, "NeuronsDisplay.from_estimator")
         return cls.from_network(network, ax=ax, **kwargs)
 
     @classmethod
     def from_network(
-        cls, network: ShallowNetwork, *, output: int | None = None, ax: Any = None, **kwargs: Any
+        cls, network: Network, *, output: int | None = None, ax: Any = None, **kwargs: Any
     ) -> "NeuronsDisplay":
         """Draw the neurons of a network on the range of its training data.
 
@@ -99,6 +101,11 @@ class NeuronsDisplay:
         -------
         display : NeuronsDisplay
         """
+        if isinstance(network, DeepNetwork):
+            raise TypeError(
+                "`network` of `NeuronsDisplay.from_network` must have one hidden layer, got a "
+                "DeepNetwork, whose kinks are no lines: draw its columns with `CurvesDisplay`."
+            )
         check_kind(network, ShallowNetwork, "network", "NeuronsDisplay.from_network")
         d = network.n_features
         check_features(d, [1, 2], "network", "kinks in more dimensions cannot be drawn")

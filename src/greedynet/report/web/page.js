@@ -11,6 +11,7 @@ const blank = byId("main").cloneNode(true);
 function start() {
   rowsSwitch();
   growthSection();
+  if (data.columns) columnsSection();
   neuronsSection();
   if (data.importance) importanceSection();
   if (data.errors) errorsSection();

@@ -14,7 +14,7 @@ function atStop(stop) {
 }
 
 function isSingle(kind) {
-  return kind === "line" || kind === "network";
+  return ["line", "network", "curves of single columns", "network, two layers"].includes(kind);
 }
 
 // The score of a width: of the path, or of the candidate of this width, if there is one.

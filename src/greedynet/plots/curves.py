@@ -1,0 +1,196 @@
+"""`CurvesDisplay`: the curves into which a network of two layers turns its columns."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from greedynet.model.any_network import Network, is_deep
+from greedynet.model.curves import ColumnCurves, column_curves
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.plots.canvas import many_axes
+from greedynet.plots.inputs import check_kind, check_output, feature_positions, fitted, input_names
+from greedynet.plots.style import BLUE, GREY, INK, RED, merged, one_scale, style_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# The most panels that are legible side by side.
+MOST_COLUMNS = 4
+
+
+class CurvesDisplay:
+    """Curves of single columns: what the first of two hidden layers makes of them.
+
+    In red, the curve that is added to the prediction directly; in blue, what the neurons that the
+    column moves most see of it, times their outer weights: a ReLU neuron adds this while it is
+    active. Without neurons, the prediction is the sum of the red curves and a constant. All have
+    the units of the prediction and the mean zero over the knots, which are ticks at the bottom.
+
+    Parameters
+    ----------
+    curves : sequence of ColumnCurves
+        One for each panel.
+    names : sequence of str
+        Names of the columns.
+    label : str, default="contribution"
+        What is drawn.
+
+    Attributes
+    ----------
+    ax_ : Axes or ndarray of Axes
+        Axes of the picture; an array if there are several panels.
+    figure_ : Figure
+        Figure of the picture.
+    direct_ : list of Line2D or None
+        The curves that are added directly; None without an affine term.
+    neurons_ : list of list of Line2D
+        The curves that neurons see.
+    knots_ : list of Line2D
+        The knots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import GreedyNetRegressor
+    >>> from greedynet.plots import CurvesDisplay
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    >>> model = GreedyNetRegressor(hidden_layers=2).fit(X, np.abs(X[:, 0]) * X[:, 1])
+    >>> display = CurvesDisplay.from_estimator(model, features=0)
+    >>> display.ax_.get_xlabel()
+    '$x_1$'
+    """
+
+    def __init__(
+        self,
+        curves: Sequence[ColumnCurves],
+        names: Sequence[str],
+        *,
+        label: str = "contribution",
+    ) -> None:
+        self.curves, self.names, self.label = list(curves), list(names), label
+        if not self.curves or len(self.curves) != len(self.names):
+            raise ValueError(
+                "`names` must have one name for each of the curves, of which there must be at "
+                f"least one, got {len(self.names)} for {len(self.curves)}."
+            )
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **options: Any) -> "CurvesDisplay":
+        """Draw the curves of a fitted estimator or `TableModel`; see `from_network`."""
+        network = fitted(estimator, "network_", Network, "CurvesDisplay.from_estimator")
+        return cls.from_network(network, **options)
+
+    @classmethod
+    def from_network(
+        cls,
+        network: DeepNetwork,
+        features: int | str | Sequence[int | str] | None = None,
+        *,
+        output: int | None = None,
+        most_neurons: int = 3,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> "CurvesDisplay":
+        """Draw the curves of a network.
+
+        Parameters
+        ----------
+        network : DeepNetwork
+            A network with two hidden layers.
+        features : int, str, sequence of them, or None, default=None
+            Positions or names of columns with hinges; None for the four with the largest curves.
+        output : int or None, default=None
+            Output in whose units the curves are, if there are several.
+        most_neurons : int, default=3
+            Number of neurons of each column.
+        ax : Axes, array of Axes or None, default=None
+            Where to draw, one for each column; None for a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : CurvesDisplay
+        """
+        caller = "CurvesDisplay.from_network"
+        check_kind(network, Network, "network", caller)
+        if not is_deep(network):
+            raise TypeError(
+                f"`network` of `{caller}` must have two hidden layers, got a ShallowNetwork, which "
+                "has no curves of columns: draw its effects with `EffectDisplay`."
+            )
+        names = input_names(network, network.n_features)
+        chosen = check_output(network.n_outputs, output)
+        found = column_curves(network, chosen, most_neurons=most_neurons)
+        if features is None:
+            found = found[:MOST_COLUMNS]
+        else:
+            found = _requested(found, feature_positions(features, names), names)
+        return cls(found, [names[one.feature] for one in found]).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> "CurvesDisplay":
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, array of Axes or None, default=None
+            Where to draw, one for each column; None for a new figure.
+        **kwargs : dict
+            Passed to `Axes.plot` for the curves that are added directly.
+
+        Returns
+        -------
+        self : CurvesDisplay
+        """
+        n = len(self.curves)
+        axes = many_axes(ax, "CurvesDisplay.plot", n, (1.0 + 2.6 * n, 2.8))
+        self.figure_ = axes[0].figure
+        self.ax_ = axes[0] if n == 1 else np.array(axes, dtype=object)
+        self.direct_, self.neurons_, self.knots_ = [], [], []
+        for one, curves, name in zip(axes, self.curves, self.names, strict=True):
+            one.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
+            self.neurons_.append(_draw_neurons(one, curves))
+            self.direct_.append(_draw_direct(one, curves, kwargs))
+            self.knots_.append(_draw_knots(one, curves))
+            one.set_xlabel(name)
+            style_axes(one)
+        axes[0].set_ylabel(self.label)
+        one_scale(axes)
+        return self
+
+
+def _requested(
+    found: list[ColumnCurves], positions: list[int], names: list[str]
+) -> list[ColumnCurves]:
+    """Return the curves of the requested columns."""
+    known = {one.feature: one for one in found}
+    for position in positions:
+        if position not in known:
+            listed = ", ".join(repr(names[j]) for j in sorted(known)[:8])
+            raise ValueError(
+                f"`features` must be columns with hinges ({listed}), got {names[position]!r}, "
+                "which enters the network as it is: draw its effect with `EffectDisplay`."
+            )
+    return [known[position] for position in positions]
+
+
+def _draw_direct(ax: "Axes", curves: ColumnCurves, given: dict[str, Any]) -> Any:
+    if curves.direct is None:
+        return None
+    options = {"color": RED, "linewidth": 1.8, "zorder": 3}
+    (line,) = ax.plot(curves.knots, curves.direct, **merged(options, given))
+    return line
+
+
+def _draw_neurons(ax: "Axes", curves: ColumnCurves) -> list[Any]:
+    options: dict[str, Any] = {"color": BLUE, "linewidth": 0.8, "zorder": 2}
+    return [ax.plot(curves.knots, values, **options)[0] for values in curves.through]
+
+
+def _draw_knots(ax: "Axes", curves: ColumnCurves) -> Any:
+    inner = curves.knots[1:-1]
+    options: dict[str, Any] = {"color": INK, "markersize": 6, "markeredgewidth": 0.8}
+    transform = ax.get_xaxis_transform()
+    (ticks,) = ax.plot(inner, np.full(len(inner), 0.025), "|", transform=transform, **options)
+    return ticks
