@@ -300,6 +300,8 @@ class LogisticSettings:
     rows_per_neuron, least_grown : int
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
+    max_weights : float
+        Nor is it grown to more inner weights than these, unless `least_grown` neurons have more.
     first_stage, stage_growth, stage_steps, stage_ridge
         Number of neurons of the first stage, the factor between the widths of successive stages
         after that, and the steps of L-BFGS and the ridge of the correction before each.
@@ -337,6 +339,7 @@ class LogisticSettings:
     n_blends: int = 10
     rows_per_neuron: int = 4
     least_grown: int = 10
+    max_weights: float = np.inf
     first_stage: int = 8
     stage_growth: float = 1.5
     stage_steps: int = 10

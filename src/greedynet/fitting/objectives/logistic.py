@@ -168,12 +168,13 @@ class LogLoss(Objective):
         return Unseen.of_folds(folds, np.concatenate(logits)) if folds else None
 
     def _grown_to(self, problem: Problem) -> int:
-        """Return how many neurons to grow: few rows do not support many."""
+        """Return how many neurons to grow: few rows do not support many, nor may all weights."""
         limits, settings = problem.limits, problem.settings.logistic
         if limits.exact or not problem.is_corrected:
             return limits.max_neurons
-        supported = max(settings.least_grown, len(problem.rows) // settings.rows_per_neuron)
-        return min(limits.max_neurons, supported)
+        supported = len(problem.rows) // settings.rows_per_neuron
+        allowed = settings.max_weights // (problem.n_features + 1)
+        return min(limits.max_neurons, int(max(settings.least_grown, min(supported, allowed))))
 
     def _parts(self, problem: Problem, n_neurons: int, context: FitContext) -> list[Part]:
         """Return the folds, each scaled by its own training rows."""
