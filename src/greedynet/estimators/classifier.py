@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils._param_validation import Options, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
@@ -162,7 +161,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"})],
     }
 
     def __init__(

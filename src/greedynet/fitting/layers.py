@@ -12,9 +12,11 @@ from greedynet.fitting.ladder import work
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
+from greedynet.fitting.settings import DepthSettings
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.clock import FOR_ONE_LAYER
@@ -105,7 +107,8 @@ def judged_in_layers(
         return shallow
     context.tell("two hidden layers")
     deep = of_two_layers(depth, _limited(plan, shallow[1], data), lambda *_: False)
-    return _better(shallow, deep, plan.settings.depth.clearly_better)
+    wins = _is_better(deep[0], shallow[0], objective, plan.settings.depth)
+    return _chosen(shallow, deep, deep_wins=wins)
 
 
 def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth | None:
@@ -117,6 +120,7 @@ def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth
         data.sampling is not None
         or data.rows.n_features == 1
         or not plan.correct
+        or plan.points is not None
         or data.rows.n_features > settings.max_inputs
         or len(data.rows) < settings.min_rows
     ):
@@ -137,21 +141,33 @@ def _limited(plan: Plan, ladder: Ladder | None, data: TrainingData) -> Plan:
     return replace(plan, settings=replace(settings, ladder=of_numbers, logistic=of_classes))
 
 
-def _better(shallow: Judged, deep: Judged, clearly_better: float) -> Judged:
-    """Return the result with the smaller expected error; one layer if it is hardly larger."""
-    errors = [np.inf if p.expected_error is None else p.expected_error for p, _ in (shallow, deep)]
-    wins = errors[1] < clearly_better * errors[0]
-    path, ladder = (_beside_line(deep[0], shallow[0]), deep[1]) if wins else shallow
+def _is_better(
+    deep: AnyPath, shallow: AnyPath, objective: Objective, settings: DepthSettings
+) -> bool:
+    """Whether the expected error of two layers is clearly smaller than that of one."""
+    errors = [np.inf if p.expected_error is None else p.expected_error for p in (shallow, deep)]
+    if errors[1] >= settings.clearly_better * errors[0]:
+        return False
+    below = objective.standard_errors_below(_unseen(deep), _unseen(shallow))
+    return below > settings.standard_errors
+
+
+def _chosen(shallow: Judged, deep: Judged, *, deep_wins: bool) -> Judged:
+    """Return one of two results, with the candidates of both."""
+    path, ladder = (_beside_line(deep[0], shallow[0]), deep[1]) if deep_wins else shallow
     if shallow[1] is None or deep[1] is None:
         return path, ladder
-    return path, shallow[1].beside(deep[1], other_wins=wins)
+    return path, shallow[1].beside(deep[1], other_wins=deep_wins)
 
 
 def _beside_line(deep: AnyPath, shallow: AnyPath) -> AnyPath:
     """Return a path of two layers, with the logistic regression of one on the same rows."""
-    assert deep.evidence is not None
-    assert shallow.evidence is not None
-    new, old = deep.evidence.unseen, shallow.evidence.unseen
-    if new is None or old is None or not np.array_equal(new.Y, old.Y):
+    new, old = _unseen(deep), _unseen(shallow)
+    if new is None or old is None or old.line is None or not np.array_equal(new.Y, old.Y):
         return deep
+    assert deep.evidence is not None
     return deep.with_unseen(replace(new, line=old.line), deep.evidence.ladder)
+
+
+def _unseen(path: AnyPath) -> Unseen | None:
+    return None if path.evidence is None else path.evidence.unseen

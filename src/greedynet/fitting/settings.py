@@ -213,6 +213,9 @@ class DepthSettings:
         solved faster.
     clearly_better : float
         Two layers win if their expected error is below this fraction of that of one.
+    standard_errors : float
+        And if log-losses of the same held-out rows are lower by this many standard errors: they
+        vary more than squared errors, since a few rows of an unlikely class decide them.
     """
 
     share: float = 0.5
@@ -223,6 +226,7 @@ class DepthSettings:
     times_work: float = 1.5
     max_block: int = 200
     clearly_better: float = 0.99
+    standard_errors: float = 1.0
 
 
 @dataclass(frozen=True)

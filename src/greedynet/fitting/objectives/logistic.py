@@ -16,6 +16,7 @@ from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
 from greedynet.fitting.objective import Decision, Finished, Objective
 from greedynet.fitting.objectives.class_blend import Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_held_out import standard_errors_below
 from greedynet.fitting.objectives.class_ladder import Ladder
 from greedynet.fitting.objectives.class_stages import grown_weights, staged_weights
 from greedynet.fitting.objectives.trials import Part, Trials
@@ -138,6 +139,12 @@ class LogLoss(Objective):
         if ladder is None:
             return Rung(0, line_ridge=ridge, line=1.0, network=0.0)
         return ladder.line(ridge)
+
+    def standard_errors_below(self, unseen: Unseen | None, others: Unseen | None) -> float:
+        """Return by how many standard errors log-losses are below others; 0 for other rows."""
+        if unseen is None or others is None or not np.array_equal(unseen.Y, others.Y):
+            return 0.0
+        return standard_errors_below(unseen, others)
 
     def as_grown(self, problem: Problem, growth: Growth, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected log-loss of the network that is kept."""
