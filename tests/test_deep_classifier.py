@@ -10,7 +10,7 @@ import greedynet
 from greedynet import GreedyNetClassifier
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.objectives.class_held_out import standard_errors_below
-from greedynet.fitting.settings import FitSettings
+from greedynet.fitting.settings import FitSettings, LogisticSettings
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.ladder import BLEND, CURVES, LINE, SHARES, Ladder
 from greedynet.model.network import ShallowNetwork
@@ -144,3 +144,11 @@ def test_many_rows_stay_with_one_layer_unless_two_are_asked_for():
         assert isinstance(auto.network_, ShallowNetwork)
         with pytest.raises(ValueError, match=r"`hidden_layers` needs all rows in memory"):
             GreedyNetClassifier(hidden_layers=2, max_nodes=20).fit(blocks)
+
+
+def test_networks_grow_to_at_most_so_many_inner_weights():
+    """By this, "auto" limits the time that it takes to try two layers."""
+    few = LogisticSettings(max_weights=12.5 * (N_COLUMNS + 1))
+    with settings_context(EstimatorSettings(fit=FitSettings(logistic=few))):
+        model = GreedyNetClassifier().fit(*drawn(curves, 200, 8))
+    assert 10 <= model.ladder_.n_neurons.max() <= 12
