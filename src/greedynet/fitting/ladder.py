@@ -152,7 +152,9 @@ class Ascent:
             self._context.tell(f"averages of four networks on {self._n_folds}")
             found = self._all_folds(each, "average", stage, 4)
         self._table.add(found)
-        return self._table.best(self._settings)
+        scores = self._table.scores
+        wins = scores[-1] <= self._settings.four_within * scores[chosen]
+        return len(scores) - 1 if wins else chosen
 
     def _is_pruned(self, chosen: int) -> bool:
         """Whether the chosen network is better if it is pruned from the next stage."""

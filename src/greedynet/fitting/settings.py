@@ -136,6 +136,9 @@ class LadderSettings:
         A smaller network wins within this factor of the smallest mean squared error.
     as_good_average : float
         A single network wins against an average within this factor.
+    four_within : float
+        An average of four networks wins against one of two within this factor of its mean squared
+        error: held-out rows tell their difference badly, and no average varies more with more.
     near_tie : float
         The mean or the line wins within this number of standard errors of the best network.
     far : float
@@ -174,6 +177,7 @@ class LadderSettings:
     clearly_better: float = 0.99
     as_good: float = 0.998
     as_good_average: float = 0.98
+    four_within: float = 1.05
     near_tie: float = 0.5
     far: float = 12.0
     level_within: float = 1.2

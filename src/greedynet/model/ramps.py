@@ -111,10 +111,16 @@ class Ramps:
             at += len(low)
         return lifted
 
+    @cached_property
+    def _inner(self) -> NDArray[np.intp]:
+        """Positions of the inner knots."""
+        first = np.append(True, np.diff(self.features) != 0)
+        last = np.append(np.diff(self.features) != 0, True)
+        return np.flatnonzero(~(first[: len(self.knots)] | last[: len(self.knots)]))
+
     def hinges(self) -> tuple[NDArray[np.intp], Float64]:
         """Return the columns and the knots of the hinges `relu(x_j - t)` that span the same."""
-        inner = [(j, knot) for j, knots in self._columns for knot in knots[1:-1].tolist()]
-        return np.array([j for j, _ in inner], dtype=np.intp), np.array([t for _, t in inner])
+        return self.features[self._inner], self.knots[self._inner]
 
     def as_hinges(self, weights: Float64) -> tuple[Float64, Float64]:
         """Convert weights of the lifted columns into those of the columns and the hinges.
@@ -172,7 +178,7 @@ def _quantiles(x: Float64, weights: Float64 | None, shares: Float64) -> Float64:
     x = x[order]
     weight = np.full(len(x), 1.0 / len(x)) if weights is None else weights[order] / weights.sum()
     # Rounded: sums of the same weights in another order must find the same rows.
-    below = np.round(np.cumsum(weight), 12)
+    below, shares = np.round(np.cumsum(weight), 12), np.round(shares, 12)
     low = x[np.minimum(np.searchsorted(below, shares, side="left"), len(x) - 1)]
     high = x[np.minimum(np.searchsorted(below, shares, side="right"), len(x) - 1)]
     return np.asarray(np.unique(low / 2 + high / 2))

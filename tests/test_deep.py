@@ -1,0 +1,228 @@
+"""Two hidden layers: ramps along single columns, and the same construction over them."""
+
+import numpy as np
+import pytest
+
+import greedynet
+from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.fitting.depth import Depth
+from greedynet.fitting.limits import Limits
+from greedynet.fitting.settings import DepthSettings
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.effects import feature_effect
+from greedynet.model.ladder import CURVES, LINE, MEAN, Ladder
+from greedynet.model.ramps import Ramps
+from greedynet.rows.rows import Rows
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).standard_normal((60, 3)) * [1.0, 1e-3, 1e4]
+
+
+def curves(n, seed=0, noise=0.0):
+    """A neuron over curves of single columns, which oblique neurons can only approximate."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 4))
+    y = np.maximum(np.cos(4 * X).sum(axis=1), 0)
+    return X, y + noise * rng.standard_normal(n)
+
+
+def test_ramps_are_hinges(X):
+    """The formula of `as_hinges`, also outside the knots."""
+    ramps = Ramps.at_quantiles(X, None, 5)
+    assert (ramps.n_ramps, ramps.n_hinges, ramps.n_lifted) == (15, 12, 18)
+    rng = np.random.default_rng(1)
+    weights, new = rng.standard_normal((4, 18)), 3 * X
+    found, constants = ramps.as_hinges(weights)
+    features, knots = ramps.hinges()
+    u = np.column_stack([new, np.maximum(new[:, features] - knots, 0)])
+    np.testing.assert_allclose(ramps.lift(new) @ weights.T, u @ found.T + constants, rtol=1e-10)
+
+
+def test_each_ramp_rises_by_one_between_its_knots(X):
+    ramps = Ramps.at_quantiles(X, None, 4)
+    column = ramps.knots[ramps.features == 1]
+    at = np.zeros((5, 3))
+    at[:, 1] = column
+    lifted = ramps.lift(at)[:, 3 + 4 : 3 + 8]
+    np.testing.assert_allclose(lifted, np.tri(5, 4, -1), atol=1e-12)
+    at[:, 1] = (column[0] - 1e-3, *(column[1:4]), column[4] + 1e-3)
+    beyond = ramps.lift(at)[:, 3 + 4 : 3 + 8]
+    assert beyond[0, 0] < 0
+    assert beyond[-1, -1] > 1
+
+
+@pytest.mark.parametrize(("n_rows", "n_ramps"), [(37, 6), (50, 5)])
+def test_quantiles_of_the_mirrored_column_are_mirrored(X, n_rows, n_ramps):
+    some = Ramps.at_quantiles(X[:n_rows], None, n_ramps)
+    mirrored = Ramps.at_quantiles(-X[:n_rows], None, n_ramps)
+    for j in range(3):
+        wanted = -some.knots[some.features == j][::-1]
+        np.testing.assert_allclose(mirrored.knots[mirrored.features == j], wanted, rtol=1e-12)
+
+
+def test_a_weight_is_as_many_rows(X):
+    counts = np.random.default_rng(2).integers(1, 4, len(X))
+    weighted = Ramps.at_quantiles(X, counts.astype(float), 7)
+    repeated = Ramps.at_quantiles(np.repeat(X, counts, axis=0), None, 7)
+    np.testing.assert_allclose(weighted.knots, repeated.knots, rtol=1e-12)
+
+
+def test_columns_of_two_values_have_no_ramps(X):
+    X[:, 1] = X[:, 1] > 0
+    ramps = Ramps.at_quantiles(X, None, 4)
+    assert set(ramps.features.tolist()) == {0, 2}
+
+
+@pytest.mark.parametrize(
+    ("features", "knots", "match"),
+    [
+        ([0, 0, 0], [0.0, 2.0, 1.0], "`knots` must ascend"),
+        ([1, 1, 1, 0, 0, 0], [0, 1, 2, 0, 1, 2], "columns must ascend"),
+        ([0, 0], [0.0, 1.0], "never, or at least three"),
+        ([3, 3, 3], [0.0, 1.0, 2.0], "each of 3 columns"),
+    ],
+)
+def test_knots_are_checked(features, knots, match):
+    with pytest.raises(ValueError, match=match):
+        Ramps(3, np.array(features), np.array(knots))
+
+
+def network_over(ramps, seed=0, n_neurons=5, n_outputs=2):
+    rng = np.random.default_rng(seed)
+    return ShallowNetwork(
+        rng.standard_normal((n_neurons, ramps.n_lifted)),
+        rng.standard_normal(n_neurons),
+        rng.standard_normal((n_neurons, n_outputs)),
+        rng.standard_normal((ramps.n_lifted, n_outputs)),
+        rng.standard_normal(n_outputs),
+        single_output=False,
+    )
+
+
+def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(X):
+    ramps = Ramps.at_quantiles(X, None, 4)
+    over = network_over(ramps)
+    inner, linear = over.inner_weights.copy(), over.linear_weights.copy()
+    inner[:, 3:] = 0
+    linear[3:] = 0
+    unused = ShallowNetwork(
+        inner, over.biases, over.outer_weights, linear, over.intercept, single_output=False
+    )
+    plain = ShallowNetwork(
+        inner[:, :3],
+        over.biases,
+        over.outer_weights,
+        linear[:3],
+        over.intercept,
+        single_output=False,
+    )
+    np.testing.assert_allclose(DeepNetwork(ramps, unused).predict(X), plain.predict(X), rtol=1e-12)
+
+
+def test_the_form_with_hinges_is_the_same_network(X):
+    ramps = Ramps.at_quantiles(X, None, 4)
+    network = DeepNetwork(ramps, network_over(ramps))
+    form = network.in_hinges()
+    u = np.column_stack([X, np.maximum(X[:, form.features] - form.knots, 0)])
+    hidden = np.maximum(u @ form.inner_weights.T + form.biases, 0)
+    found = hidden @ form.outer_weights + u @ form.linear_weights + form.intercept
+    np.testing.assert_allclose(found, network.predict(X), rtol=1e-9)
+    arrays = (form.inner_weights, form.biases, form.outer_weights, form.linear_weights)
+    assert network.n_parameters == sum(a.size for a in (*arrays, form.intercept, form.knots))
+    assert network.n_nodes == 5 + 2 + network.n_hinges == 5 + 2 + 9
+    assert network.n_multiplications == 5 * (3 + 9 + 2) + (3 + 9) * 2
+
+
+def test_two_layers_are_better_where_curves_meet():
+    X, y = curves(500, noise=0.05)
+    new, wanted = curves(2_000, seed=1)
+    models = {h: GreedyNetRegressor(hidden_layers=h).fit(X, y) for h in (1, 2, "auto")}
+    errors = {h: np.sqrt(np.mean((m.predict(new) - wanted) ** 2)) for h, m in models.items()}
+    assert errors[2] < 0.4 * errors[1]
+    assert models["auto"].expected_error_ == models[2].expected_error_
+    np.testing.assert_array_equal(models["auto"].predict(new), models[2].predict(new))
+    assert "two layers" in models["auto"].ladder_.kind
+    assert models["auto"].ladder_.expected_error == models["auto"].expected_error_
+    assert {MEAN, LINE, CURVES} <= set(models["auto"].ladder_.kinds.tolist())
+
+
+def test_auto_keeps_one_layer_where_that_is_right():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 3))
+    y = np.maximum(X @ [1.0, -2.0, 0.5], 0) + 0.05 * rng.standard_normal(300)
+    one, auto = (GreedyNetRegressor(hidden_layers=h).fit(X, y) for h in (1, "auto"))
+    assert isinstance(auto.network_, ShallowNetwork)
+    np.testing.assert_array_equal(auto.predict(X), one.predict(X))
+    assert auto.expected_error_ == one.expected_error_
+    assert len(auto.ladder_) > len(one.ladder_)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_nodes": 30}, {"max_nodes": 40}])
+def test_hinges_count_as_nodes(parameters):
+    X, y = curves(300, noise=0.02)
+    model = GreedyNetRegressor(hidden_layers=2, **parameters).fit(X, y)
+    network = model.network_
+    assert model.n_nodes_ == network.n_hinges + network.n_neurons + 2
+    assert model.n_nodes_ <= parameters.get("max_nodes", 200)
+    if "n_nodes" in parameters:
+        assert model.n_nodes_ == 30
+    assert 0 < network.n_hinges <= 0.5 * parameters.get("max_nodes", 200)
+    assert model.path_.n_nodes[0] == network.n_hinges + 2
+
+
+def test_a_model_of_two_layers_is_whole(tmp_path):
+    """Saved, truncated, with several outputs, weights, intervals and effects."""
+    X, y = curves(400, noise=0.05)
+    Y, weights = np.column_stack([y, -2 * y + X[:, 0]]), np.random.default_rng(0).uniform(1, 2, 400)
+    model = GreedyNetRegressor(hidden_layers=2, max_nodes=60).fit(X, Y, weights)
+    model.save(tmp_path / "m.safetensors")
+    again = greedynet.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    low, high = again.predict_interval(X)
+    assert 0.85 < np.mean((low <= Y) & (Y <= high)) < 0.98
+    model.network_.save(tmp_path / "n.safetensors")
+    network = greedynet.load(tmp_path / "n.safetensors")
+    np.testing.assert_array_equal(network.predict(X), model.predict(X))
+    assert "hinges at" in network.describe()
+    smaller = model.path_.network.truncate(int(model.path_.n_nodes[2]))
+    assert smaller.n_neurons == 2
+    assert smaller.n_hinges == network.n_hinges
+    values = np.array([-0.5, 0.3])
+    wanted = [network.predict(np.column_stack([np.full(400, v), X[:, 1:]])).mean(0) for v in values]
+    np.testing.assert_allclose(feature_effect(network, X, 0, values), wanted, rtol=1e-9)
+
+
+def test_the_order_and_the_units_of_columns_do_not_matter():
+    X, y = curves(250, noise=0.05)
+    model = GreedyNetRegressor(hidden_layers=2, max_nodes=40).fit(X, y)
+    other = GreedyNetRegressor(hidden_layers=2, max_nodes=40)
+    order = [2, 0, 3, 1]
+    other.fit(-1e3 * X[:, order], y)
+    np.testing.assert_allclose(other.predict(-1e3 * X[:, order]), model.predict(X), atol=1e-6)
+
+
+def test_few_nodes_leave_no_room_for_a_first_layer():
+    rows = Rows(np.random.default_rng(0).standard_normal((50, 8)), np.zeros((50, 1)))
+    settings = DepthSettings()
+    assert Depth.of(rows, Limits(15), settings) is None
+    depth = Depth.of(rows, Limits(48), settings)
+    assert depth.ramps.n_hinges == 24
+    assert Depth.of(rows, Limits(198), settings).ramps.n_hinges == 8 * 7
+
+
+def test_the_ladder_of_both_has_the_mean_once():
+    one = Ladder(np.array([MEAN, LINE]), np.zeros(2, int), np.array([3.0, 2.0]), 1, False, 0.5)
+    two = Ladder(np.array([MEAN, LINE, "network"]), np.arange(3), np.array([3.0, 1.5, 1.0]), 2)
+    both = one.beside(two.of_two_layers(), other_wins=True)
+    assert both.kinds.tolist() == [MEAN, LINE, CURVES, "network, two layers"]
+    assert both.kind == "network, two layers"
+    assert both.expected_error == 1.0
+    assert one.beside(two.of_two_layers(), other_wins=False).kind == LINE
+
+
+@pytest.mark.parametrize("wrong", [0, 3, "both"])
+def test_the_number_of_layers_is_checked(wrong):
+    with pytest.raises(ValueError, match="hidden_layers"):
+        GreedyNetRegressor(hidden_layers=wrong).fit([[0.0], [1.0]], [0.0, 1.0])
