@@ -9,12 +9,17 @@ import numpy as np
 
 from greedynet import GreedyNetRegressor, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, odd_part
+from greedynet.model.any_network import Network
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.ramps import Ramps
 from problems import regressor
 
 DTYPES = ("float32", "float64")
 
 # How close an export must come to `predict`, relative to the largest output.
 CLOSE = {"float32": 1e-4, "float64": 1e-12}
+
+RANGE = np.array([[-1.0, 0.0, 5.0], [2.0, 1.0, 7.0]])
 
 
 def random_network(
@@ -35,9 +40,18 @@ def random_network(
         intercept=rng.normal(size=n_outputs) if affine else None,
         activation=ACTIVATIONS[activation],
         single_output=n_outputs == 1,
-        input_range=np.array([[-1.0, 0.0, 5.0], [2.0, 1.0, 7.0]])[:, :n_features],
+        input_range=RANGE[:, :n_features] if n_features <= 3 else None,
         feature_names=tuple(f"feature {i}" for i in range(n_features)),
     )
+
+
+def random_deep_network(n_neurons: int = 5, n_outputs: int = 1, **options) -> DeepNetwork:
+    """Return a network with ramps along the first and the last of three columns, one steep."""
+    knots = [-1.0, 0.2, 0.7, 2.0], [5.0, 5.5, 5.501, 6.0, 7.0]
+    ramps = Ramps(3, np.repeat([0, 2], [4, 5]), np.concatenate(knots))
+    over = random_network(n_neurons, n_outputs, n_features=ramps.n_lifted, **options)
+    over = replace(over, input_range=ramps.lift(RANGE), feature_names=None)
+    return DeepNetwork(ramps, over, ("a", "b", "c"))
 
 
 def _name(activation: str, n_outputs: int, affine: bool, n_neurons: int) -> str:
@@ -72,8 +86,20 @@ FEW_KINDS_AND_DTYPES = [
     if KINDS[name]["activation"] == "relu" or KINDS[name]["affine"] == (dtype == "float32")
 ]
 
+# Two hidden layers: with and without neurons in the second one, of ReLU and one that does not fold.
+DEEP_KINDS = {
+    f"deep-{name}": {"activation": activation, "n_outputs": t, "affine": affine, "n_neurons": n}
+    for activation, t, affine, n in [
+        *product(("relu", "tanh"), (1, 3), (False, True), (20,)),
+        *product(("relu", "tanh"), (1, 3), (True,), (0,)),
+    ]
+    for name in [_name(activation, t, affine, n)]
+}
 
-def kind(name: str) -> ShallowNetwork:
+
+def kind(name: str) -> Network:
+    if name in DEEP_KINDS:
+        return random_deep_network(**DEEP_KINDS[name])
     return random_network(**KINDS[name])
 
 
@@ -84,12 +110,12 @@ def steep(activation: str) -> ShallowNetwork:
     return replace(network, inner_weights=network.inner_weights * factors[:, None])
 
 
-def folds(network: ShallowNetwork) -> bool:
+def folds(network: Network) -> bool:
     """Whether the network has no affine term, or one that can become neurons."""
-    return network.linear_weights is None or odd_part(network.activation) is not None
+    return not network.has_affine_term or odd_part(network.activation) is not None
 
 
-def inputs(network: ShallowNetwork, n_rows: int = 50, *, seed: int = 1) -> np.ndarray:
+def inputs(network: Network, n_rows: int = 50, *, seed: int = 1) -> np.ndarray:
     """Draw rows from the training range and somewhat beyond."""
     low, high = network.input_range
     width = high - low
@@ -119,6 +145,21 @@ def _fit(search: str, n_outputs: int, dtype: str, **parameters) -> GreedyNetRegr
 _fit_once = cache(_fit)
 
 
+@cache
+def fitted_deep(n_outputs: int = 1, **parameters) -> GreedyNetRegressor:
+    """Return two layers fitted in units from 1e-6 to 1e6, where two columns are skewed.
+
+    The knots of skewed columns are close to each other on one side, and far on the other.
+    """
+    rng = np.random.default_rng(4)
+    Z = rng.normal(size=(200, 3))
+    X = np.column_stack([1e-6 * np.exp(2 * Z[:, 0]), 1e6 * Z[:, 1], 1e6 * np.exp(2 * Z[:, 2])])
+    Y = np.column_stack([np.abs(Z[:, 0]) * Z[:, 1] + np.sin(3 * Z[:, 2]), 1e-4 * Z[:, 0] ** 2])
+    y = Y[:, 0] if n_outputs == 1 else Y
+    defaults = {"max_nodes": 40, "hidden_layers": 2}
+    return GreedyNetRegressor(**(defaults | parameters)).fit(X, y)
+
+
 def assert_same(got: object, wanted: object) -> None:
     """Demand equality bit for bit, dataclasses field by field."""
     assert type(got) is type(wanted)
@@ -134,7 +175,7 @@ def assert_same(got: object, wanted: object) -> None:
         assert got == wanted
 
 
-def assert_close(got: object, network: ShallowNetwork, X: np.ndarray, dtype: str) -> None:
+def assert_close(got: object, network: Network, X: np.ndarray, dtype: str) -> None:
     """Demand the network's outputs for the rows, given in the precision `dtype`, `(n, t)`."""
     wanted = network.predict(X.astype(dtype)).reshape(len(X), -1)
     got = np.asarray(got)

@@ -14,7 +14,19 @@ from classifiers import classifier, clear, rows, with_logits
 from greedynet import GreedyNetClassifier, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
-from networks import DTYPES, FEW_KINDS_AND_DTYPES, assert_close, inputs, kind, random_network, steep
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.ramps import Ramps
+from networks import (
+    DEEP_KINDS,
+    DTYPES,
+    FEW_KINDS_AND_DTYPES,
+    assert_close,
+    fitted_deep,
+    inputs,
+    kind,
+    random_network,
+    steep,
+)
 
 COMPILER = shutil.which(os.environ.get("CC", "cc"))
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wconversion"]
@@ -87,7 +99,7 @@ def run_program(program: str, X: np.ndarray, dtype: str, folder: Path) -> str:
 
 
 @compiled
-@pytest.mark.parametrize(("name", "dtype"), FEW_KINDS_AND_DTYPES)
+@pytest.mark.parametrize(("name", "dtype"), [*FEW_KINDS_AND_DTYPES, *product(DEEP_KINDS, DTYPES)])
 def test_program_is_the_network(tmp_path: Path, name: str, dtype: str):
     network = kind(name)
     X = inputs(network).astype(dtype).astype("float64")
@@ -144,6 +156,22 @@ def test_names_of_features_cannot_break_out(tmp_path: Path):
 def test_nan_stays_nan(tmp_path: Path, activation: str):
     network = random_network(affine=False, activation=activation)
     assert np.isnan(run(network, np.array([[1.0, np.nan, 2.0]]), "float64", tmp_path)).all()
+
+
+# C has no arrays without elements.
+@compiled
+def test_program_without_ramps(tmp_path: Path):
+    network = DeepNetwork(Ramps(3, np.empty(0), np.empty(0)), random_network())
+    X = inputs(network)
+    assert_close(run(network, X, "float64", tmp_path), network, X, "float64")
+
+
+@compiled
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_program_of_two_layers_in_units_far_from_one(tmp_path: Path, dtype: str):
+    network = fitted_deep(2).network_
+    X = inputs(network).astype(dtype).astype("float64")
+    assert_close(run(network, X, dtype, tmp_path), network, X, dtype)
 
 
 def test_numbers_come_back_exactly(tmp_path: Path):

@@ -12,7 +12,7 @@ from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.cli import main
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS
-from networks import inputs, random_network
+from networks import fitted_deep, inputs, random_deep_network, random_network
 from problems import noisy
 
 
@@ -56,6 +56,20 @@ def test_file_has_the_ending_of_the_table(saved, target):
     assert str(path) in hint
 
 
+# Keras reads its own weights in a way that NumPy 2 warns of.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.parametrize("target", FILE_EXPORTERS)
+def test_two_layers(tmp_path, target):
+    exporter = FILE_EXPORTERS[target]
+    for library in exporter.libraries:
+        need(library)
+    fitted_deep().save(tmp_path / "model.safetensors")
+    result = run(tmp_path / "model.safetensors", "--to", target)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"\.\w+: \d+ hinges along single columns, \d+ relu neurons", result.output)
+    assert (tmp_path / f"model{exporter.suffix}").stat().st_size > 0
+
+
 def test_onnx(model, saved):
     runtime = need("onnxruntime")
     result = run(saved, "--to", "onnx", "--dtype", "float64")
@@ -87,17 +101,37 @@ def test_torch(model, saved):
 
 
 @pytest.mark.parametrize(
-    ("activation", "affine", "layers"),
+    ("network", "layers"),
     [
-        ("softplus", True, "nn.Sequential(nn.Linear(3, 7), nn.Softplus("),
-        ("leaky_relu", False, "nn.Sequential(nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),"),
-        ("sin", False, "nn.Sequential(nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn."),
-        ("tanh", True, "greedynet.export.torch_skip.SkipNetwork(nn.Linear(3, 5), nn.Tanh(), nn."),
+        (
+            random_network(activation="softplus"),
+            "nn.Sequential(nn.Linear(3, 7), nn.Softplus(",
+        ),
+        (
+            random_network(activation="leaky_relu", affine=False),
+            "nn.Sequential(nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),",
+        ),
+        (
+            random_network(activation="sin", affine=False),
+            "nn.Sequential(nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn.",
+        ),
+        (
+            random_network(activation="tanh"),
+            "greedynet.export.torch_skip.SkipNetwork(nn.Linear(3, 5), nn.Tanh(), nn.",
+        ),
+        (
+            random_deep_network(),
+            "nn.Sequential(greedynet.export.torch_skip.RampLayer(7), nn.Linear(10, 7), nn.ReLU(), ",
+        ),
+        (
+            random_deep_network(activation="tanh"),
+            "nn.Sequential(greedynet.export.torch_skip.RampLayer(7), "
+            "greedynet.export.torch_skip.SkipNetwork(nn.Linear(10, 5), nn.Tanh(), nn.",
+        ),
     ],
 )
-def test_torch_says_what_loads_the_file(tmp_path, activation, affine, layers):
+def test_torch_says_what_loads_the_file(tmp_path, network, layers):
     torch = need("torch")
-    network = random_network(activation=activation, affine=affine)
     network.save(tmp_path / "model.safetensors")
     result = run(tmp_path / "model.safetensors", "--to", "torch", "--dtype", "float64")
     assert result.exit_code == 0, result.output

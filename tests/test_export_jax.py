@@ -1,6 +1,7 @@
 """JAX: a pure function that can be compiled and differentiated."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,11 +12,14 @@ from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_jax
 from greedynet.export.agreement import N_POINTS
 from networks import (
+    DEEP_KINDS,
+    DTYPES,
     FEW_KINDS_AND_DTYPES,
     assert_close,
     assert_same,
     inputs,
     kind,
+    random_deep_network,
     random_network,
     steep,
 )
@@ -23,14 +27,14 @@ from networks import (
 jax = need("jax")
 
 
-@pytest.mark.parametrize(("name", "dtype"), FEW_KINDS_AND_DTYPES)
+@pytest.mark.parametrize(("name", "dtype"), [*FEW_KINDS_AND_DTYPES, *product(DEEP_KINDS, DTYPES)])
 def test_function_is_the_network(name: str, dtype: str):
     network = kind(name)
     X = inputs(network, N_POINTS)  # as many rows as the check: compiled once
     with jax.enable_x64(dtype == "float64"):
         params, apply = to_jax(network)
         # Compiled functions of the others are below, as gradients.
-        compiled = [jax.jit(apply)] if name.startswith("relu-") else []
+        compiled = [jax.jit(apply)] if "relu-" in name else []
         for function in (apply, *compiled):
             got = np.asarray(function(params, X.astype(dtype)))
             assert got.ndim == (1 if network.single_output else 2)
@@ -107,3 +111,16 @@ def test_function_of_a_classifier_gives_logits(n_classes: int):
         params, apply = to_jax(model)
         got = np.asarray(apply(params, X))
     np.testing.assert_allclose(got, model.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_gradient_of_two_layers_is_that_of_the_second():
+    network = random_deep_network(6)
+    X = inputs(network, N_POINTS)
+    with jax.enable_x64(True):
+        params, apply = to_jax(network)
+        for name, value in params.items():
+            assert_same(np.array(value), np.array(getattr(network.over, name)))
+        slopes = jax.grad(lambda params: apply(params, X).sum())(params)
+    np.testing.assert_allclose(slopes["outer_weights"][:, 0], network.hidden(X).sum(axis=0))
+    lifted = network.ramps.lift(X).sum(axis=0)
+    np.testing.assert_allclose(slopes["linear_weights"][:, 0], lifted)

@@ -15,6 +15,7 @@ from greedynet import ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_keras
 from networks import (
+    DEEP_KINDS,
     DTYPES,
     FEW_KINDS_AND_DTYPES,
     KINDS,
@@ -22,6 +23,7 @@ from networks import (
     folds,
     inputs,
     kind,
+    random_deep_network,
     random_network,
     steep,
 )
@@ -154,3 +156,31 @@ def test_model_of_a_classifier_gives_logits(n_classes: int):
     assert_close(got, model.network_, X, "float64")
     wanted = model.decision_function(X).reshape(len(X), -1)
     np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", DEEP_KINDS)
+def test_model_of_two_layers_is_the_network(name: str, dtype: str):
+    network = kind(name)
+    X = inputs(network)
+    with jax.enable_x64(dtype == "float64"):
+        for fold in {folds(network), False}:
+            model = to_keras(network, dtype=dtype, fold_affine=fold)
+            got = keras.ops.convert_to_numpy(model(X.astype(dtype)))
+            assert_close(got, network, X, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_model_of_two_layers_is_saved_without_code_and_trains(tmp_path: Path, dtype: str):
+    network = random_deep_network(6, 2)
+    X = inputs(network, 64)
+    with jax.enable_x64(dtype == "float64"):
+        to_keras(network, dtype=dtype, fold_affine=False).save(tmp_path / "model.keras")
+        again = keras.saving.load_model(tmp_path / "model.keras")
+        assert_close(keras.ops.convert_to_numpy(again(X.astype(dtype))), network, X, dtype)
+        again.compile(optimizer="sgd", loss="mse")
+        again.fit(X.astype(dtype), np.zeros((64, 2), dtype=dtype), verbose=0)
+        after = keras.ops.convert_to_numpy(again(X.astype(dtype)))
+    assert "greedynet" not in again.to_json()
+    assert np.abs(after - network.predict(X)).max() > 1e-3

@@ -17,8 +17,10 @@ from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import DisagreementError, register_skl2onnx, to_onnx
+from greedynet.model.deep_network import DeepNetwork
 from networks import (
     CLOSE,
+    DEEP_KINDS,
     DTYPES,
     KINDS,
     assert_close,
@@ -45,7 +47,7 @@ def run_all(model: Path | bytes, X: np.ndarray) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [*KINDS, *DEEP_KINDS])
 def test_file_is_the_network(tmp_path: Path, name: str, dtype: str):
     network = kind(name)
     to_onnx(network, tmp_path / "model.onnx", dtype=dtype)
@@ -268,11 +270,13 @@ def test_options_are_those_of_other_classifiers(n_classes: int, options: dict):
 # Pipelines
 
 
-def pipeline(n_outputs: int, search: str = "continuous") -> tuple[Pipeline, np.ndarray]:
+def pipeline(
+    n_outputs: int, search: str = "continuous", **parameters
+) -> tuple[Pipeline, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3)) * [1, 20, 300] + [0, 50, 1000]
     Y = np.stack([X[:, 0] ** 2 + X[:, 1], X[:, 2] * X[:, 0]], axis=1)[:, :n_outputs]
-    regressor = GreedyNetRegressor(n_nodes=12, search=search)
+    regressor = GreedyNetRegressor(n_nodes=12, search=search, **parameters)
     fitted = make_pipeline(StandardScaler(), regressor).fit(X, Y[:, 0] if n_outputs == 1 else Y)
     return fitted, X
 
@@ -291,6 +295,19 @@ def test_pipeline_converts(dtype: str, n_outputs: int, search: str):
     wanted = model.predict(rows).reshape(len(X), -1)
     assert got.dtype == dtype
     assert got.shape == wanted.shape
+    assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_two_layers_in_a_pipeline(dtype: str):
+    skl2onnx = need("skl2onnx")
+    register_skl2onnx()
+    model, X = pipeline(2, hidden_layers=2)
+    assert isinstance(model[-1].network_, DeepNetwork)
+    rows = X.astype(dtype)
+    got = run(skl2onnx.to_onnx(model, rows[:1], target_opset=17).SerializeToString(), rows)
+    wanted = model.predict(rows)
+    assert got.dtype == dtype
     assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
 
 

@@ -36,8 +36,18 @@ from greedynet.export.agreement import (
     sample_inputs,
 )
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS, Exporter
+from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.extras import require
-from networks import fitted, impostor, inputs, random_network, steep
+from networks import (
+    DTYPES,
+    fitted,
+    fitted_deep,
+    impostor,
+    inputs,
+    random_deep_network,
+    random_network,
+    steep,
+)
 from pages import ROOT
 from problems import SEARCHES
 
@@ -135,6 +145,15 @@ def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export, se
         tmp_path / "estimator.safetensors",
         str(tmp_path / "network.safetensors"),
     ):
+        export(given, tmp_path)
+
+
+@every_export
+def test_two_layers_and_their_file_are_taken(tmp_path: Path, export: Export):
+    model = fitted_deep()
+    model.save(tmp_path / "estimator.safetensors")
+    model.network_.save(tmp_path / "network.safetensors")
+    for given in (model, model.network_, *tmp_path.glob("*.safetensors")):
         export(given, tmp_path)
 
 
@@ -253,6 +272,95 @@ def test_activation_of_ones_own_is_exported_once_it_is_in_the_table(
 def test_network_without_neurons_is_exported(tmp_path: Path, export: Export, affine: bool):
     export(random_network(0, affine=affine), tmp_path)
     export(random_network(0, 2, affine=affine), tmp_path)
+    export(random_deep_network(0, affine=affine), tmp_path)
+    export(random_deep_network(0, 2, affine=affine), tmp_path)
+
+
+# Two hidden layers
+
+
+@every_export
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_two_layers_in_units_far_from_one(
+    tmp_path: Path, export: Export, n_outputs: int, dtype: str
+):
+    jax = need("jax")
+    with jax.enable_x64(dtype == "float64"):
+        export(fitted_deep(n_outputs), tmp_path, dtype=dtype)
+
+
+# Why exports consist of ramps: large weights of hinges cancel where knots are close.
+def test_hinges_would_lose_digits_in_float32():
+    network = fitted_deep().network_
+    form, X = network.in_hinges(), sample_inputs(network).astype("float32")
+    weights = {name: value.astype("float32") for name, value in form._asdict().items()}
+    hinges = np.maximum(X[:, form.features] - weights["knots"], 0)
+    u = np.hstack([X, hinges])
+    hidden = np.maximum(u @ weights["inner_weights"].T + weights["biases"], 0)
+    y = hidden @ weights["outer_weights"] + u @ weights["linear_weights"] + weights["intercept"]
+    assert y.dtype == np.float32
+    with pytest.raises(DisagreementError, match="Digits are lost"):
+        check_agreement(network, lambda X: y, dtype="float32", caller="f")
+
+
+@every_exporter
+@pytest.mark.parametrize("part", ["starts", "widths"])
+def test_wrong_ramp_is_refused(
+    tmp_path: Path, exporter: Exporter, part: str, monkeypatch: pytest.MonkeyPatch
+):
+    def one_sign_wrong(right: Callable[..., RampTable]) -> Callable[..., RampTable]:
+        def wrong(*given: Any) -> RampTable:
+            table = right(*given)
+            getattr(table, part)[0] *= -1
+            return table
+
+        return wrong
+
+    need_libraries(exporter)
+    replace_in_home(exporter, "rounded_ramps", one_sign_wrong, monkeypatch)
+    with pytest.raises(DisagreementError, match=r"`to_\w+` made a model that differs"):
+        EXPORTS[exporter.name](random_deep_network(4, 2), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@every_export
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_knots_beyond_float32_are_refused(tmp_path: Path, export: Export, scale: float):
+    network = random_deep_network(affine=False)
+    ramps = Ramps(3, network.ramps.features, scale * network.ramps.knots)
+    over = replace(network.over, input_range=None)
+    message = r"knots of the network must be finite and different in float32, .*float64"
+    with pytest.raises(ValueError, match=message):
+        export(replace(network, ramps=ramps, over=over), tmp_path, dtype="float32")
+
+
+# A step of one part in a billion: float32 has one number for both of its ends.
+@every_export
+def test_knots_that_float32_cannot_tell_apart_are_a_step(tmp_path: Path, export: Export):
+    network = random_deep_network()
+    knots = np.where(network.ramps.knots == 5.501, 5.5 * (1 + 1e-9), network.ramps.knots)
+    export(replace(network, ramps=Ramps(3, network.ramps.features, knots)), tmp_path)
+
+
+@every_export
+def test_first_layer_without_ramps_is_exported(tmp_path: Path, export: Export):
+    none = Ramps(3, np.empty(0), np.empty(0))
+    export(replace(random_deep_network(), ramps=none, over=random_network()), tmp_path)
+
+
+@pytest.mark.parametrize("n_neurons", [0, 5])
+def test_affine_term_is_folded_into_the_second_layer(n_neurons: int):
+    network = random_deep_network(n_neurons, 2)
+    folded = fold_affine(network)
+    assert not folded.has_affine_term
+    assert folded.n_neurons == n_neurons + 4
+    X = inputs(network)
+    np.testing.assert_allclose(folded.predict(X), network.predict(X), rtol=1e-12, atol=1e-11)
+    assert fold_affine(folded) is folded
+    with pytest.raises(ValueError, match=r"Write `fold_affine=False`"):
+        fold_affine(random_deep_network(n_neurons, activation="tanh"))
 
 
 # The check of agreement
@@ -487,6 +595,14 @@ def test_points_fill_the_training_range():
     unknown = sample_inputs(replace(network, input_range=None), 1000)
     assert (np.abs(unknown) <= 1).all()
     assert (np.ptp(unknown, axis=0) > 1.96).all()
+
+
+def test_points_reach_from_the_first_knot_to_the_last():
+    network = random_deep_network()
+    X = sample_inputs(replace(network, over=replace(network.over, input_range=None)), 1000)
+    low, high = [-1.0, -1.0, 5.0], [2.0, 1.0, 7.0]
+    assert ((low <= X) & (high >= X)).all()
+    assert (np.ptp(X, axis=0) > 0.98 * np.subtract(high, low)).all()
 
 
 # The affine term as neurons

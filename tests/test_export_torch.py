@@ -14,15 +14,18 @@ from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import DisagreementError, fold_affine, from_torch, init_torch_, to_torch
 from networks import (
     CLOSE,
+    DEEP_KINDS,
     DTYPES,
     FEW_KINDS_AND_DTYPES,
     KINDS,
     assert_close,
     assert_same,
     fitted,
+    fitted_deep,
     folds,
     inputs,
     kind,
+    random_deep_network,
     random_network,
     steep,
 )
@@ -311,3 +314,72 @@ def test_module_of_a_classifier_gives_logits(n_classes: int):
     assert loss.item() == pytest.approx(wanted, rel=1e-10)
     again = from_torch(module, like=model)
     np.testing.assert_allclose(again.predict(X), model.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+# Two hidden layers
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", DEEP_KINDS)
+def test_two_layers_go_out_and_come_back(name: str, dtype: str):
+    network = kind(name)
+    X = inputs(network)
+    for fold in {folds(network), False}:
+        module = to_torch(network, dtype=dtype, fold_affine=fold)
+        assert_close(outputs(module, X, dtype), network, X, dtype)
+        second = "Linear" if fold or not network.has_affine_term else "SkipNetwork"
+        assert [type(layer).__name__ for layer in module][:2] == ["RampLayer", second]
+        again = from_torch(module, like=network)
+        assert_same(again.ramps, network.ramps)
+        assert_same(again.input_range, network.input_range)
+        assert again.feature_names == network.feature_names
+        assert again.single_output == network.single_output
+        rounded = from_torch(module)
+        np.testing.assert_allclose(rounded.ramps.knots, network.ramps.knots, rtol=1e-7)
+        for found in (again, rounded):
+            y = found.predict(X.astype(dtype)).reshape(len(X), -1)
+            assert_close(y.astype(dtype), network, X, dtype)
+
+
+def test_round_trip_of_two_layers_is_exact_in_float64():
+    network = fitted_deep(2).network_
+    for like in (network, None):
+        again = from_torch(to_torch(network, dtype="float64", fold_affine=False), like=like)
+        np.testing.assert_allclose(again.ramps.knots, network.ramps.knots, rtol=1e-15)
+        for field in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
+            assert_same(getattr(again.over, field), getattr(network.over, field))
+
+
+def test_training_moves_the_second_layer_and_no_knots():
+    network = random_deep_network(8)
+    module = to_torch(network)
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    x = torch.from_numpy(inputs(network, 200).astype("float32"))
+    optimizer = torch.optim.Adam(module.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(50):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(module(x), torch.sin(x[:, :1]))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.5 * losses[0]
+    for name, value in module.state_dict().items():
+        assert torch.equal(value, before[name]) == name.startswith("0.")
+    again = from_torch(module, like=network)
+    assert_same(again.ramps, network.ramps)
+    X = x.numpy()
+    assert_close(outputs(module, X, "float32"), again, X, "float32")
+
+
+def test_module_of_two_layers_moves_between_precisions():
+    network = random_deep_network()
+    module = to_torch(network, dtype="float64").float()
+    X = inputs(network)
+    assert_close(outputs(module, X, "float32"), network, X, "float32")
+
+
+def test_two_layers_have_no_place_in_layers_that_exist():
+    layers = torch.nn.Linear(3, 9), torch.nn.Linear(9, 1)
+    with pytest.raises(TypeError, match=r"must have one hidden layer.*`to_torch\(network\)`"):
+        init_torch_(*layers, random_deep_network())

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+import greedynet
 from extras import need
+from greedynet import GreedyNetRegressor
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.train.refine import scaled, unscaled
+from networks import assert_same
 from problems import SEARCHES, noisy, regressor, relative_error
 
 each_search = pytest.mark.parametrize("search", SEARCHES)
@@ -77,3 +81,38 @@ def test_shapes_are_kept(jax, search, n_outputs):
     Y = y if n_outputs == 1 else np.column_stack([y, -y])
     model = regressor(search, n_nodes=5, n_points=100, refine="adam", refine_epochs=20).fit(X, Y)
     assert model.predict(X).shape == Y.shape
+
+
+# Two hidden layers
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_second_layer_is_refined(jax, n_outputs, tmp_path):
+    X, y = noisy(n_rows=200, noise=0.05)
+    X_val, y_val = noisy(n_rows=200, noise=0.05, seed=1)
+    units = [1e4, 1e-3]
+    if n_outputs == 2:
+        y, y_val = (np.column_stack([a, -3 * a**2]) for a in (y, y_val))
+    settings = {"n_nodes": 16, "hidden_layers": 2, "correct": False}
+    plain = GreedyNetRegressor(**settings).fit(X * units, y)
+    refined = GreedyNetRegressor(**settings, refine="adam", refine_epochs=400)
+    refined.fit(X * units, y, X_val=X_val * units, y_val=y_val)
+    before = relative_error(plain.predict(X_val * units), y_val)
+    assert relative_error(refined.predict(X_val * units), y_val) < 0.95 * before
+    assert refined.training_.best_epoch > 0
+    assert refined.n_nodes_ == plain.n_nodes_
+    assert refined.predict(X).shape == y.shape
+    assert_same(refined.network_.ramps, plain.network_.ramps)
+    refined.save(tmp_path / "model.safetensors")
+    again = greedynet.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict(X), refined.predict(X))
+    assert isinstance(again.training_.network, DeepNetwork)
+
+
+def test_refinement_of_two_layers_that_finds_nothing_changes_nothing(jax):
+    X, y = noisy()
+    settings = {"n_nodes": 12, "hidden_layers": 2}
+    start = GreedyNetRegressor(**settings).fit(X, y)
+    model = GreedyNetRegressor(**settings, refine="adam", refine_epochs=3)
+    model.fit(X, y, X_val=X, y_val=start.predict(X))
+    np.testing.assert_array_equal(model.predict(X), start.predict(X))

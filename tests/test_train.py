@@ -14,7 +14,7 @@ from extras import need
 from greedynet import GreedyNetRegressor, ShallowNetwork
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.paper import load_example
-from networks import impostor
+from networks import assert_same, impostor, inputs, random_deep_network
 from problems import noisy, relative_error
 
 jax, optax = need("jax"), need("optax")
@@ -327,6 +327,25 @@ def test_other_things_of_the_network_stay():
     assert trained.feature_names == ("u", "v", "w")
     assert not trained.single_output
     np.testing.assert_array_equal(trained.input_range, [X.min(axis=0), X.max(axis=0)])
+
+
+def test_second_of_two_layers_is_trained():
+    start = random_deep_network(6)
+    X = inputs(start, 100)
+    y = np.sin(X[:, 0]) * X[:, 1]
+    result = train(start, X, y, X_val=X[:50], y_val=y[:50], epochs=200, learning_rate=1e-2)
+    assert_same(result.network.ramps, start.ramps)
+    assert result.network.feature_names == start.feature_names
+    losses = [np.mean((network.predict(X) - y) ** 2) for network in (start, result.network)]
+    best = result.loss_history[[0, result.best_epoch]]
+    np.testing.assert_allclose(losses, best, rtol=1e-9)
+    assert losses[1] < 0.1 * losses[0]
+    with pytest.raises(ValueError, match=r"`X` must have the shape \(n_rows, 3\)"):
+        train(start, X[:, :2], y)
+    with pytest.raises(ValueError, match="`X_val` must be finite"):
+        train(start, X, y, X_val=X * np.nan, y_val=y)
+    with pytest.raises(ValueError, match="got no `X_val`"):
+        train(start, X, y, y_val=y)
 
 
 def test_float32_stays_the_users_setting(example, greedy):

@@ -44,11 +44,6 @@ def regression_plan(
         weakness=model.weakness != 1.0,
         refine=model.refine is not None,
     )
-    if model.refine is not None and model.hidden_layers != 1:
-        raise ValueError(
-            f"`refine` trains networks of one hidden layer, got hidden_layers="
-            f"{model.hidden_layers!r}: write hidden_layers=1, or train on with `to_torch`."
-        )
     correct = bool(model.correct) and model.search != "dictionary"
     if correct and is_squared(loss):
         # The same norm in another form; the correction of least squares is the best.

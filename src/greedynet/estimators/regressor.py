@@ -24,7 +24,6 @@ from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
 from greedynet.losses import Loss
 from greedynet.model.any_network import Network
-from greedynet.model.network import ShallowNetwork
 from greedynet.model.uncertainty.expectation import RMSE, Expectation
 from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.model.uncertainty.narrower import GrownNetworks
@@ -116,7 +115,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         from the data if the network is corrected, and is 0 otherwise.
     refine : {"adam"} or None, default=None
         "adam" trains the network further by backpropagation (extra `train`) and keeps the weights
-        with the smallest validation error, or training error if no rows are held out.
+        with the smallest validation error, or training error if no rows are held out. With two
+        hidden layers, the second one is trained.
     refine_epochs : int, default=10000
         Number of epochs of this training.
     activation : str or Activation, default="relu"
@@ -391,12 +391,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
             return
         from greedynet.train.refine import refine_by_adam  # this loads JAX
 
-        assert isinstance(self.network_, ShallowNetwork)
         self.training_ = refine_by_adam(
             self.network_, rows, validation, epochs=self.refine_epochs, random_state=seed
         )
-        network = replace(self.training_.network, single_output=self.network_.single_output)
-        for name, value in self._attributes(network).items():
+        for name, value in self._attributes(self.training_.network).items():
             setattr(self, name, value)
 
     def _known_of(self, network: Network) -> dict[str, Any]:

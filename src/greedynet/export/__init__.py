@@ -5,6 +5,9 @@ May import everything up to `tables`; independent of plots, report and dask.
 Every function takes a network, a fitted estimator or a saved file, and compares its result with
 `predict` before returning it. The libraries are imported when a function is called.
 
+A network with two hidden layers has its ramps along single columns first. They are fixed: what is
+trained further is the second layer.
+
 For a classifier, the ONNX model returns labels and probabilities, the C code logits and the index
 of the class, and the others, which are meant for further training, logits.
 

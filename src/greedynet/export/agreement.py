@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import degree_of
 from greedynet.losses.logistic import probabilities
+from greedynet.model.any_network import Network, in_layers
 from greedynet.model.network import ShallowNetwork
 from greedynet.support.types import Float64
 
@@ -28,13 +29,14 @@ class DisagreementError(ValueError):
     """An export whose outputs differ from those of the network."""
 
 
-def sample_inputs(network: ShallowNetwork, n_points: int = N_POINTS) -> Float64:
+def sample_inputs(network: Network, n_points: int = N_POINTS) -> Float64:
     """Draw points from the training range, with a fixed seed.
 
     Parameters
     ----------
-    network : ShallowNetwork
-        If its training range is not known, the cube [-1, 1]^d is used.
+    network : ShallowNetwork or DeepNetwork
+        If its training range is not known, the cube [-1, 1]^d is used, and the knots of a first
+        layer.
     n_points : int
         Number of points.
 
@@ -42,15 +44,25 @@ def sample_inputs(network: ShallowNetwork, n_points: int = N_POINTS) -> Float64:
     -------
     X : ndarray of shape (n_points, n_features)
     """
-    low, high = -np.ones(network.n_features), np.ones(network.n_features)
-    if network.input_range is not None:
-        low, high = network.input_range
+    low, high = _known_range(network)
     share = np.random.default_rng(0).random((n_points, network.n_features))
     return np.asarray(low * (1 - share) + high * share)
 
 
+def _known_range(network: Network) -> tuple[Float64, Float64]:
+    """Return the smallest and the largest value of each input, as far as they are known."""
+    if network.input_range is not None:
+        return network.input_range[0], network.input_range[1]
+    low, high = -np.ones(network.n_features), np.ones(network.n_features)
+    ramps, _ = in_layers(network)
+    if ramps is not None:
+        # Knots ascend within a column: the last one in each order stays.
+        low[ramps.features[::-1]], high[ramps.features] = ramps.knots[::-1], ramps.knots
+    return low, high
+
+
 def check_agreement(
-    network: ShallowNetwork,
+    network: Network,
     exported: Callable[[NDArray[np.floating]], ArrayLike],
     *,
     dtype: str,
@@ -60,7 +72,7 @@ def check_agreement(
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The original network.
     exported : callable
         Maps inputs `(n_points, n_features)` of type `dtype` to outputs.
@@ -86,7 +98,7 @@ def check_agreement(
     relative = RELATIVE_TOLERANCE[dtype]
     allowed = np.maximum(relative * size, _ROUNDING * _terms(network, X))
     # Values of neurons below the smallest float32, 1e-38, are rounded to zero.
-    allowed += float(np.finfo(dtype).tiny) * np.abs(network.outer_weights).sum(axis=0)
+    allowed += float(np.finfo(dtype).tiny) * np.abs(in_layers(network)[1].outer_weights).sum(axis=0)
     difference = np.abs(got - wanted).max(axis=0)
     # Written so that NaN counts as a difference.
     if not (difference <= allowed).all():
@@ -99,7 +111,7 @@ def check_agreement(
 
 
 def check_class_agreement(
-    network: ShallowNetwork,
+    network: Network,
     classes: NDArray[Any],
     exported: Callable[[NDArray[np.floating]], tuple[ArrayLike, ArrayLike]],
     *,
@@ -113,7 +125,7 @@ def check_class_agreement(
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The original network; its outputs are logits.
     classes : ndarray of shape (n_classes,)
         As in `classes_`.
@@ -163,7 +175,7 @@ def check_class_agreement(
         )
 
 
-def _rounded_inputs(network: ShallowNetwork, dtype: str, caller: str) -> NDArray[np.floating]:
+def _rounded_inputs(network: Network, dtype: str, caller: str) -> NDArray[np.floating]:
     """Return the points of the comparison, in the precision of the export."""
     with np.errstate(over="ignore"):
         X = sample_inputs(network).astype(dtype)
@@ -188,8 +200,14 @@ _ADVICE = {
 }
 
 
-def _terms(network: ShallowNetwork, X: NDArray[np.floating]) -> Float64:
+def _terms(network: Network, X: NDArray[np.floating]) -> Float64:
     """Return the magnitude of the terms of the outputs, including products in the neurons."""
+    ramps, over = in_layers(network)
+    return _terms_over(over, X if ramps is None else ramps.lift(X))
+
+
+def _terms_over(network: ShallowNetwork, X: NDArray[np.floating]) -> Float64:
+    """Return the magnitude of the terms of a network of one hidden layer."""
     x = np.abs(X).astype(np.float64)
     z = X @ network.inner_weights.T + network.biases
     inside = x @ np.abs(network.inner_weights).T + np.abs(network.biases)

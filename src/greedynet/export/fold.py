@@ -10,25 +10,40 @@ from dataclasses import replace
 import numpy as np
 
 from greedynet.activations import Activation, odd_part
+from greedynet.model.any_network import N, Network
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 
 
-def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
+def fold_affine(network: N) -> N:
     """Return the same function without a linear term; the intercept remains as output bias.
 
     This adds two neurons for each output, or two for each input if there are fewer inputs than
-    outputs.
+    outputs. With two hidden layers, they are neurons of the second one.
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         Returned unchanged if it has no linear term.
 
     Returns
     -------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         With the new neurons last and `linear_weights=None`.
     """
+    if isinstance(network, DeepNetwork):
+        over = _folded(network.over)
+        return network if over is network.over else replace(network, over=over)
+    return _folded(network)
+
+
+def folds(network: Network) -> bool:
+    """Whether the network consists of plain layers, or can be converted by `fold_affine`."""
+    return not network.has_affine_term or odd_part(network.activation) is not None
+
+
+def _folded(network: ShallowNetwork) -> ShallowNetwork:
+    """Fold the affine term of a network of one hidden layer."""
     if network.linear_weights is None:
         return network
     scale = _odd_part(network.activation)
@@ -45,11 +60,6 @@ def fold_affine(network: ShallowNetwork) -> ShallowNetwork:
         linear_weights=None,
         path_factor=None,
     )
-
-
-def folds(network: ShallowNetwork) -> bool:
-    """Whether the network consists of plain layers, or can be converted by `fold_affine`."""
-    return network.linear_weights is None or odd_part(network.activation) is not None
 
 
 def with_hidden_layer(network: ShallowNetwork) -> ShallowNetwork:

@@ -15,8 +15,16 @@ from numpy.typing import NDArray
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import folds, with_hidden_layer
-from greedynet.export.precision import DType, check_dtype, check_x64, rounded_weights
+from greedynet.export.precision import (
+    DType,
+    check_dtype,
+    check_x64,
+    rounded_ramps,
+    rounded_weights,
+)
 from greedynet.export.resolve import Model, as_network, translate
+from greedynet.model.any_network import in_layers
+from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
 from greedynet.support.files import write_atomically
 
@@ -83,12 +91,15 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
     (in float32), `sigmoid`, `gelu` and `softplus`. Others are composed of Keras operations between
     the layers. All models can be saved as `.keras` files, which can be loaded without greedynet.
 
+    With two hidden layers, Keras operations form the ramps of the inputs, and the layers follow.
+    Training changes the weights of the layers; the knots stay.
+
     The model of a classifier returns logits, for losses with `from_logits=True`: one, of the second
     class, for two classes; otherwise one for each class.
 
     Parameters
     ----------
-    model : ShallowNetwork, fitted estimator, str or path
+    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
         The network, or a saved file.
     dtype : {"float32", "float64"}, default="float32"
         Type of the weights.
@@ -113,12 +124,15 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
     name = check_dtype(dtype, "to_keras")
     if keras.backend.backend() == "jax":
         check_x64(name, "to_keras")
-    layers = with_hidden_layer(folded(network) if fold_affine else network)
-    table = ACTIVATION_FUNCTIONS | (_IN_FLOAT64 if name == "float64" else {})
-    activation = translate(network, table, "to_keras", _PLACE)
+    ramps, over = in_layers(network)
+    layers = with_hidden_layer(folded(over) if fold_affine else over)
+    functions = ACTIVATION_FUNCTIONS | (_IN_FLOAT64 if name == "float64" else {})
+    activation = translate(network, functions, "to_keras", _PLACE)
     if not isinstance(activation, str):
         activation = partial(activation, keras, network.activation)
-    result = _build(keras, rounded_weights(layers, name, "to_keras"), activation, name)
+    weights = rounded_weights(layers, name, "to_keras")
+    table = None if ramps is None else rounded_ramps(ramps, name, "to_keras")
+    result = _build(keras, table, weights, activation, name)
     check_agreement(
         network,
         lambda X: keras.ops.convert_to_numpy(result(X)),
@@ -142,12 +156,13 @@ def write_file(model: Model, path: Path, dtype: DType) -> str:
 
 def _build(
     keras: Any,
+    ramps: RampTable | None,
     weights: dict[str, NDArray[np.floating]],
     activation: str | Callable[[Any], Any],
     dtype: DType,
 ) -> Any:
     """Build the model: layers, connections and weights."""
-    n_outputs = weights["outer_weights"].shape[1]
+    n_inputs, n_outputs = weights["inner_weights"].shape[1], weights["outer_weights"].shape[1]
     intercept = weights.get("intercept", np.zeros(n_outputs, dtype=dtype))
 
     def dense(units: int, *, use_bias: bool = True, activation: str = "linear") -> Any:
@@ -158,21 +173,31 @@ def _build(
 
     # A named activation is part of the layer; any other is applied to the output of the layer.
     name, after = (activation, None) if isinstance(activation, str) else ("linear", activation)
-    inputs = keras.Input((weights["inner_weights"].shape[1],), dtype=dtype)
+    inputs = keras.Input((n_inputs - (0 if ramps is None else len(ramps.columns)),), dtype=dtype)
     inner = dense(len(weights["biases"]), activation=name)
     outer = dense(n_outputs, use_bias="linear_weights" not in weights)
-    if after is None and "linear_weights" not in weights:
+    if after is None and ramps is None and "linear_weights" not in weights:
         model = keras.Sequential([inputs, inner, outer])
     else:
-        outputs = outer(after(inner(inputs)) if after else inner(inputs))
+        lifted = inputs if ramps is None else _lifted(keras, ramps, inputs, dtype)
+        outputs = outer(after(inner(lifted)) if after else inner(lifted))
         if "linear_weights" in weights:
             affine = dense(n_outputs)
-            outputs = keras.layers.Add(dtype=dtype)([outputs, affine(inputs)])
+            outputs = keras.layers.Add(dtype=dtype)([outputs, affine(lifted)])
             affine.set_weights([weights["linear_weights"], intercept])
         model = keras.Model(inputs, outputs)
     inner.set_weights([weights["inner_weights"].T, weights["biases"]])
     outer.set_weights([weights["outer_weights"], intercept][: 1 + outer.use_bias])
     return model
+
+
+def _lifted(keras: Any, ramps: RampTable, inputs: Any, dtype: DType) -> Any:
+    """Return the inputs and their ramps, side by side."""
+    ops = keras.ops
+    rises = ops.take(inputs, ramps.columns, axis=-1)
+    rises = ops.divide(ops.subtract(rises, ramps.starts), ramps.widths)
+    rises = ops.minimum(ops.maximum(rises, ramps.low), ramps.high)
+    return keras.layers.Concatenate(dtype=dtype)([inputs, rises])
 
 
 def _keras() -> Any:

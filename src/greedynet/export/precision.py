@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.ramps import Ramps, RampTable, ramp_table
 from greedynet.support.extras import require
 
 DType = Literal["float32", "float64"]
@@ -44,6 +45,28 @@ def rounded_weights(
                 "the data, or write dtype='float64'."
             )
     return rounded
+
+
+def rounded_ramps(ramps: Ramps, dtype: DType, caller: str) -> RampTable:
+    """Return the ramps of a first layer in the precision of the export, with finite bounds.
+
+    Exports consist of ramps rather than hinges: next to knots that are close to each other, hinges
+    have large weights that cancel, and float32 has too few digits for them.
+    """
+    exact = ramps.table
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        table = ramp_table(ramps.features, ramps.knots.astype(dtype))
+        # Different knots may be rounded to the same number; a step is left of their ramp.
+        widths = np.where(table.widths > 0, table.widths, exact.widths.astype(dtype))
+    if not (np.isfinite(table.starts).all() and np.isfinite(widths).all() and widths.all()):
+        raise ValueError(
+            f"The knots of the network must be finite and different in {dtype}, got values up to "
+            f"{np.abs(ramps.knots).max():.3g} at distances from {exact.widths.min():.3g}: "
+            f"`{caller}` can export no others; rescale the data, or write dtype='float64'."
+        )
+    most = np.finfo(dtype).max
+    low, high = (np.clip(bounds, -most, most) for bounds in (table.low, table.high))
+    return table._replace(widths=widths, low=low, high=high)
 
 
 def check_x64(dtype: DType, caller: str) -> None:

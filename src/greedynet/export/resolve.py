@@ -1,4 +1,4 @@
-"""The argument of an exporter, a network, fitted estimator or saved file -> `ShallowNetwork`.
+"""The argument of an exporter, a network, fitted estimator or saved file -> network.
 
 The outputs of the network of a classifier are logits. Some exporters also export its classes.
 """
@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators import GreedyNetClassifier
 from greedynet.estimators.saving import SaveMixin
+from greedynet.model.any_network import Network
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.tables.load import load
 from greedynet.tables.model import TableModel
@@ -21,28 +23,28 @@ from greedynet.tables.model import TableModel
 T = TypeVar("T")
 
 # The argument of every exporter.
-Model = ShallowNetwork | SaveMixin | TableModel | str | os.PathLike[str]
+Model = Network | SaveMixin | TableModel | str | os.PathLike[str]
 
 
-def as_network(model: Model, caller: str) -> ShallowNetwork:
+def as_network(model: Model, caller: str) -> Network:
     """Return the network of a model.
 
     Parameters
     ----------
-    model : ShallowNetwork, fitted estimator, str or path
+    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
         A path refers to a file written by `save`.
     caller : str
         The public function, for error messages.
 
     Returns
     -------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         For a classifier, its outputs are logits.
     """
     return as_network_and_classes(model, caller)[0]
 
 
-def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, NDArray[Any] | None]:
+def as_network_and_classes(model: Model, caller: str) -> tuple[Network, NDArray[Any] | None]:
     """Return the network of a model, and the classes of a classifier, otherwise None."""
     found: Any = load(model) if isinstance(model, str | os.PathLike) else model
     found = found.estimator if isinstance(found, TableModel) else found
@@ -51,7 +53,7 @@ def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, N
         check_is_fitted(found)
         classes = found.classes_ if isinstance(found, GreedyNetClassifier) else None
         found = found.network_
-    if isinstance(found, ShallowNetwork):
+    if isinstance(found, ShallowNetwork | DeepNetwork):
         return found, classes
     advice = ""
     if isinstance(found, Pipeline):
@@ -60,8 +62,8 @@ def as_network_and_classes(model: Model, caller: str) -> tuple[ShallowNetwork, N
             "pipeline can be converted by skl2onnx after `greedynet.export.register_skl2onnx()`."
         )
     raise TypeError(
-        f"`model` of `{caller}` must be a ShallowNetwork, a fitted greedynet estimator or a "
-        f"saved file, got {type(found).__name__}.{advice}"
+        f"`model` of `{caller}` must be a ShallowNetwork, a DeepNetwork, a fitted greedynet "
+        f"estimator or a saved file, got {type(found).__name__}.{advice}"
     )
 
 
@@ -95,12 +97,12 @@ def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:
     )
 
 
-def translate(network: ShallowNetwork, table: Mapping[str, T], caller: str, place: str) -> T:
+def translate(network: Network, table: Mapping[str, T], caller: str, place: str) -> T:
     """Return the translation of the activation of the network.
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network.
     table : mapping
         Translations by the activation's name.

@@ -1,6 +1,7 @@
 """Torch modules that `torch.nn` does not have; imported only if torch is installed.
 
-`SkipNetwork` is a network with a separate affine term. The rest are activations: those that
+`SkipNetwork` is a network with a separate affine term, `RampLayer` the first of two hidden layers.
+The rest are activations: those that
 `torch.nn` does not have, and the mapping between our names and modules.
 """
 
@@ -37,6 +38,40 @@ class SkipNetwork(nn.Module):
         """Return the outputs, `(n_rows, n_outputs)`."""
         hidden: torch.Tensor = self.outer(self.activation(self.inner(x)))
         return hidden + self.affine(x)
+
+
+class RampLayer(nn.Module):
+    """Inputs and ramps of single columns, side by side, `[x, clip((x_j - start) / width)]`.
+
+    The ramps are buffers, which `load_state_dict` fills and training does not change: knots that
+    pass each other would leave no ramp between them.
+
+    Parameters
+    ----------
+    n_ramps : int
+        Number of ramps, all of them zero until they are loaded.
+    """
+
+    columns: torch.Tensor
+    starts: torch.Tensor
+    widths: torch.Tensor
+    low: torch.Tensor
+    high: torch.Tensor
+
+    def __init__(self, n_ramps: int) -> None:
+        super().__init__()
+        self.register_buffer("columns", torch.zeros(n_ramps, dtype=torch.long))
+        for name, value in (("starts", 0.0), ("widths", 1.0), ("low", 0.0), ("high", 0.0)):
+            self.register_buffer(name, torch.full((n_ramps,), value))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return inputs and ramps, `(n_rows, n_features + n_ramps)`."""
+        rises = (x[..., self.columns] - self.starts) / self.widths
+        return torch.cat([x, torch.clamp(rises, self.low, self.high)], dim=-1)
+
+    def extra_repr(self) -> str:
+        """Return the argument."""
+        return str(len(self.columns))
 
 
 class ReLU2(nn.Module):

@@ -1,19 +1,18 @@
 """`SelectionPath`: the neurons chosen step by step, and the errors along the way."""
 
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.any_network import N
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.support.types import Float64
-
-N = TypeVar("N", ShallowNetwork, DeepNetwork)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,31 @@ penalty on rises prefers curves that are flat where the data do not say otherwis
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.support.types import Float64
+
+
+class RampTable(NamedTuple):
+    """Ramps one by one, `clip((x_j - start) / width, low, high)`.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_ramps,)
+        The `j` of the ramps, in ascending order.
+    starts, widths : ndarray of shape (n_ramps,)
+    low, high : ndarray of shape (n_ramps,)
+        0 and 1; infinite at the ends of a column.
+    """
+
+    columns: NDArray[np.intp]
+    starts: NDArray[np.floating]
+    widths: NDArray[np.floating]
+    low: NDArray[np.floating]
+    high: NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,17 +117,21 @@ class Ramps:
         """Number of columns and ramps."""
         return self.n_features + self.n_ramps
 
+    @cached_property
+    def table(self) -> RampTable:
+        """The ramps one by one, in the order of `lift`."""
+        return ramp_table(self.features, self.knots)
+
     def lift(self, X: ArrayLike) -> Float64:
         """Return the columns and their ramps, `(n_rows, n_lifted)`."""
         X = np.asarray(X, dtype=np.float64)
+        columns, starts, widths, low, high = self.table
         lifted = np.empty((len(X), self.n_lifted))
         lifted[:, : self.n_features] = X
-        at = self.n_features
-        for j, knots in self._columns:
-            low, high = _bounds(len(knots) - 1)
-            rises = (X[:, [j]] - knots[:-1]) / np.diff(knots)
-            lifted[:, at : at + len(low)] = np.clip(rises, low, high)
-            at += len(low)
+        rises = X[:, columns]  # a copy
+        rises -= starts
+        rises /= widths
+        np.clip(rises, low, high, out=lifted[:, self.n_features :])
         return lifted
 
     @cached_property
@@ -162,11 +185,13 @@ class Ramps:
         return {"n_features": self.n_features, "features": self.features, "knots": self.knots}
 
 
-def _bounds(n_ramps: int) -> tuple[Float64, Float64]:
-    """Return the bounds of the ramps of a column: none at its ends."""
-    low, high = np.zeros(n_ramps), np.ones(n_ramps)
-    low[0], high[-1] = -np.inf, np.inf
-    return low, high
+def ramp_table(features: NDArray[np.intp], knots: NDArray[np.floating]) -> RampTable:
+    """Return the ramps between successive knots of the same column, in the type of the knots."""
+    inside = np.diff(features) == 0
+    columns, starts, ends = features[:-1][inside], knots[:-1][inside], knots[1:][inside]
+    first, last = np.diff(columns, prepend=-1) > 0, np.diff(columns, append=np.inf) > 0
+    low, high = np.where(first, -np.inf, 0), np.where(last, np.inf, 1)
+    return RampTable(columns, starts, ends - starts, *(b.astype(knots.dtype) for b in (low, high)))
 
 
 def _quantiles(x: Float64, weights: Float64 | None, shares: Float64) -> Float64:

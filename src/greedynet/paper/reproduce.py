@@ -20,7 +20,8 @@ from greedynet.paper.examples import Example, load_example
 from greedynet.paper.store import Part, Store
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.support.types import Float64
-from greedynet.train import TrainingResult, random_networks, train_many
+from greedynet.train import random_networks, train_many
+from greedynet.train.result import ShallowResult
 
 Progress = Callable[[str, float], None]
 
@@ -197,7 +198,7 @@ def _train(
     batch_size: int,
     settings: Settings,
     report: Callable[[float], None],
-) -> list[TrainingResult]:
+) -> list[ShallowResult]:
     results = train_many(
         networks,
         example.X_train,
@@ -213,7 +214,7 @@ def _train(
     return results
 
 
-def _training(results: list[TrainingResult]) -> Part:
+def _training(results: list[ShallowResult]) -> Part:
     """Return epochs, loss curves (thinned, for plotting) and seconds."""
     n = len(results[0].loss_history)
     # Dense at first, where the losses change fast and the logarithmic axis is wide.

@@ -1,4 +1,4 @@
-"""Backpropagation: from a `ShallowNetwork` to a better one (GSN 5), on JAX and optax.
+"""Backpropagation: from a network to a better one (GSN 5), on JAX and optax.
 
 May import everything up to `fitting`; does not know `estimators`, which call it lazily as an extra.
 

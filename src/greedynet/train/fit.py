@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from greedynet.model.any_network import Network, in_layers
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
@@ -17,16 +19,17 @@ from greedynet.train.driver import Outcome, drive
 from greedynet.train.inputs import (
     Keep,
     Progress,
+    check_inputs,
     check_networks,
     check_rows,
     check_settings,
     check_validation,
 )
-from greedynet.train.result import TrainingResult
+from greedynet.train.result import DeepResult, ShallowResult, TrainingResult
 
 
 def train(
-    network: ShallowNetwork,
+    network: Network,
     X: ArrayLike,
     y: ArrayLike,
     *,
@@ -42,19 +45,20 @@ def train(
     keep: Keep = "best",
     random_state: RandomState = 0,
     progress: Progress = None,
-) -> TrainingResult:
+) -> ShallowResult | DeepResult:
     """Train all weights of a network by backpropagation (GSN 5).
 
     Minimises the mean squared error `sum_i w_i |g(x_i) - y_i|**2 / (t sum_i w_i)` over the inner
     weights, the biases, the outer weights, the affine term if the network has one, and an output
     bias that starts at the network's intercept, or at 0. Computes in float64 regardless of the
-    settings of JAX.
+    settings of JAX. Of two hidden layers, the second one is trained, and the knots of the first one
+    stay.
 
     The default is the paper's Adam, with the learning rate `learning_rate * decay**epoch`.
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network to start from: the `network_` of a fit, or one of the `random_networks`.
     X : array-like of shape (n_rows, n_features)
         Training inputs.
@@ -104,13 +108,17 @@ def train(
     >>> bool(result.loss_history[result.best_epoch] < result.loss_history[0])
     True
     """
-    if not isinstance(network, ShallowNetwork):
+    if not isinstance(network, ShallowNetwork | DeepNetwork):
         raise TypeError(
-            f"`network` must be a ShallowNetwork, got {type(network).__name__}: a fitted estimator "
-            "has one as `network_`."
+            f"`network` must be a ShallowNetwork or a DeepNetwork, got {type(network).__name__}: a "
+            "fitted estimator has one as `network_`."
         )
+    ramps, over = in_layers(network)
+    if ramps is not None:
+        X = ramps.lift(check_inputs(network, X, "X"))
+        X_val = None if X_val is None else ramps.lift(check_inputs(network, X_val, "X_val"))
     (result,) = train_many(
-        [network],
+        [over],
         X,
         y,
         X_val=X_val,
@@ -126,6 +134,8 @@ def train(
         random_state=random_state,
         progress=progress,
     )
+    if isinstance(network, DeepNetwork):
+        return result.over(network)
     return result
 
 
@@ -147,7 +157,7 @@ def train_many(
     random_state: RandomState = 0,
     progress: Progress = None,
     n_jobs: int | None = None,
-) -> list[TrainingResult]:
+) -> list[ShallowResult]:
     """Train several networks of one architecture at once.
 
     Up to rounding, each result is that of `train` with the same arguments: all networks see the
@@ -189,7 +199,7 @@ def train_many(
     return _results(outcome, rows, validation is not None, time.perf_counter() - begin)
 
 
-def _results(outcome: Outcome, rows: Rows, validated: bool, seconds: float) -> list[TrainingResult]:
+def _results(outcome: Outcome, rows: Rows, validated: bool, seconds: float) -> list[ShallowResult]:
     seen = np.stack([rows.X.min(axis=0), rows.X.max(axis=0)])
     return [
         TrainingResult(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from greedynet.activations import ACTIVATIONS
+from greedynet.model.any_network import Network
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
@@ -99,6 +100,19 @@ def check_networks(networks: Sequence[ShallowNetwork]) -> list[ShallowNetwork]:
     return list(networks)
 
 
+def check_inputs(network: Network, X: ArrayLike, name: str) -> Float64:
+    """Return the inputs; raise an error if they are not rows for the network."""
+    inputs = _finite(X, name)
+    if inputs.ndim != 2 or inputs.shape[1] != network.n_features:
+        raise ValueError(
+            f"`{name}` must have the shape (n_rows, {network.n_features}), with one column per "
+            f"input of the network, got {inputs.shape}: for one input write `X[:, None]`."
+        )
+    if not len(inputs):
+        raise ValueError(f"`{name}` must have at least one row, got {inputs.shape}.")
+    return inputs
+
+
 def check_rows(
     network: ShallowNetwork,
     X: ArrayLike,
@@ -107,14 +121,7 @@ def check_rows(
     suffix: str = "",
 ) -> Rows:
     """Return rows that match the network; raise an error if `X`, `y` or the weights do not."""
-    inputs, outputs = _finite(X, f"X{suffix}"), _finite(y, f"y{suffix}")
-    if inputs.ndim != 2 or inputs.shape[1] != network.n_features:
-        raise ValueError(
-            f"`X{suffix}` must have the shape (n_rows, {network.n_features}), with one column per "
-            f"input of the network, got {inputs.shape}: for one input write `X[:, None]`."
-        )
-    if not len(inputs):
-        raise ValueError(f"`X{suffix}` must have at least one row, got {inputs.shape}.")
+    inputs, outputs = check_inputs(network, X, f"X{suffix}"), _finite(y, f"y{suffix}")
     if outputs.ndim == 1:
         outputs = outputs[:, None]
     if outputs.shape != (len(inputs), network.n_outputs):

@@ -2,7 +2,8 @@
 
 Adam takes steps of about the same length for every weight, so the scale of the data matters. The
 network is therefore transformed to inputs in [-1, 1]^d and outputs of unit scale, with its neurons
-on the unit sphere as the greedy algorithm found them, trained, and transformed back.
+on the unit sphere as the greedy algorithm found them, trained, and transformed back. Of two hidden
+layers, the second one is trained on inputs that the first one has lifted.
 """
 
 from dataclasses import replace
@@ -10,27 +11,29 @@ from dataclasses import replace
 import numpy as np
 
 from greedynet.activations import degree_of
+from greedynet.fitting.depth import Depth
+from greedynet.model.any_network import Network
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
-from greedynet.train.fit import train
-from greedynet.train.result import TrainingResult
+from greedynet.train.fit import train_many
+from greedynet.train.result import DeepResult, ShallowResult
 
 
 def refine_by_adam(
-    network: ShallowNetwork,
+    network: Network,
     rows: Rows,
     validation: Rows | None,
     *,
     epochs: int,
     random_state: int,
-) -> TrainingResult:
+) -> ShallowResult | DeepResult:
     """Train a network with Adam; keep the best weights by validation, possibly the initial ones.
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network to start from.
     rows : Rows
         Training data.
@@ -46,9 +49,21 @@ def refine_by_adam(
     result : TrainingResult
         Its network takes inputs and gives outputs in their original units.
     """
+    if isinstance(network, ShallowNetwork):
+        return _refined(network, rows, validation, epochs, random_state)
+    depth = Depth(network.ramps)
+    held_out = None if validation is None else depth.lifted(validation)
+    result = _refined(network.over, depth.lifted(rows), held_out, epochs, random_state)
+    return result.over(network)
+
+
+def _refined(
+    network: ShallowNetwork, rows: Rows, validation: Rows | None, epochs: int, random_state: int
+) -> ShallowResult:
+    """Train a network with one hidden layer."""
     inputs, outputs = InputScaling.to_cube(rows.X), OutputScaling.of(rows, centred=True)
-    result = train(
-        scaled(network, inputs, outputs),
+    (result,) = train_many(
+        [scaled(network, inputs, outputs)],
         inputs.apply(rows.X),
         outputs.apply(rows.Y),
         sample_weight=rows.weights,
@@ -61,8 +76,12 @@ def refine_by_adam(
     if result.best_epoch == 0:
         # No better weights were found: return the network itself, without rounding errors.
         return replace(result, network=network)
-    trained = unscaled(result.network, inputs, outputs)
-    return replace(result, network=replace(trained, input_range=network.input_range))
+    trained = replace(
+        unscaled(result.network, inputs, outputs),
+        input_range=network.input_range,
+        single_output=network.single_output,
+    )
+    return replace(result, network=trained)
 
 
 def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling) -> ShallowNetwork:

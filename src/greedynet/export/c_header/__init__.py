@@ -1,8 +1,9 @@
 """C: a single C99 header without dependencies, for microcontrollers.
 
 Weights are `static const` arrays, so they can stay in flash memory; the function needs no heap and
-hardly any stack. From the standard library it only uses `math.h`, and only if the activation needs
-it. A classifier has a second function, for the index of the class.
+hardly any stack, with two hidden layers an array of the inputs and their ramps. From the standard
+library it only uses `math.h`, and only if the activation needs it. A classifier has a second
+function, for the index of the class.
 """
 
 import os
@@ -19,11 +20,19 @@ from scipy.special import erfc, expit
 
 from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.c_header.classes import USE, read_classes, write_classes
+from greedynet.export.c_header.numbers import C_TYPES, SUFFIX, declaration, number
+from greedynet.export.c_header.ramps import RAMP_ARRAYS, FirstLayer, read_ramps
 from greedynet.export.fold import with_hidden_layer
-from greedynet.export.precision import WEIGHTS, DType, check_dtype, rounded_weights
+from greedynet.export.precision import (
+    WEIGHTS,
+    DType,
+    check_dtype,
+    rounded_ramps,
+    rounded_weights,
+)
 from greedynet.export.resolve import Model, as_network_and_classes, label_table, translate
 from greedynet.losses.logistic import probabilities
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network, in_layers
 from greedynet.support.files import write_atomically
 from greedynet.support.tensorfile import library_version
 
@@ -59,8 +68,6 @@ ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
 }
 
 _PLACE = "greedynet.export.c_header.ACTIVATION_EXPRESSIONS"
-_C_TYPES = {"float32": "float", "float64": "double"}
-_SUFFIX = {"float32": "f", "float64": ""}
 
 
 def to_c(
@@ -83,7 +90,7 @@ def to_c(
 
     Parameters
     ----------
-    model : ShallowNetwork, fitted estimator, str or path
+    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
         The network, or a saved file.
     path : str or path
         File to write, such as "model.h".
@@ -132,11 +139,16 @@ def _identifier(text: str) -> str:
     return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
 
 
-def _header(network: ShallowNetwork, labels: NDArray[Any] | None, dtype: DType, prefix: str) -> str:
+def _header(network: Network, labels: NDArray[Any] | None, dtype: DType, prefix: str) -> str:
     """Return the text of the header."""
-    layers = with_hidden_layer(network)
+    ramps, over = in_layers(network)
+    layers = with_hidden_layer(over)
     weights = rounded_weights(layers, dtype, "to_c")
-    words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": _C_TYPES[dtype]}
+    words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": C_TYPES[dtype]}
+    table = None if ramps is None else rounded_ramps(ramps, dtype, "to_c")
+    first = FirstLayer.of(table, words, dtype)
+    words |= {"u": first.result, "N_INPUTS": first.size}
+    arrays = [declaration(prefix, name, array, dtype) for name, array in weights.items()]
     activation = _expression(network, dtype)
     calls = re.search(r"\w\(", activation) is not None
     use, classes = (
@@ -145,10 +157,12 @@ def _header(network: ShallowNetwork, labels: NDArray[Any] | None, dtype: DType, 
     return _TEMPLATE.format(
         **words,
         comment=_comment(network),
-        n_features=layers.n_features,
+        n_features=network.n_features,
         n_neurons=layers.n_neurons,
         n_outputs=layers.n_outputs,
-        arrays="\n".join(_array(prefix, name, array, dtype) for name, array in weights.items()),
+        sizes=first.sizes,
+        arrays="\n".join([*first.arrays, *arrays]),
+        lift=first.statements,
         start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
         linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
         activation=activation,
@@ -159,51 +173,25 @@ def _header(network: ShallowNetwork, labels: NDArray[Any] | None, dtype: DType, 
     )
 
 
-def _expression(network: ShallowNetwork, dtype: DType) -> str:
+def _expression(network: Network, dtype: DType) -> str:
     """Return the activation in C, with its numeric attributes."""
     own = getattr(network.activation, "__dict__", {})
     numbers = {
-        name: _number(np.dtype(dtype).type(value), dtype)
+        name: number(np.dtype(dtype).type(value), dtype)
         for name, value in own.items()
         if isinstance(value, Real)
     }
     text = translate(network, ACTIVATION_EXPRESSIONS, "to_c", _PLACE)[0]
-    return text.format(f=_SUFFIX[dtype], **numbers)
+    return text.format(f=SUFFIX[dtype], **numbers)
 
 
-def _comment(network: ShallowNetwork) -> str:
+def _comment(network: Network) -> str:
     """Return the lines of the top comment, which feature names cannot terminate."""
     lines = [f"Made by greedynet {library_version()}.", network.describe().splitlines()[0]]
     if network.feature_names is not None:
         lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names)}", 96)
     # Delimiters of comments, line continuations, trigraphs and non-ASCII characters.
     return "\n".join(" * " + re.sub(r"[^ -~]|[*/\\?]", "_", line) for line in lines)
-
-
-def _array(prefix: str, name: str, array: Array, dtype: DType) -> str:
-    sizes = "".join(f"[{size}]" for size in array.shape)
-    if array.ndim == 1:
-        body = _numbers(array, dtype, indent=4)
-    else:
-        rows = (_numbers(row, dtype, indent=5) for row in array)
-        body = ",\n".join(f"    {{{row[5:]}}}" for row in rows)
-    return f"static const {_C_TYPES[dtype]} {prefix}_{name}{sizes} = {{\n{body}\n}};\n"
-
-
-def _number(x: np.floating, dtype: DType) -> str:
-    return np.format_float_scientific(x, trim="0") + _SUFFIX[dtype]
-
-
-def _numbers(row: Array, dtype: DType, *, indent: int) -> str:
-    """Return lines of the shortest decimals that represent the same binary numbers."""
-    return textwrap.fill(
-        ", ".join(_number(x, dtype) for x in row),
-        96,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
 
 
 _TEMPLATE = """\
@@ -218,18 +206,18 @@ _TEMPLATE = """\
 {include}#define {PREFIX}_N_FEATURES {n_features}
 #define {PREFIX}_N_NEURONS {n_neurons}
 #define {PREFIX}_N_OUTPUTS {n_outputs}
-
+{sizes}
 {arrays}
 static inline void {prefix}_predict(
     const {type} x[{PREFIX}_N_FEATURES], {type} y[{PREFIX}_N_OUTPUTS])
-{{
+{{{lift}
     for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
         y[j] = {start};{linear}
     }}
     for (int n = 0; n < {PREFIX}_N_NEURONS; ++n) {{
         {type} z = {prefix}_biases[n];
-        for (int i = 0; i < {PREFIX}_N_FEATURES; ++i) {{
-            z += {prefix}_inner_weights[n][i] * x[i];
+        for (int i = 0; i < {N_INPUTS}; ++i) {{
+            z += {prefix}_inner_weights[n][i] * {u}[i];
         }}
         const {type} hidden = {activation};
         for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
@@ -242,17 +230,21 @@ static inline void {prefix}_predict(
 """
 
 _LINEAR = """
-        for (int i = 0; i < {PREFIX}_N_FEATURES; ++i) {{
-            y[j] += {prefix}_linear_weights[i][j] * x[i];
+        for (int i = 0; i < {N_INPUTS}; ++i) {{
+            y[j] += {prefix}_linear_weights[i][j] * {u}[i];
         }}"""
 
 
 # Evaluation of the C function, from the numbers in the text
 
 
-def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Array:
+def _evaluate(text: str, prefix: str, network: Network, X: Array) -> Array:
     """Return the output of the C function for every row of `X`, with the same order of terms."""
     weights = _read_back(text, prefix, X.dtype)
+    ramps = read_ramps(text, prefix, weights)
+    if ramps is not None:
+        rises = (X[:, ramps.columns] - ramps.starts) / ramps.widths
+        X = np.hstack([X, np.clip(rises, ramps.low, ramps.high)])
     y = np.zeros((len(X), network.n_outputs), dtype=X.dtype)
     if "intercept" in weights:
         y += weights["intercept"]
@@ -269,7 +261,7 @@ def _evaluate(text: str, prefix: str, network: ShallowNetwork, X: Array) -> Arra
     return y
 
 
-def _classify(text: str, prefix: str, network: ShallowNetwork, X: Array) -> tuple[Any, Array]:
+def _classify(text: str, prefix: str, network: Network, X: Array) -> tuple[Any, Array]:
     """Return the classes given by the C functions, and the probabilities of the logits."""
     y = _evaluate(text, prefix, network, X)
     index = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
@@ -279,7 +271,9 @@ def _classify(text: str, prefix: str, network: ShallowNetwork, X: Array) -> tupl
 def _read_back(text: str, prefix: str, dtype: np.dtype[np.floating]) -> dict[str, Array]:
     """Return the arrays declared in the text, by their names in the network."""
     arrays = {}
-    declared = rf"static const \w+ {prefix}_({'|'.join(WEIGHTS)})([\[\]\d]+) = {{(.*?)}};"
+    declared = (
+        rf"static const \w+ {prefix}_({'|'.join((*WEIGHTS, *RAMP_ARRAYS))})([\[\]\d]+) = {{(.*?)}};"
+    )
     for name, sizes, body in re.findall(declared, text, re.DOTALL):
         shape = [int(size) for size in re.findall(r"\d+", sizes)]
         numbers = re.findall(r"-?\d\.\d+e[+-]\d+", body)

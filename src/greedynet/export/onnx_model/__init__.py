@@ -1,5 +1,7 @@
 """ONNX: `Gemm -> activation -> Gemm`; an affine term is a third `Gemm`, added by the last one.
 
+A first layer of ramps is a few elementwise operators before them.
+
 The same nodes are used in a separate model (`to_onnx`) and, by skl2onnx, in a whole pipeline. Opset
 17 and IR 8 are used: the defaults of onnx are newer than what many runtimes support.
 """
@@ -41,7 +43,7 @@ def to_onnx(
 
     Parameters
     ----------
-    model : ShallowNetwork, fitted estimator, str or path
+    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
         The network, or a saved file.
     path : str or path
         File to write, such as "model.onnx".

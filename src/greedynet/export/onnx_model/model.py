@@ -1,7 +1,9 @@
 """The ONNX graph of a network, and the complete model, checked with onnxruntime.
 
-Outputs, or logits, are `Gemm -> activation -> Gemm`; labels follow from logits by `ArgMax ->
-Gather` and probabilities by `Softmax`, which onnxruntime also supports in float64.
+Outputs, or logits, are `Gemm -> activation -> Gemm`; the ramps of a first layer come before, as
+`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. Labels follow from
+logits by `ArgMax -> Gather` and probabilities by `Softmax`, which onnxruntime also supports in
+float64.
 """
 
 import json
@@ -14,9 +16,10 @@ from numpy.typing import NDArray
 from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
-from greedynet.export.precision import DType, rounded_weights
+from greedynet.export.precision import DType, rounded_ramps, rounded_weights
 from greedynet.export.resolve import label_table, translate
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network, in_layers
+from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
 from greedynet.support.tensorfile import library_version
 
@@ -26,18 +29,31 @@ OPSET = 17
 IR_VERSION = 8
 
 
-def add_network(graph: Graph, network: ShallowNetwork, X: str, caller: str, *, to: str = "") -> str:
+def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str = "") -> str:
     """Add the operators from the input `X` to the outputs; return the name of the outputs."""
-    layers = with_hidden_layer(network)
+    ramps, over = in_layers(network)
+    layers = with_hidden_layer(over)
     activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
     weights = rounded_weights(layers, graph.dtype, caller)
     names = {name: graph.constant(name, array) for name, array in weights.items()}
+    if ramps is not None:
+        X = _add_ramps(graph, rounded_ramps(ramps, graph.dtype, caller), X)
     constant = (names["intercept"],) if "intercept" in names else ()
     z = graph.add("Gemm", X, names["inner_weights"], names["biases"], transB=1)
     hidden = activation(graph, z, network.activation)
     if "linear_weights" in names:
         constant = (graph.add("Gemm", X, names["linear_weights"], *constant),)
     return graph.add("Gemm", hidden, names["outer_weights"], *constant, to=to)
+
+
+def _add_ramps(graph: Graph, ramps: RampTable, X: str) -> str:
+    """Add a first layer; return the name of the inputs and ramps, side by side."""
+    columns = graph.table("columns", ramps.columns.astype(np.int64))
+    steps = {"Sub": ramps.starts, "Div": ramps.widths, "Max": ramps.low, "Min": ramps.high}
+    r = graph.add("Gather", X, columns, axis=1)
+    for operator, values in steps.items():
+        r = graph.add(operator, r, graph.constant("ramps", values))
+    return graph.add("Concat", X, r, axis=1)
 
 
 def add_classes(
@@ -62,7 +78,7 @@ def add_classes(
 
 
 def checked_model(
-    network: ShallowNetwork,
+    network: Network,
     classes: NDArray[Any] | None,
     dtype: DType,
     X: str,
@@ -74,7 +90,7 @@ def checked_model(
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : ShallowNetwork or DeepNetwork
         The network to export.
     classes : ndarray of shape (n_classes,) or None
         Classes of a classifier: the model then has two outputs, labels and probabilities.
@@ -109,7 +125,7 @@ def checked_model(
 
 
 def _model(
-    network: ShallowNetwork,
+    network: Network,
     classes: NDArray[Any] | None,
     dtype: DType,
     X: str,
@@ -157,7 +173,7 @@ def _model(
     return proto
 
 
-def _properties(network: ShallowNetwork) -> dict[str, str]:
+def _properties(network: Network) -> dict[str, str]:
     """Return metadata of the model: its origin and its inputs."""
     properties = {
         "library": "greedynet",

@@ -1,21 +1,22 @@
-"""PyTorch: a module from a network, initialisation of existing layers, a network from a module."""
+"""PyTorch: a module from a network, and initialisation of existing layers."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import Activation, odd_part
+from greedynet.activations import odd_part
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import with_hidden_layer
-from greedynet.export.precision import check_dtype, rounded_weights
+from greedynet.export.precision import check_dtype, rounded_ramps, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
+from greedynet.model.any_network import Network, in_layers
+from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
-from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     import torch
@@ -29,20 +30,24 @@ def to_torch(
     The activation is a module of `torch.nn` if available; `relu2`, `relu3`, `abs`, `sin` and
     `gaussian` are modules of `greedynet.export.torch_skip`. The module can be trained further.
 
+    With two hidden layers, a `RampLayer` of `greedynet.export.torch_skip` comes first. Its knots
+    are buffers: training changes the weights of the second layer, and the knots stay.
+
     The module of a classifier returns logits: one, of the second class, for two classes, for
     `BCEWithLogitsLoss`; otherwise one for each class, for `CrossEntropyLoss`.
 
     Parameters
     ----------
-    model : ShallowNetwork, fitted estimator, str or path
+    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
         The network, or a saved file.
     dtype : torch.dtype or {"float32", "float64"}, default="float32"
         Type of the weights.
     fold_affine : bool, default=True
         Whether an affine term is converted to neurons of the hidden layer (two of them for one
-        output). With False it is a separate linear layer: the module is then a `SkipNetwork`,
-        unless the network has no affine term. This is the only option for activations of which two
-        neurons cannot form a linear function: all but ReLU, leaky ReLU, GELU and softplus.
+        output). With False it is a separate linear layer: the module is then a `SkipNetwork`, after
+        the `RampLayer` if there is one, unless the network has no affine term. This is the only
+        option for activations of which two neurons cannot form a linear function: all but ReLU,
+        leaky ReLU, GELU and softplus.
 
     Returns
     -------
@@ -57,7 +62,8 @@ def to_torch(
     torch = require("torch", "torch", "to_torch")
     network = as_network(model, "to_torch")
     name = check_dtype(dtype, "to_torch")
-    layers = with_hidden_layer(folded(network) if fold_affine else network)
+    ramps, over = in_layers(network)
+    layers = with_hidden_layer(folded(over) if fold_affine else over)
     weights = rounded_weights(layers, name, "to_torch")
     activation = _activation(network, "to_torch")
     intercept = weights.get("intercept", np.zeros(network.n_outputs, dtype=name))
@@ -71,7 +77,11 @@ def to_torch(
         outer = _linear(torch, weights["outer_weights"].T, None)
         affine = _linear(torch, weights["linear_weights"].T, intercept)
         module = SkipNetwork(inner, activation, outer, affine)
-    check_agreement(network, _predict(torch, module, inner), dtype=name, caller="to_torch")
+    if ramps is not None:
+        first = _ramp_layer(torch, rounded_ramps(ramps, name, "to_torch"))
+        rest = module if isinstance(module, torch.nn.Sequential) else [module]
+        module = torch.nn.Sequential(first, *rest)
+    check_agreement(network, as_function(torch, module, inner), dtype=name, caller="to_torch")
     return module
 
 
@@ -90,7 +100,7 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     linear2 : torch.nn.Linear
         From the hidden layer to the outputs.
     network : ShallowNetwork, fitted estimator, str or path
-        The network, or a saved file.
+        The network, with one hidden layer, or a saved file.
 
     Raises
     ------
@@ -101,6 +111,11 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     original = as_network(network, "init_torch_")
     name = check_dtype(linear1.weight.dtype, "init_torch_")
     activation = _activation(original, "init_torch_")
+    if isinstance(original, DeepNetwork):
+        raise TypeError(
+            "`network` of `init_torch_` must have one hidden layer, for two layers of weights, got "
+            "a DeepNetwork with two: write `to_torch(network)`."
+        )
     layers = _without_linear_term(original)
     _check_layers(torch, linear1, linear2, layers)
     weights = rounded_weights(layers, name, "init_torch_")
@@ -118,56 +133,14 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
             if "intercept" in weights:
                 linear2.bias[:] = torch.from_numpy(weights["intercept"])
     try:
-        predict = _predict(torch, module, linear1)
+        predict = as_function(torch, module, linear1)
         check_agreement(original, predict, dtype=name, caller="init_torch_")
     except BaseException:
         module.load_state_dict(before)
         raise
 
 
-def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> ShallowNetwork:
-    """Read a network back from a module, trained or not.
-
-    Parameters
-    ----------
-    module : torch.nn.Module
-        `nn.Sequential(Linear, activation, Linear)`, or a result of `to_torch(fold_affine=False)`.
-    like : ShallowNetwork, fitted estimator, str, path or None, default=None
-        A network for the same data, such as the initial one: its feature names, training range and
-        shape of the outputs are copied.
-
-    Returns
-    -------
-    network : ShallowNetwork
-        It has no selection path, so it cannot be truncated.
-    """
-    torch = require("torch", "torch", "from_torch")
-    inner, activation, outer, affine = _parts(torch, module)
-    name = check_dtype(inner.weight.dtype, "from_torch")
-    linear = None if affine is None else _array(affine.weight).T
-    biased = outer if affine is None else affine
-    network = ShallowNetwork(
-        inner_weights=_array(inner.weight),
-        biases=np.zeros(inner.out_features) if inner.bias is None else _array(inner.bias),
-        outer_weights=_array(outer.weight).T,
-        linear_weights=linear,
-        intercept=None if biased.bias is None else _array(biased.bias),
-        activation=activation,
-        single_output=outer.out_features == 1,
-    )
-    if like is not None:
-        known = as_network(like, "from_torch")
-        network = replace(
-            network,
-            single_output=known.single_output,
-            input_range=known.input_range,
-            feature_names=known.feature_names,
-        )
-    check_agreement(network, _predict(torch, module, inner), dtype=name, caller="from_torch")
-    return network
-
-
-def _activation(network: ShallowNetwork, caller: str) -> Any:
+def _activation(network: Network, caller: str) -> Any:
     """Return the module between the layers."""
     from greedynet.export.torch_skip import ACTIVATION_MODULES
 
@@ -200,11 +173,17 @@ def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
     return layer
 
 
-def _array(parameter: Any) -> Float64:
-    return np.asarray(parameter.detach().cpu().numpy(), dtype=np.float64)
+def _ramp_layer(torch: Any, table: RampTable) -> Any:
+    """Return the first layer with given ramps."""
+    from greedynet.export.torch_skip import RampLayer
+
+    layer = RampLayer(len(table.columns)).to(getattr(torch, table.starts.dtype.name))
+    arrays = table._replace(columns=table.columns.astype(np.int64))._asdict()
+    layer.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
+    return layer
 
 
-def _predict(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def as_function(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Return the module as a function of arrays, on the device of its weights."""
 
     def predict(X: NDArray[Any]) -> NDArray[Any]:
@@ -244,28 +223,3 @@ def _check_layers(torch: Any, linear1: Any, linear2: Any, network: ShallowNetwor
                 f"`{argument}` must have a bias, because the network has one, got bias=False: "
                 f"write nn.Linear({layer.in_features}, {layer.out_features})."
             )
-
-
-def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:
-    """Return the parts of a module: inner layer, activation, outer layer, affine layer."""
-    from greedynet.export.torch_skip import ACTIVATION_MODULES, SkipNetwork, read_activation
-
-    children = list(module.children()) if isinstance(module, torch.nn.Module) else []
-    match children:
-        case [torch.nn.Linear(), middle, torch.nn.Linear(), *rest]:
-            activation = read_activation(middle)
-            wanted = {0: torch.nn.Sequential, 1: SkipNetwork}.get(len(rest))
-            if activation is not None and type(module) is wanted:
-                return children[0], activation, children[2], rest[0] if rest else None
-    # Show the parameters of activations, which may be the cause of the error.
-    got = ", ".join(
-        repr(child)
-        if isinstance(child, torch.nn.GELU | torch.nn.Softplus)
-        else type(child).__name__
-        for child in children
-    )
-    raise TypeError(
-        "`module` must be nn.Sequential(Linear, activation, Linear) with one of the activations "
-        f"{sorted(ACTIVATION_MODULES)}, got {type(module).__name__}({got}): combine your layers in "
-        "such a module."
-    )
