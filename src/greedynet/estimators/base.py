@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.checkpoint import (
@@ -29,6 +29,7 @@ from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, ch
 from greedynet.estimators.predicting import Predicting
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
+from greedynet.fitting.layers import HiddenLayers
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objective import Objective
@@ -64,6 +65,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     cv: Any
     search: Any
     max_nodes: int | None
+    hidden_layers: HiddenLayers
     patience: int | None
     max_seconds: float | None
     points: ArrayLike | None
@@ -75,6 +77,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"})],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
@@ -158,6 +161,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         """
         fraction = self._requested_fraction()
         needed |= {"validation_fraction": fraction > 0, "search": plan.search == "dictionary"}
+        needed["hidden_layers"] = self.hidden_layers == 2
         if self._kept_in_blocks(data, plan, needed):
             return TrainingData(data, validation, plan.sampling(data))
         rows, merged_up_to = self._in_memory(data), self._settings.merged_up_to

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,8 +16,8 @@ from greedynet.estimators.inputs import all_or_nothing, class_rows, class_valida
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
 from greedynet.estimators.uncertainty import WithSets
-from greedynet.fitting.construct import construct
-from greedynet.fitting.cross_validation import cross_validate
+from greedynet.fitting.class_judgement import judged_classes
+from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
@@ -29,7 +28,6 @@ from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
-from greedynet.support.clock import FOR_CHOICE
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
@@ -56,6 +54,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
         Maximum number of nodes (neurons plus two for the affine term); None for 100.
+    hidden_layers : {1, 2, "auto"}, default=1
+        Number of hidden layers. With two, the first one consists of hinges along single columns,
+        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
+        builds both, and keeps two layers where they are clearly better on held-out rows.
     validation_fraction : float or None, default=None
         Fraction of the rows held out to choose ridge and width, instead of cross-validation.
     cv : int, splitter, iterable or None, default=None
@@ -111,7 +113,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    network_ : ShallowNetwork
+    network_ : ShallowNetwork or DeepNetwork
         The network; its outputs are logits, a single one, of the second class, for two classes.
     path_ : SelectionPath
         Neurons and mean log-losses along the selection, with the network of the full path: at most
@@ -166,6 +168,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         n_nodes: int | None = None,
         *,
         max_nodes: int | None = None,
+        hidden_layers: HiddenLayers = 1,
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
@@ -187,6 +190,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
+        self.hidden_layers = hidden_layers
         self.validation_fraction = validation_fraction
         self.cv = cv
         self.patience = patience
@@ -270,23 +274,20 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 self._checkpointed(seed, **of_data) as journal,
             ):
-                context = self._context(pool, journal)
-                scores = None
-                if folds and not plan.correct and not plan.limits.exact:
-                    of_folds = context.until(FOR_CHOICE).branch("folds")
-                    scores = cross_validate(folds, plan, objective, of_folds)
-                path = construct(
-                    replace(data, folds=folds or None),
+                path, self.ladder_ = judged_in_layers(
+                    self.hidden_layers,
+                    data,
+                    folds,
                     plan,
                     objective,
-                    scores=scores,
-                    context=context,
+                    by_folds=by_folds,
+                    context=self._context(pool, journal),
                     on_step=self._on_step(task),
+                    judge=judged_classes,
                 )
                 self._store(path)
                 evidence = path.evidence
                 assert evidence is not None
-                self.ladder_ = evidence.ladder
                 self.sets_ = ClassSets.of(evidence.unseen)
                 self.expectation_ = Expectation.of_classes(
                     evidence, self.network_, self.expected_error_

@@ -90,6 +90,11 @@ def _shared(
         n_points=model.n_points is not None,
         **of_dictionary,
     )
+    if model.points is not None and model.hidden_layers == 2:
+        raise ValueError(
+            "`points` are neurons over the columns, got hidden_layers=2: write hidden_layers=1, or "
+            "omit `points`."
+        )
     return {
         "limits": limits,
         "search": model.search,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
@@ -200,7 +200,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
         "refine": [StrOptions({"adam"}), None],
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
-        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"})],
         "loss": [object],
         "quantile": [object],
     }

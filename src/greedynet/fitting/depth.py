@@ -66,13 +66,13 @@ class Depth:
         """Return folds over the first layer."""
         return [(self.lifted(train), self.lifted(held_out)) for train, held_out in folds]
 
-    def plan(self, plan: Plan, rows: Rows, max_work: float = np.inf) -> Plan:
+    def plan(self, plan: Plan, rows: Rows) -> Plan:
         """Return the plan for the second layer, which has the nodes that are left.
 
         Whether rows lie far from the others is seen in the columns: ramps are 0 or 1 for many.
         """
         limits, settings = plan.limits, plan.settings
-        ladder = replace(settings.ladder, max_work=max_work)
+        ladder = settings.ladder
         squares = replace(settings.least_squares, max_block=settings.depth.max_block)
         if not lies_far(rows.X, ladder.far):
             ladder = replace(ladder, far=np.inf)
@@ -113,5 +113,6 @@ class Depth:
         """Return the evidence without the ramps."""
         d, rows, unseen = self.ramps.n_features, evidence.rows, evidence.unseen
         if unseen is not None:
-            unseen = replace(unseen, X=unseen.X[:, :d])
-        return Evidence(replace(rows, X=rows.X[:, :d]), unseen)
+            # What was a line over ramps is none over the columns.
+            unseen = replace(unseen, X=unseen.X[:, :d], line=None)
+        return replace(evidence, rows=replace(rows, X=rows.X[:, :d]), unseen=unseen)

@@ -1,7 +1,8 @@
 """One hidden layer or two: both are judged alike, on rows that they have not seen."""
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -11,16 +12,38 @@ from greedynet.fitting.ladder import work
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
+from greedynet.fitting.settings import DepthSettings
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.stop_reason import StopReason
+from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.clock import FOR_ONE_LAYER
 from greedynet.support.context import FitContext
 
 HiddenLayers = Literal[1, 2, "auto"]
-Judged = tuple[ShallowPath | DeepPath, Ladder | None]
+AnyPath = ShallowPath | DeepPath
+Judged = tuple[AnyPath, Ladder | None]
+
+
+class Judge(Protocol):
+    """How one network is built and judged: `judged`, or `judged_classes`."""
+
+    def __call__(
+        self,
+        data: TrainingData,
+        folds: Sequence[Split],
+        plan: Plan,
+        objective: Objective,
+        *,
+        by_folds: bool,
+        context: FitContext,
+        on_step: OnStep,
+    ) -> tuple[ShallowPath, Ladder | None]:
+        """Return the path of the network that was chosen, and the candidates."""
+        ...
+
 
 # Nothing is left to gain, or the user has had enough.
 _ENDS = frozenset({StopReason.EXACT, StopReason.CALLBACK, StopReason.MAX_SECONDS})
@@ -36,6 +59,7 @@ def judged_in_layers(
     by_folds: bool,
     context: FitContext,
     on_step: OnStep,
+    judge: Judge = judged,
 ) -> Judged:
     """Return the path of the network that was chosen, of one layer or of two, and the candidates.
 
@@ -51,20 +75,22 @@ def judged_in_layers(
         Whether the user asks for folds to choose the width.
     context : FitContext
     on_step : callable
+    judge : Judge
+        How each of them is built and judged.
     """
     depth = _depth(hidden_layers, data, plan)
 
     def of_one_layer(context: FitContext) -> Judged:
-        return judged(
+        return judge(
             data, folds, plan, objective, by_folds=by_folds, context=context, on_step=on_step
         )
 
-    def of_two_layers(depth: Depth, on_step: OnStep, max_work: float = np.inf) -> Judged:
+    def of_two_layers(depth: Depth, plan: Plan, on_step: OnStep) -> Judged:
         assert isinstance(data.rows, Rows)
-        path, ladder = judged(
+        path, ladder = judge(
             depth.lifted_data(data),
             depth.lifted_folds(folds),
-            depth.plan(plan, data.rows, max_work),
+            depth.plan(plan, data.rows),
             objective,
             by_folds=by_folds,
             context=context.branch("two layers"),
@@ -75,13 +101,14 @@ def judged_in_layers(
     if depth is None:
         return of_one_layer(context)
     if hidden_layers == 2:
-        return of_two_layers(depth, depth.on_step(on_step))
+        return of_two_layers(depth, plan, depth.on_step(on_step))
     shallow = of_one_layer(context.until(FOR_ONE_LAYER))
     if shallow[0].stop_reason in _ENDS or context.clock.is_over():
         return shallow
     context.tell("two hidden layers")
-    deep = of_two_layers(depth, lambda *_: False, _allowed(shallow[1], data, plan))
-    return _better(shallow, deep, plan.settings.depth.clearly_better)
+    deep = of_two_layers(depth, _limited(plan, shallow[1], data), lambda *_: False)
+    wins = _is_better(deep[0], shallow[0], objective, plan.settings.depth)
+    return _chosen(shallow, deep, deep_wins=wins)
 
 
 def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth | None:
@@ -93,6 +120,7 @@ def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth
         data.sampling is not None
         or data.rows.n_features == 1
         or not plan.correct
+        or plan.points is not None
         or data.rows.n_features > settings.max_inputs
         or len(data.rows) < settings.min_rows
     ):
@@ -100,20 +128,46 @@ def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth
     return Depth.of(data.rows, plan.limits, settings)
 
 
-def _allowed(ladder: Ladder | None, data: TrainingData, plan: Plan) -> float:
-    """Return the work that two layers may take, given the candidates of one."""
+def _limited(plan: Plan, ladder: Ladder | None, data: TrainingData) -> Plan:
+    """Return the plan of two layers, which may take so much work, given the candidates of one."""
     if ladder is None:
-        return np.inf
-    settings, widths = plan.settings.depth, np.unique(ladder.n_neurons).tolist()
-    taken = work(len(data.rows), data.rows.n_features, widths)
-    return max(settings.least_work, settings.times_work * taken)
+        return plan
+    settings, depth, d = plan.settings, plan.settings.depth, data.rows.n_features
+    widths = np.unique(ladder.n_neurons).tolist()
+    taken = work(len(data.rows), d, widths)
+    max_work = max(depth.least_work, depth.times_work * taken)
+    of_classes = replace(settings.logistic, max_weights=depth.times_work * max(widths) * (d + 1))
+    of_numbers = replace(settings.ladder, max_work=max_work)
+    return replace(plan, settings=replace(settings, ladder=of_numbers, logistic=of_classes))
 
 
-def _better(shallow: Judged, deep: Judged, clearly_better: float) -> Judged:
-    """Return the result with the smaller expected error; one layer if it is hardly larger."""
-    errors = [np.inf if p.expected_error is None else p.expected_error for p, _ in (shallow, deep)]
-    wins = errors[1] < clearly_better * errors[0]
-    path, ladder = deep if wins else shallow
+def _is_better(
+    deep: AnyPath, shallow: AnyPath, objective: Objective, settings: DepthSettings
+) -> bool:
+    """Whether the expected error of two layers is clearly smaller than that of one."""
+    errors = [np.inf if p.expected_error is None else p.expected_error for p in (shallow, deep)]
+    if errors[1] >= settings.clearly_better * errors[0]:
+        return False
+    below = objective.standard_errors_below(_unseen(deep), _unseen(shallow))
+    return below > settings.standard_errors
+
+
+def _chosen(shallow: Judged, deep: Judged, *, deep_wins: bool) -> Judged:
+    """Return one of two results, with the candidates of both."""
+    path, ladder = (_beside_line(deep[0], shallow[0]), deep[1]) if deep_wins else shallow
     if shallow[1] is None or deep[1] is None:
         return path, ladder
-    return path, shallow[1].beside(deep[1], other_wins=wins)
+    return path, shallow[1].beside(deep[1], other_wins=deep_wins)
+
+
+def _beside_line(deep: AnyPath, shallow: AnyPath) -> AnyPath:
+    """Return a path of two layers, with the logistic regression of one on the same rows."""
+    new, old = _unseen(deep), _unseen(shallow)
+    if new is None or old is None or old.line is None or not np.array_equal(new.Y, old.Y):
+        return deep
+    assert deep.evidence is not None
+    return deep.with_unseen(replace(new, line=old.line), deep.evidence.ladder)
+
+
+def _unseen(path: AnyPath) -> Unseen | None:
+    return None if path.evidence is None else path.evidence.unseen

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import input_scaling
@@ -149,6 +151,13 @@ class Objective(ABC):
     def is_final(self, growth: Growth, path: ShallowPath) -> bool:
         """Whether there is nothing to correct after a growth."""
         return growth.reason in NOTHING_TO_CORRECT or not growth.candidates
+
+    def standard_errors_below(self, unseen: Unseen | None, others: Unseen | None) -> float:
+        """Return by how many standard errors losses of held-out rows are below those of others.
+
+        Infinity if errors are not compared row by row.
+        """
+        return np.inf
 
     def as_grown(self, problem: "Problem", growth: Growth, path: ShallowPath) -> ShallowPath:
         """Return the path of a network that is not corrected."""

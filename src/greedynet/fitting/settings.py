@@ -217,6 +217,9 @@ class DepthSettings:
         solved faster.
     clearly_better : float
         Two layers win if their expected error is below this fraction of that of one.
+    standard_errors : float
+        And if log-losses of the same held-out rows are lower by this many standard errors: they
+        vary more than squared errors, since a few rows of an unlikely class decide them.
     """
 
     share: float = 0.5
@@ -227,6 +230,7 @@ class DepthSettings:
     times_work: float = 0.5
     max_block: int = 200
     clearly_better: float = 0.99
+    standard_errors: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -304,6 +308,8 @@ class LogisticSettings:
     rows_per_neuron, least_grown : int
         A network that chooses its width is grown to one neuron for so many rows, but at least to
         `least_grown`.
+    max_weights : float
+        Nor is it grown to more inner weights than these, unless `least_grown` neurons have more.
     first_stage, stage_growth, stage_steps, stage_ridge
         Number of neurons of the first stage, the factor between the widths of successive stages
         after that, and the steps of L-BFGS and the ridge of the correction before each.
@@ -341,6 +347,7 @@ class LogisticSettings:
     n_blends: int = 10
     rows_per_neuron: int = 4
     least_grown: int = 10
+    max_weights: float = np.inf
     first_stage: int = 8
     stage_growth: float = 1.5
     stage_steps: int = 10

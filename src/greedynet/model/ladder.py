@@ -78,20 +78,21 @@ class Ladder:
 
     def of_two_layers(self) -> "Ladder":
         """Return the candidates, named as those over a first layer: a line is a sum of curves."""
-        names = {MEAN: MEAN, LINE: CURVES}
+        names = {MEAN: MEAN, SHARES: SHARES, LINE: CURVES}
         kinds = [names.get(kind, f"{kind}{_TWO_LAYERS}") for kind in self.kinds.tolist()]
         return replace(self, kinds=np.array(kinds))
 
     def beside(self, other: "Ladder", *, other_wins: bool) -> "Ladder":
-        """Return the candidates of both, the mean once, with the choice of one of them."""
-        new = np.flatnonzero(other.kinds != MEAN)
+        """Return the candidates of both, the constant once, with the choice of one of them."""
+        constants = (MEAN, SHARES)
+        new = np.flatnonzero(~np.isin(other.kinds, constants))
         won = other if other_wins else self
         chosen = len(self) + int(np.searchsorted(new, other.chosen)) if other_wins else self.chosen
         return Ladder(
             np.concatenate([self.kinds, other.kinds[new]]),
             np.concatenate([self.n_neurons, other.n_neurons[new]]),
             np.concatenate([self.errors, other.errors[new]]),
-            chosen if won.kind != MEAN else int(np.argmax(self.kinds == MEAN)),
+            chosen if won.kind not in constants else int(np.argmax(np.isin(self.kinds, constants))),
             won.pruned,
             won.score,
         )

@@ -55,7 +55,18 @@ class HeldOut:
 
     def excess(self, losses: Float64, others: Float64) -> tuple[float, float]:
         """Return by how much losses exceed others on average, and the standard error of that."""
-        more = losses - others
-        mean = self.mean(more)
-        spread = float(np.sqrt(self._repeats * np.sum((self._weights * (more - mean)) ** 2)))
-        return mean, spread
+        return _mean_and_spread(losses - others, self._weights, self._repeats)
+
+
+def standard_errors_below(unseen: Unseen, others: Unseen) -> float:
+    """Return by how many standard errors the losses of rows are below others of the same rows."""
+    losses, of_others = (losses_and_residual(u.predictions, u.Y)[0] for u in (unseen, others))
+    weights, repeats = unseen.weights / unseen.weights.sum(), len(unseen.Y) / unseen.n_rows
+    less, spread = _mean_and_spread(of_others - losses, weights, repeats)
+    return less / spread if spread > 0 else 0.0
+
+
+def _mean_and_spread(values: Float64, weights: Float64, repeats: float) -> tuple[float, float]:
+    """Return a weighted mean and its standard error, for rows that are repeated so often."""
+    mean = float(weights @ values)
+    return mean, float(np.sqrt(repeats * np.sum((weights * (values - mean)) ** 2)))

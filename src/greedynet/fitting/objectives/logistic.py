@@ -16,6 +16,7 @@ from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import dependent, input_scaling
 from greedynet.fitting.objective import Decision, Finished, Objective
 from greedynet.fitting.objectives.class_blend import Rung, blended, shares_weights
+from greedynet.fitting.objectives.class_held_out import standard_errors_below
 from greedynet.fitting.objectives.class_ladder import Ladder
 from greedynet.fitting.objectives.class_stages import grown_weights, staged_weights
 from greedynet.fitting.objectives.trials import Part, Trials
@@ -139,6 +140,12 @@ class LogLoss(Objective):
             return Rung(0, line_ridge=ridge, line=1.0, network=0.0)
         return ladder.line(ridge)
 
+    def standard_errors_below(self, unseen: Unseen | None, others: Unseen | None) -> float:
+        """Return by how many standard errors log-losses are below others; 0 for other rows."""
+        if unseen is None or others is None or not np.array_equal(unseen.Y, others.Y):
+            return 0.0
+        return standard_errors_below(unseen, others)
+
     def as_grown(self, problem: Problem, growth: Growth, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected log-loss of the network that is kept."""
         if growth.reason is StopReason.CALLBACK:
@@ -168,12 +175,13 @@ class LogLoss(Objective):
         return Unseen.of_folds(folds, np.concatenate(logits)) if folds else None
 
     def _grown_to(self, problem: Problem) -> int:
-        """Return how many neurons to grow: few rows do not support many."""
+        """Return how many neurons to grow: few rows do not support many, nor may all weights."""
         limits, settings = problem.limits, problem.settings.logistic
         if limits.exact or not problem.is_corrected:
             return limits.max_neurons
-        supported = max(settings.least_grown, len(problem.rows) // settings.rows_per_neuron)
-        return min(limits.max_neurons, supported)
+        supported = len(problem.rows) // settings.rows_per_neuron
+        allowed = settings.max_weights // (problem.n_features + 1)
+        return min(limits.max_neurons, int(max(settings.least_grown, min(supported, allowed))))
 
     def _parts(self, problem: Problem, n_neurons: int, context: FitContext) -> list[Part]:
         """Return the folds, each scaled by its own training rows."""

@@ -1,0 +1,154 @@
+"""Classes by two hidden layers: when they are chosen, and that all else is as with one."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+import greedynet
+from greedynet import GreedyNetClassifier
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.objectives.class_held_out import standard_errors_below
+from greedynet.fitting.settings import FitSettings, LogisticSettings
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.ladder import BLEND, CURVES, LINE, SHARES, Ladder
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.uncertainty.evidence import Unseen
+from greedynet.rows.sampling import SamplingSettings
+
+N_COLUMNS = 6
+
+
+def curves(X):
+    """A sum of one curve for each of four columns: the logit of the planted classes."""
+    return 3 * (np.sin(5 * X[:, 0]) + np.abs(2 * X[:, 1]) - 1 + np.cos(6 * X[:, 2]) + X[:, 3] ** 3)
+
+
+def line(X):
+    return 3 * X[:, 0] - 2 * X[:, 1]
+
+
+def drawn(logit, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n_rows, N_COLUMNS))
+    is_second = rng.uniform(size=n_rows) < 1 / (1 + np.exp(-logit(X)))
+    return X, np.where(is_second, "yes", "no")
+
+
+@cache
+def fitted(logit, hidden_layers):
+    return GreedyNetClassifier(hidden_layers=hidden_layers).fit(*drawn(logit, 300, 0))
+
+
+def loss_on_new(model, logit):
+    X, y = drawn(logit, 4_000, 1)
+    return log_loss(y, model.predict_proba(X))
+
+
+def test_sums_of_curves_are_found_by_two_layers_and_auto_chooses_them():
+    one, auto = fitted(curves, 1), fitted(curves, "auto")
+    assert isinstance(auto.network_, DeepNetwork)
+    assert loss_on_new(auto, curves) < 0.85 * loss_on_new(one, curves)
+    assert auto.expected_error_ == pytest.approx(loss_on_new(auto, curves), rel=0.25)
+
+
+def test_auto_keeps_one_layer_where_a_line_is_right():
+    one, auto = fitted(line, 1), fitted(line, "auto")
+    assert isinstance(auto.network_, ShallowNetwork)
+    X, _ = drawn(line, 50, 2)
+    np.testing.assert_array_equal(auto.predict_proba(X), one.predict_proba(X))
+    assert auto.expected_error_ == one.expected_error_
+
+
+def test_one_layer_is_the_default():
+    X, y = drawn(curves, 80, 3)
+    default, one = GreedyNetClassifier().fit(X, y), GreedyNetClassifier(hidden_layers=1).fit(X, y)
+    np.testing.assert_array_equal(default.predict_proba(X), one.predict_proba(X))
+
+
+def test_candidates_of_both_are_shown_with_the_shares_once():
+    one, auto = fitted(curves, 1).ladder_, fitted(curves, "auto").ladder_
+    kinds = auto.kinds.tolist()
+    assert kinds.count(SHARES) == 1
+    assert {LINE, CURVES} <= set(kinds)
+    np.testing.assert_array_equal(auto.errors[: len(one)], one.errors)
+    assert auto.expected_error == fitted(curves, "auto").expected_error_
+
+
+def test_shares_that_win_with_two_layers_are_those_of_one():
+    found = Ladder(np.array([SHARES, LINE, BLEND]), np.array([0, 0, 4]), np.array([3.0, 2, 1]), 2)
+    over = Ladder(np.array([SHARES, LINE]), np.array([0, 0]), np.array([3.0, 4]), 0)
+    both = found.beside(over.of_two_layers(), other_wins=True)
+    assert both.kinds.tolist() == [SHARES, LINE, BLEND, CURVES]
+    assert both.kind == SHARES
+
+
+def test_the_logistic_regression_that_is_told_is_over_the_columns():
+    """Not over the ramps, which would nearly be the network itself."""
+    assert fitted(curves, "auto").expectation_.line == fitted(curves, 1).expectation_.line
+    X, y = drawn(curves, 120, 0)
+    assert GreedyNetClassifier(hidden_layers=2).fit(X, y).expectation_.line is None
+
+
+def test_a_lower_loss_of_one_row_is_no_evidence():
+    def unseen(logits, n_rows):
+        n = len(logits)
+        return Unseen(np.zeros((n, 1)), np.ones((n, 1)), logits[:, None], np.ones(n), n_rows)
+
+    def below(logits, n_rows=50):
+        return standard_errors_below(unseen(logits, n_rows), unseen(0 * logits, n_rows))
+
+    one_row, most = 5.0 * (np.arange(50) == 0), 5.0 * (np.arange(50) % 5 > 0)
+    assert below(one_row) == pytest.approx(1.0, abs=0.02)
+    assert below(most) > 10
+    # Rows that were held out twice count once.
+    assert below(np.tile(most, 2)) == pytest.approx(below(most))
+
+
+def test_files_contain_both_layers(tmp_path):
+    model = fitted(curves, "auto")
+    model.save(tmp_path / "model.safetensors")
+    again = greedynet.load(tmp_path / "model.safetensors")
+    X, _ = drawn(curves, 100, 4)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_set(X), model.predict_set(X))
+    assert again.hidden_layers == "auto"
+
+
+def test_probabilities_and_sets_of_three_classes_with_weights():
+    X, _ = drawn(curves, 240, 5)
+    y = np.digitize(curves(X), [-1, 1.5])
+    model = GreedyNetClassifier(hidden_layers=2, class_weight="balanced", max_nodes=40).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.shape == (240, 3)
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert model.predict_set(X).any(axis=1).all()
+    assert model.n_nodes_ <= 40
+
+
+def test_given_points_are_refused():
+    X, y = drawn(line, 60, 6)
+    points = np.ones((5, N_COLUMNS + 1))
+    model = GreedyNetClassifier(hidden_layers=2, search="dictionary", points=points)
+    with pytest.raises(ValueError, match=r"`points` are neurons over the columns"):
+        model.fit(X, y)
+
+
+def test_many_rows_stay_with_one_layer_unless_two_are_asked_for():
+    X, y = drawn(curves, 1_000, 7)
+    blocks = [(X[:500], y[:500]), (X[500:], y[500:])]
+    few = EstimatorSettings(fit=FitSettings(sampling=SamplingSettings(least=200, most=200)))
+    with settings_context(few):
+        auto = GreedyNetClassifier(hidden_layers="auto", max_nodes=20).fit(X, y)
+        assert isinstance(auto.network_, ShallowNetwork)
+        with pytest.raises(ValueError, match=r"`hidden_layers` needs all rows in memory"):
+            GreedyNetClassifier(hidden_layers=2, max_nodes=20).fit(blocks)
+
+
+def test_networks_grow_to_at_most_so_many_inner_weights():
+    """By this, "auto" limits the time that it takes to try two layers."""
+    few = LogisticSettings(max_weights=12.5 * (N_COLUMNS + 1))
+    with settings_context(EstimatorSettings(fit=FitSettings(logistic=few))):
+        model = GreedyNetClassifier().fit(*drawn(curves, 200, 8))
+    assert 10 <= model.ladder_.n_neurons.max() <= 12
