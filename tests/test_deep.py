@@ -28,8 +28,9 @@ def curves(n, seed=0, noise=0.0):
     return X, y + noise * rng.standard_normal(n)
 
 
-def test_ramps_are_hinges(X):
+def test_ramps_are_hinges(inputs):
     """The formula of `as_hinges`, also outside the knots."""
+    X = inputs
     ramps = Ramps.at_quantiles(X, None, 5)
     assert (ramps.n_ramps, ramps.n_hinges, ramps.n_lifted) == (15, 12, 18)
     rng = np.random.default_rng(1)
@@ -40,7 +41,8 @@ def test_ramps_are_hinges(X):
     np.testing.assert_allclose(ramps.lift(new) @ weights.T, u @ found.T + constants, rtol=1e-10)
 
 
-def test_each_ramp_rises_by_one_between_its_knots(X):
+def test_each_ramp_rises_by_one_between_its_knots(inputs):
+    X = inputs
     ramps = Ramps.at_quantiles(X, None, 4)
     column = ramps.knots[ramps.features == 1]
     at = np.zeros((5, 3))
@@ -54,7 +56,8 @@ def test_each_ramp_rises_by_one_between_its_knots(X):
 
 
 @pytest.mark.parametrize(("n_rows", "n_ramps"), [(37, 6), (50, 5)])
-def test_quantiles_of_the_mirrored_column_are_mirrored(X, n_rows, n_ramps):
+def test_quantiles_of_the_mirrored_column_are_mirrored(inputs, n_rows, n_ramps):
+    X = inputs
     some = Ramps.at_quantiles(X[:n_rows], None, n_ramps)
     mirrored = Ramps.at_quantiles(-X[:n_rows], None, n_ramps)
     for j in range(3):
@@ -62,14 +65,16 @@ def test_quantiles_of_the_mirrored_column_are_mirrored(X, n_rows, n_ramps):
         np.testing.assert_allclose(mirrored.knots[mirrored.features == j], wanted, rtol=1e-12)
 
 
-def test_a_weight_is_as_many_rows(X):
+def test_a_weight_is_as_many_rows(inputs):
+    X = inputs
     counts = np.random.default_rng(2).integers(1, 4, len(X))
     weighted = Ramps.at_quantiles(X, counts.astype(float), 7)
     repeated = Ramps.at_quantiles(np.repeat(X, counts, axis=0), None, 7)
     np.testing.assert_allclose(weighted.knots, repeated.knots, rtol=1e-12)
 
 
-def test_columns_of_two_values_have_no_ramps(X):
+def test_columns_of_two_values_have_no_ramps(inputs):
+    X = inputs
     X[:, 1] = X[:, 1] > 0
     ramps = Ramps.at_quantiles(X, None, 4)
     assert set(ramps.features.tolist()) == {0, 2}
@@ -101,7 +106,8 @@ def network_over(ramps, seed=0, n_neurons=5, n_outputs=2):
     )
 
 
-def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(X):
+def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(inputs):
+    X = inputs
     ramps = Ramps.at_quantiles(X, None, 4)
     over = network_over(ramps)
     inner, linear = over.inner_weights.copy(), over.linear_weights.copy()
@@ -121,7 +127,8 @@ def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(X):
     np.testing.assert_allclose(DeepNetwork(ramps, unused).predict(X), plain.predict(X), rtol=1e-12)
 
 
-def test_the_form_with_hinges_is_the_same_network(X):
+def test_the_form_with_hinges_is_the_same_network(inputs):
+    X = inputs
     ramps = Ramps.at_quantiles(X, None, 4)
     network = DeepNetwork(ramps, network_over(ramps))
     form = network.in_hinges()
