@@ -375,6 +375,7 @@ def error_on_new_rows(name, fitted_with, seed=0, linear=True, n_outputs=1):
     return relative_error(model.predict(X_new), y_new)
 
 
+@pytest.mark.slow
 @each_or_slowly
 def test_a_planted_network_is_found(name):
     """Where the start leads to it: of three networks, at least two."""
@@ -384,6 +385,7 @@ def test_a_planted_network_is_found(name):
         assert error_on_new_rows(name, "relu") > 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @each_activation
 def test_a_planted_network_with_two_outputs_and_no_affine_term_is_found(name):

@@ -26,6 +26,8 @@ from networks import (
 
 jax = need("jax")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("name", "dtype"), [*FEW_KINDS_AND_DTYPES, *product(DEEP_KINDS, DTYPES)])
 def test_function_is_the_network(name: str, dtype: str):

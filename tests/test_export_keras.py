@@ -32,6 +32,8 @@ jax = need("jax")
 os.environ.setdefault("KERAS_BACKEND", "jax")
 keras = need("keras")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ from greedynet.support.errors import NotCorrectedWarning
 from interruptions import StopAfter
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
 
+pytestmark = pytest.mark.slow
+
 LOSSES = {
     "absolute": {"loss": "absolute"},
     "huber": {"loss": "huber"},

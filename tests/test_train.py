@@ -33,6 +33,8 @@ from greedynet.train.model import (  # noqa: E402
 )
 from greedynet.train.settings import TRAIN_SETTINGS, TrainSettings  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
 
