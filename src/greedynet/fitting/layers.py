@@ -136,7 +136,7 @@ def _limited(plan: Plan, ladder: Ladder | None, data: TrainingData) -> Plan:
     widths = np.unique(ladder.n_neurons).tolist()
     taken = work(len(data.rows), d, widths)
     max_work = max(depth.least_work, depth.times_work * taken)
-    of_classes = replace(settings.logistic, max_weights=depth.times_work * max(widths) * (d + 1))
+    of_classes = replace(settings.logistic, max_weights=depth.times_weights * max(widths) * (d + 1))
     of_numbers = replace(settings.ladder, max_work=max_work)
     return replace(plan, settings=replace(settings, ladder=of_numbers, logistic=of_classes))
 

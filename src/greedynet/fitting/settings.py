@@ -212,6 +212,8 @@ class DepthSettings:
     least_work, times_work : float
         They may take this many times the work of one layer, and so many multiplications in any
         case; see `LadderSettings.max_work`.
+    times_weights : float
+        For classes, they may have this many times the inner weights of the widest network of one.
     max_block : int
         See `LeastSquaresSettings`: neurons over ramps have many weights, and smaller systems are
         solved faster.
@@ -228,6 +230,7 @@ class DepthSettings:
     min_rows: int = 50
     least_work: float = 4e8
     times_work: float = 0.5
+    times_weights: float = 1.5
     max_block: int = 200
     clearly_better: float = 0.99
     standard_errors: float = 1.0
