@@ -38,8 +38,8 @@ plt.show()
 # it, say more: on these small tables there is hardly any gain, and a choice of two layers can be
 # wrong. Where they are not clearly better, "auto" keeps one, and nothing changes but the time,
 # which is several times as long. With more rows and columns that act by curves, the gain may be
-# large: on the 1,030 rows of UCI's table of concrete, which is not used here, the error on six
-# random tenths falls from 4.7 to 4.0 on average. The default is one layer.
+# large: on the 1,030 rows of UCI's table of concrete, which is not used here, the error on twenty
+# random tenths falls from 4.65 to 4.21 on average. The default is one layer.
 
 diabetes = load_diabetes(as_frame=True, scaled=False)
 problems = {
