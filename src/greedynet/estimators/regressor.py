@@ -24,6 +24,7 @@ from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
 from greedynet.losses import Loss
 from greedynet.model.any_network import Network
+from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.uncertainty.expectation import RMSE, Expectation
 from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.model.uncertainty.narrower import GrownNetworks
@@ -321,17 +322,14 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
             refined = self.refine is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds, refine=refined)
             folds = self._folds(given, seed, labels) if by_folds and validation is None else []
-            if not folds:
-                folds = self._default_folds(data, seed)
-            if isinstance(data.rows, Rows) and data.sampling is None:
-                data = replace(data, rows=with_copies(data.rows, settings.fit.logistic.folds))
+            folds = folds or self._default_folds(data, seed)
+            data = self._in_copies(data)
             asked = folds if by_folds else []
             of_data = {"training": data.rows, "validation": data.validation, "cv": asked}
             with (
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 self._checkpointed(seed, **of_data) as journal,
             ):
-                context = self._context(pool, journal)
                 path, self.ladder_ = judged_in_layers(
                     self.hidden_layers,
                     data,
@@ -339,21 +337,12 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
                     plan,
                     objective,
                     by_folds=by_folds,
-                    context=context,
+                    context=self._context(pool, journal),
                     on_step=self._on_step(task),
                 )
                 self._store(path)
-                evidence = path.evidence
-                # From an earlier fit with refinement; `_refine` sets it again.
-                self.__dict__.pop("training_", None)
-                if isinstance(data.rows, Rows):
-                    self._refine(data.rows, data.validation, seed)
-                assert evidence is not None
-                growth = GrownNetworks(path.network, path.kept)
-                self.intervals_ = Intervals.of(evidence, self.network_, settings.intervals, growth)
-                self.expectation_ = Expectation.of_numbers(
-                    evidence, self.network_, plan.loss, self.expected_error_, self.ladder_
-                )
+                self._refine(data, seed)
+                self._store_errors(path, plan.loss)
         return self
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
@@ -385,9 +374,12 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         tags.target_tags.multi_output = True
         return tags
 
-    def _refine(self, rows: Rows, validation: Rows | None, seed: int) -> None:
+    def _refine(self, data: TrainingData, seed: int) -> None:
         """Train the network further if requested; the path remains that of the greedy start."""
-        if self.refine is None:
+        # From an earlier fit with refinement.
+        self.__dict__.pop("training_", None)
+        rows, validation = data.rows, data.validation
+        if self.refine is None or not isinstance(rows, Rows):
             return
         from greedynet.train.refine import refine_by_adam  # this loads JAX
 
@@ -396,6 +388,16 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         )
         for name, value in self._attributes(self.training_.network).items():
             setattr(self, name, value)
+
+    def _store_errors(self, path: ShallowPath | DeepPath, loss: Loss) -> None:
+        """Store what is known of the errors on new rows."""
+        evidence, settings = path.evidence, self._settings.intervals
+        assert evidence is not None
+        growth = GrownNetworks(path.network, path.kept)
+        self.intervals_ = Intervals.of(evidence, self.network_, settings, growth)
+        self.expectation_ = Expectation.of_numbers(
+            evidence, self.network_, loss, self.expected_error_, self.ladder_
+        )
 
     def _known_of(self, network: Network) -> dict[str, Any]:
         intervals = getattr(self, "intervals_", None)
@@ -410,6 +412,12 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
             "expected_error_": expected,
             "expectation_": replace(said, on_new=expected, on_training=None, kind=None),
         }
+
+    def _in_copies(self, data: TrainingData) -> TrainingData:
+        """Return the data with rows that know how many copies they stand for."""
+        if not isinstance(data.rows, Rows) or data.sampling is not None:
+            return data
+        return replace(data, rows=with_copies(data.rows, self._settings.fit.logistic.folds))
 
     def _default_folds(self, data: TrainingData, seed: int) -> list[Split]:
         """Return folds of rows in memory, if none are held out."""

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import Activation
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import ShallowNetwork, check_n_nodes
 from greedynet.model.path_factor import PathFactor
 from greedynet.model.ramps import Ramps
-from greedynet.support.checks import check_matrix, is_whole
+from greedynet.support.checks import check_matrix
 from greedynet.support.phrases import plural
 from greedynet.support.tensorfile import write_tree
 from greedynet.support.types import Float64
@@ -190,12 +190,7 @@ class DeepNetwork:
         -------
         network : DeepNetwork
         """
-        fewest = self.n_nodes - self.n_neurons
-        if not is_whole(n_nodes) or not fewest <= n_nodes <= self.n_nodes:
-            raise ValueError(
-                f"`n_nodes` must be between {fewest} and {self.n_nodes}, the number of nodes of "
-                f"this network, got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
-            )
+        check_n_nodes(n_nodes, self.n_nodes - self.n_neurons, self.n_nodes)
         return replace(self, over=self.over.truncate(int(n_nodes) - self.n_hinges))
 
     def in_hinges(self) -> HingeForm:

@@ -172,11 +172,7 @@ class ShallowNetwork:
         network : ShallowNetwork
         """
         fixed = self.n_nodes - self.n_neurons
-        if not is_whole(n_nodes) or not fixed <= n_nodes <= self.n_nodes:
-            raise ValueError(
-                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the number of nodes of "
-                f"this network, got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
-            )
+        check_n_nodes(n_nodes, fixed, self.n_nodes)
         if n_nodes == self.n_nodes:
             return self
         if self.path_factor is None:
@@ -311,6 +307,15 @@ class ShallowNetwork:
 # Names of fields in files that differ from those here, since version 0.1.
 _IN_FILES = {"path_factor": "trail"}
 _ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+
+
+def check_n_nodes(n_nodes: int, fewest: int, most: int) -> None:
+    """Raise an error unless a network can be truncated to a number of nodes."""
+    if not is_whole(n_nodes) or not fewest <= n_nodes <= most:
+        raise ValueError(
+            f"`n_nodes` must be between {fewest} and {most}, the number of nodes of this network, "
+            f"got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
+        )
 
 
 def saved_name(activation: Activation) -> str:

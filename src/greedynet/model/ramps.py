@@ -173,14 +173,6 @@ class Ramps:
             at += len(knots) - 1
         return np.column_stack([plain, *hinges]), constants
 
-    def ramp_names(self, names: tuple[str, ...]) -> list[str]:
-        """Return a name for each ramp, such as "age from 14 to 28"."""
-        return [
-            f"{names[j]} from {low:.6g} to {high:.6g}"
-            for j, knots in self._columns
-            for low, high in zip(knots[:-1].tolist(), knots[1:].tolist(), strict=True)
-        ]
-
     def state(self) -> dict[str, Any]:
         """Return the fields, for a file."""
         return {"n_features": self.n_features, "features": self.features, "knots": self.knots}
