@@ -166,6 +166,16 @@ def test_many_rows_give_the_network_of_memory(small_samples, n_workers, paramete
             np.testing.assert_allclose(got.to_local().predict(X), wanted.predict(X), atol=1e-8)
 
 
+def test_two_layers_of_many_rows(client, small_samples):
+    """Rows are lifted on the workers: they send sums over ramps, never rows."""
+    X, y = problem()
+    wanted = GreedyNetRegressor(hidden_layers=2, max_nodes=30).fit(X, y)
+    got = fit(client, DaskGreedyNetRegressor(hidden_layers=2, max_nodes=30), X, y, chunks=250)
+    assert got.network_.ramps.n_hinges > 0
+    np.testing.assert_array_equal(got.network_.ramps.knots, wanted.network_.ramps.knots)
+    np.testing.assert_allclose(got.to_local().predict(X), wanted.predict(X), atol=1e-8)
+
+
 def test_rows_as_many_as_are_sampled_in_earnest(client):
     X, y = problem(40_000)
     wanted = GreedyNetRegressor(n_nodes=5).fit(X, y)

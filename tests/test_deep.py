@@ -1,18 +1,25 @@
 """Two hidden layers: ramps along single columns, and the same construction over them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import greedynet
 from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.depth import Depth
+from greedynet.fitting.lifted_blocks import LiftedBlocks
 from greedynet.fitting.limits import Limits
-from greedynet.fitting.settings import DepthSettings
+from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.settings import FitSettings
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.effects import feature_effect
 from greedynet.model.ladder import CURVES, LINE, MEAN, Ladder
 from greedynet.model.ramps import Ramps
+from greedynet.rows.blocks import BlockSizes, MemoryBlocks
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
 
 
 @pytest.fixture
@@ -211,12 +218,65 @@ def test_the_order_and_the_units_of_columns_do_not_matter():
 
 
 def test_few_nodes_leave_no_room_for_a_first_layer():
-    rows = Rows(np.random.default_rng(0).standard_normal((50, 8)), np.zeros((50, 1)))
-    settings = DepthSettings()
-    assert Depth.of(rows, Limits(15), settings) is None
-    depth = Depth.of(rows, Limits(48), settings)
+    data = TrainingData(Rows(np.random.default_rng(0).standard_normal((50, 8)), np.zeros((50, 1))))
+    assert Depth.of(data, Plan(Limits(15))) is None
+    depth = Depth.of(data, Plan(Limits(48)))
     assert depth.ramps.n_hinges == 24
-    assert Depth.of(rows, Limits(198), settings).ramps.n_hinges == 8 * 7
+    assert Depth.of(data, Plan(Limits(198))).ramps.n_hinges == 8 * 7
+
+
+class OuterProducts:
+    """Something to sum: `[X, 1]'[X, 1]`."""
+
+    width = 1
+
+    def of(self, rows):
+        with_ones = np.column_stack([rows.X, np.ones(len(rows))])
+        return with_ones.T @ with_ones
+
+    def join(self, one, other):
+        return one + other
+
+
+def test_blocks_are_lifted_where_they_are_summed(inputs):
+    rows = Rows(inputs, np.zeros((60, 1)), start=0)
+    ramps = Ramps.at_quantiles(inputs, None, 4)
+    blocks = LiftedBlocks(MemoryBlocks(rows, sizes=BlockSizes(rows=16)), ramps)
+    whole = replace(rows, X=ramps.lift(inputs))
+    assert (len(blocks), blocks.n_features, blocks.n_outputs) == (60, ramps.n_lifted, 1)
+    np.testing.assert_allclose(blocks.total(OuterProducts()), OuterProducts().of(whole), rtol=1e-12)
+    np.testing.assert_array_equal(blocks.take(np.array([3, 50])).X, whole.X[[3, 50]])
+    np.testing.assert_array_equal(
+        blocks.survey().input_range, [whole.X.min(axis=0), whole.X.max(axis=0)]
+    )
+
+
+@pytest.fixture
+def small_samples():
+    few = SamplingSettings(least=400, most=400)
+    with settings_context(EstimatorSettings(fit=FitSettings(sampling=few), merged_up_to=100)):
+        yield
+
+
+def test_rows_in_blocks_give_the_two_layers_of_memory(small_samples):
+    X, y = curves(1_500, noise=0.05)
+    model = GreedyNetRegressor(hidden_layers=2, max_nodes=40)
+    in_memory = model.fit(X, y).predict(X)
+    assert isinstance(model.network_, DeepNetwork)
+    in_blocks = model.fit([(X[:600], y[:600]), (X[600:], y[600:])])
+    assert isinstance(in_blocks.network_, DeepNetwork)
+    np.testing.assert_allclose(in_blocks.predict(X), in_memory, atol=1e-9)
+
+
+def test_two_layers_are_chosen_from_samples_of_many_rows(small_samples):
+    X, y = curves(1_500, noise=0.05)
+    new, truth = curves(1_000, seed=1)
+    error = {}
+    for hidden_layers in (1, "auto"):
+        model = GreedyNetRegressor(hidden_layers=hidden_layers, max_nodes=60).fit(X, y)
+        error[hidden_layers] = np.sqrt(np.mean((model.predict(new) - truth) ** 2))
+    assert isinstance(model.network_, DeepNetwork)
+    assert error["auto"] < 0.7 * error[1]
 
 
 def test_the_ladder_of_both_has_the_mean_once():

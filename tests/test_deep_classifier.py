@@ -135,15 +135,18 @@ def test_given_points_are_refused():
         model.fit(X, y)
 
 
-def test_many_rows_stay_with_one_layer_unless_two_are_asked_for():
+def test_rows_in_blocks_give_the_two_layers_of_memory():
     X, y = drawn(curves, 1_000, 7)
-    blocks = [(X[:500], y[:500]), (X[500:], y[500:])]
-    few = EstimatorSettings(fit=FitSettings(sampling=SamplingSettings(least=200, most=200)))
+    few = EstimatorSettings(
+        fit=FitSettings(sampling=SamplingSettings(least=200, most=200)), merged_up_to=100
+    )
     with settings_context(few):
-        auto = GreedyNetClassifier(hidden_layers="auto", max_nodes=20).fit(X, y)
-        assert isinstance(auto.network_, ShallowNetwork)
-        with pytest.raises(ValueError, match=r"`hidden_layers` needs all rows in memory"):
-            GreedyNetClassifier(hidden_layers=2, max_nodes=20).fit(blocks)
+        model = GreedyNetClassifier(hidden_layers=2, max_nodes=20)
+        in_memory = model.fit(X, y).predict_proba(X)
+        assert isinstance(model.network_, DeepNetwork)
+        in_blocks = model.fit([(X[:500], y[:500]), (X[500:], y[500:])]).predict_proba(X)
+    assert isinstance(model.network_, DeepNetwork)
+    np.testing.assert_allclose(in_blocks, in_memory, atol=1e-9)
 
 
 def test_networks_grow_to_at_most_so_many_inner_weights():

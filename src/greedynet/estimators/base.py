@@ -161,7 +161,6 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         """
         fraction = self._requested_fraction()
         needed |= {"validation_fraction": fraction > 0, "search": plan.search == "dictionary"}
-        needed["hidden_layers"] = self.hidden_layers == 2
         if self._kept_in_blocks(data, plan, needed):
             return TrainingData(data, validation, plan.sampling(data))
         rows, merged_up_to = self._in_memory(data), self._settings.merged_up_to
@@ -233,8 +232,9 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
-            if parameters.get("hidden_layers") == 1:
-                del asked["hidden_layers"]  # as in checkpoints from before there were two
+            for name, before in (("hidden_layers", 1), ("n_networks", "auto")):
+                if parameters.get(name) == before:
+                    del asked[name]  # as in checkpoints from before there was a choice
             if self.search != "dictionary":
                 asked |= {COORDINATES: "canonical columns", RECIPE: RECIPE_NUMBER}
             said = {"estimator": type(self).__name__, **self._recipe, **asked}

@@ -97,6 +97,33 @@ def check_loss(loss: Loss, given: Any, **changed: bool) -> None:
         )
 
 
+def check_n_networks(n_networks: int | str, max_neurons: int, *, correct: bool) -> int | None:
+    """Return the number of networks to average, None for "auto".
+
+    Parameters
+    ----------
+    n_networks : int or "auto"
+    max_neurons : int
+        Neurons that they share.
+    correct : bool
+        Whether they are corrected: networks as grown are not averaged.
+    """
+    if n_networks == "auto":
+        return None
+    n = int(n_networks)
+    if n > 1 and not correct:
+        raise ValueError(
+            f"`n_networks` requires corrected networks, got n_networks={n} with correct=False or a "
+            "dictionary: write n_networks=1, or correct=True with the continuous search."
+        )
+    if n > max(1, max_neurons):
+        raise ValueError(
+            f"`n_networks` must be at most the number of neurons, which the networks share, got "
+            f"n_networks={n} for {max_neurons}: write a larger max_nodes, or n_networks=1."
+        )
+    return n
+
+
 def check_groups(
     groups: Any,
     data: Rows | Blocks,

@@ -4,7 +4,12 @@ import warnings
 from typing import Any
 
 from greedynet.activations import get_activation
-from greedynet.estimators.parameters import check_loss, check_points, check_search
+from greedynet.estimators.parameters import (
+    check_loss,
+    check_n_networks,
+    check_points,
+    check_search,
+)
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.plan import Plan
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
@@ -43,8 +48,10 @@ def regression_plan(
         alpha=model.alpha not in ("auto", 0),
         weakness=model.weakness != 1.0,
         refine=model.refine is not None,
+        n_networks=model.n_networks not in ("auto", 1),
     )
     correct = bool(model.correct) and model.search != "dictionary"
+    n_networks = check_n_networks(model.n_networks, limits.max_neurons, correct=correct)
     if correct and is_squared(loss):
         # The same norm in another form; the correction of least squares is the best.
         loss = Squared()
@@ -56,6 +63,7 @@ def regression_plan(
         reduction=THRESHOLD if model.reduction == "ridgelet" else model.reduction,
         gcv=model.n_nodes is None and (model.validation_fraction is None or model.cv is not None),
         loss=loss,
+        n_networks=n_networks,
         single_output=single_output,
     )
 

@@ -97,14 +97,14 @@ def _constructed(
 
 
 def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
-    """Grow one network, and a second one of half the width if the residual may be noise."""
+    """Grow one network, and others that share its width if the residual may be noise."""
     most, objective = problem.reach, problem.objective
     # If time is limited, some of it is left for the correction.
     context = problem.context.until(FOR_GROWTH) if problem.is_corrected else problem.context
     growth = problem.grow(problem.start(0, context), most, on_step, context)
-    if not (problem.is_corrected and objective.averages(problem)):
+    n_networks = objective.n_networks(problem) if problem.is_corrected else 1
+    if n_networks == 1 or not objective.is_noise(problem, growth) or context.clock.is_over():
         return [growth]
-    if not objective.is_noise(problem, growth) or context.clock.is_over():
-        return [growth]
-    other = problem.grow(problem.start(1, context), most // 2, context=context)
-    return [growth, other] if other.candidates else [growth]
+    starts = [problem.start(turn, context) for turn in range(1, n_networks)]
+    others = [problem.grow(start, most // n_networks, context=context) for start in starts]
+    return [growth, *(other for other in others if other.candidates)]

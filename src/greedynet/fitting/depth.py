@@ -4,7 +4,7 @@
 
 Nothing of the construction changes: neurons over lifted columns are neurons of a second layer. The
 knots are quantiles of the inputs; they do not depend on the outputs, so that held-out rows tell the
-truth about them.
+truth about them. Many rows stay where they are, and are lifted block by block.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from greedynet.fitting.candidates import lies_far
-from greedynet.fitting.limits import Limits
+from greedynet.fitting.lifted_blocks import LiftedBlocks, lifted
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
-from greedynet.fitting.settings import DepthSettings
 from greedynet.model.any_network import Network
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
@@ -24,8 +23,14 @@ from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.ramps import Ramps
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence
+from greedynet.rows.blocks import Blocks, as_blocks
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import Sampling
 from greedynet.rows.splitting import Split
+from greedynet.support.context import FitContext
+
+# Of the sample for the knots, beside the seeds of other samples.
+_KNOTS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,46 +40,56 @@ class Depth:
     Attributes
     ----------
     ramps : Ramps
+    lies_far : bool
+        Whether some rows lie far from the others, seen in the columns: ramps are 0 or 1 for many.
     """
 
     ramps: Ramps
+    lies_far: bool = False
 
     @staticmethod
-    def of(rows: Rows, limits: Limits, settings: DepthSettings) -> "Depth | None":
-        """Return the first layer for rows; None if no column needs one, or nodes are too few.
+    def of(data: TrainingData, plan: Plan) -> "Depth | None":
+        """Return the first layer for data; None if no column needs one, or nodes are too few.
 
         It may have a share of all nodes, which is divided equally between the columns.
         """
-        n_hinges = int(settings.share * limits.max_neurons) // rows.n_features
+        settings = plan.settings.depth
+        n_hinges = int(settings.share * plan.limits.max_neurons) // data.rows.n_features
         n_ramps = min(settings.most_ramps, n_hinges + 1)
         if n_ramps < 2:
             return None
+        rows = _some(data.rows, data.sampling, plan.random_state)
         ramps = Ramps.at_quantiles(rows.X, rows.weights, n_ramps)
-        return Depth(ramps) if ramps.n_hinges else None
+        far = lies_far(rows.X, plan.settings.ladder.far)
+        return Depth(ramps, far) if ramps.n_hinges else None
 
     def lifted(self, rows: Rows) -> Rows:
         """Return rows with the columns and their ramps as inputs."""
-        return replace(rows, X=self.ramps.lift(rows.X), columns=None)
+        return lifted(rows, self.ramps)
 
-    def lifted_data(self, data: TrainingData) -> TrainingData:
+    def lifted_data(self, data: TrainingData, plan: Plan, context: FitContext) -> TrainingData:
         """Return the data of a construction over the first layer."""
-        assert isinstance(data.rows, Rows)
         held_out = None if data.validation is None else self.lifted(data.validation)
-        return replace(data, rows=self.lifted(data.rows), validation=held_out)
+        rows, sampling = data.rows, data.sampling
+        if isinstance(rows, Rows) and sampling is None:
+            return replace(data, rows=self.lifted(rows), validation=held_out)
+        if sampling is not None:
+            # Rows of the final correction are kept in memory, and are wider now.
+            most = sampling.settings.many_numbers // self.ramps.n_lifted
+            sampling = replace(sampling, larger=min(sampling.larger, most))
+        blocks = LiftedBlocks(as_blocks(rows, context.pool, plan.settings.blocks), self.ramps)
+        return replace(data, rows=blocks, validation=held_out, sampling=sampling)
 
     def lifted_folds(self, folds: Sequence[Split]) -> list[Split]:
         """Return folds over the first layer."""
         return [(self.lifted(train), self.lifted(held_out)) for train, held_out in folds]
 
-    def plan(self, plan: Plan, rows: Rows) -> Plan:
-        """Return the plan for the second layer, which has the nodes that are left.
-
-        Whether rows lie far from the others is seen in the columns: ramps are 0 or 1 for many.
-        """
+    def plan(self, plan: Plan) -> Plan:
+        """Return the plan for the second layer, which has the nodes that are left."""
         limits, settings = plan.limits, plan.settings
         ladder = settings.ladder
         squares = replace(settings.least_squares, max_block=settings.depth.max_block)
-        if not lies_far(rows.X, ladder.far):
+        if not self.lies_far:
             ladder = replace(ladder, far=np.inf)
         left = max(1, limits.max_neurons - self.ramps.n_hinges)
         return replace(
@@ -116,3 +131,12 @@ class Depth:
             # What was a line over ramps is none over the columns.
             unseen = replace(unseen, X=unseen.X[:, :d], line=None)
         return replace(evidence, rows=replace(rows, X=rows.X[:, :d]), unseen=unseen)
+
+
+def _some(rows: Rows | Blocks, sampling: Sampling | None, seed: int) -> Rows:
+    """Return the rows whose quantiles are the knots: all, or a sample of many."""
+    if sampling is None and isinstance(rows, Rows):
+        return rows
+    size = len(rows) if sampling is None else min(len(rows), sampling.size)
+    drawn = np.random.default_rng([seed, _KNOTS]).choice(len(rows), size, replace=False)
+    return rows.take(np.sort(drawn))

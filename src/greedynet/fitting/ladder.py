@@ -60,6 +60,7 @@ class Ascent:
     ) -> None:
         self._settings, self._context = plan.settings.ladder, context
         self._patient, self._alone = plan.limits.patience is None, context.single_threaded()
+        self._n_networks = plan.n_networks
         self._folds, self._train = folds, folds[0][0]
         self._n_folds = counted(len(folds))
         # A single fold has all threads; several have one each.
@@ -79,9 +80,7 @@ class Ascent:
         self._try_networks()
         chosen = table.best(self._settings)
         if self._tries_averages(*table.keys[chosen]) and not self._context.clock.is_over():
-            self._try_averages(self._widths.index(table.keys[chosen][1]))
-            chosen = table.best(self._settings)
-            chosen = self._doubled(chosen)
+            chosen = self._averaged(chosen)
         pruned = self._is_pruned(chosen)
         kinds, n_neurons = zip(*table.keys, strict=True)
         score = table.scores[chosen] * table.Y.shape[1]
@@ -123,21 +122,41 @@ class Ascent:
 
     def _tries_averages(self, kind: str, width: int) -> bool:
         """Whether to try averages: with one input, two networks would be the same."""
+        if width == 0 or self._n_networks == 1 or self._train.n_features == 1:
+            return False
         enough = len(self._train) >= self._settings.min_rows_averaged
-        can_be = self._train.n_features > 1 and self._max_levelled == 0
-        return kind == NETWORK and width > 0 and enough and can_be
+        can_be = kind == NETWORK and self._max_levelled == 0
+        return self._n_networks is not None or (enough and can_be)
 
-    def _try_averages(self, best: int) -> None:
-        """Try averages of the best stage and of some before it, as far as the limit allows."""
-        most = self._widths[-2]
+    def _averaged(self, chosen: int) -> int:
+        """Return the choice among averages and single networks; among averages if asked for."""
+        table, n_networks = self._table, self._n_networks
+        best = self._widths.index(table.keys[chosen][1])
+        self._try_averages(self._stages_averaged(best, n_networks or 2), n_networks or 2)
+        if n_networks is None:
+            return self._doubled(table.best(self._settings))
+        kinds = [kind for kind, _ in table.keys]
+        found = [i for i, kind in enumerate(kinds) if kind == AVERAGES[n_networks]]
+        return min(found, key=table.scores.__getitem__, default=chosen)
+
+    def _stages_averaged(self, best: int, n_networks: int) -> list[int]:
+        """Return the best stage and some before it, as far as the limit allows."""
+        possible = [
+            i for i, w in enumerate(self._widths[:-1]) if n_networks * w <= self._widths[-2]
+        ]
         tried = range(max(0, best - self._settings.n_averaged + 1), best + 1)
-        usable = [stage for stage in tried if 2 * self._widths[stage] <= most]
-        for stage, width in enumerate(self._widths[: max(usable, default=-1) + 1]):
+        usable = [stage for stage in tried if stage in possible]
+        return usable or (possible[-1:] if self._n_networks else [])
+
+    def _try_averages(self, stages: Sequence[int], n_networks: int) -> None:
+        """Try averages of networks of some stages."""
+        kind = AVERAGES[n_networks].replace("average", "averages")
+        for stage, width in enumerate(self._widths[: max(stages, default=-1) + 1]):
             if self._context.clock.is_over():
                 break
-            self._context.tell(f"averages of two networks on {self._n_folds}")
-            found = self._all_folds(width, "average", stage, 2)
-            if stage in usable:
+            self._context.tell(f"{kind} networks on {self._n_folds}")
+            found = self._all_folds(width, "average", stage, n_networks)
+            if stage in stages:
                 self._table.add(found)
 
     def _doubled(self, chosen: int) -> int:
@@ -145,15 +164,10 @@ class Ascent:
         kind, width = self._table.keys[chosen]
         if kind != AVERAGES[2] or 2 * width > self._widths[-2]:
             return chosen
-        last = self._widths.index(width // 2)
-        for stage, each in enumerate(self._widths[: last + 1]):
-            if self._context.clock.is_over():
-                return chosen
-            self._context.tell(f"averages of four networks on {self._n_folds}")
-            found = self._all_folds(each, "average", stage, 4)
-        self._table.add(found)
+        self._try_averages([self._widths.index(width // 2)], 4)
         scores = self._table.scores
-        wins = scores[-1] <= self._settings.four_within * scores[chosen]
+        is_there = self._table.keys[-1][0] == AVERAGES[4]
+        wins = is_there and scores[-1] <= self._settings.four_within * scores[chosen]
         return len(scores) - 1 if wins else chosen
 
     def _is_pruned(self, chosen: int) -> bool:

@@ -17,7 +17,6 @@ from greedynet.model.ladder import Ladder
 from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Unseen
-from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.clock import FOR_ONE_LAYER
 from greedynet.support.context import FitContext
@@ -86,11 +85,10 @@ def judged_in_layers(
         )
 
     def of_two_layers(depth: Depth, plan: Plan, on_step: OnStep) -> Judged:
-        assert isinstance(data.rows, Rows)
         path, ladder = judge(
-            depth.lifted_data(data),
+            depth.lifted_data(data, plan, context),
             depth.lifted_folds(folds),
-            depth.plan(plan, data.rows),
+            depth.plan(plan),
             objective,
             by_folds=by_folds,
             context=context.branch("two layers"),
@@ -106,37 +104,42 @@ def judged_in_layers(
     if shallow[0].stop_reason in _ENDS or context.clock.is_over():
         return shallow
     context.tell("two hidden layers")
-    deep = of_two_layers(depth, _limited(plan, shallow[1], data), lambda *_: False)
+    limited = _limited(plan, shallow, data, depth)
+    deep = of_two_layers(depth, limited, lambda *_: False)
     wins = _is_better(deep[0], shallow[0], objective, plan.settings.depth)
     return _chosen(shallow, deep, deep_wins=wins)
 
 
 def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth | None:
     """Return the first layer to try, if any."""
-    if hidden_layers == 1 or not isinstance(data.rows, Rows):
+    if hidden_layers == 1:
         return None
     settings = plan.settings.depth
     if hidden_layers == "auto" and (
-        data.sampling is not None
-        or data.rows.n_features == 1
+        data.rows.n_features == 1
         or not plan.correct
         or plan.points is not None
         or data.rows.n_features > settings.max_inputs
         or len(data.rows) < settings.min_rows
     ):
         return None
-    return Depth.of(data.rows, plan.limits, settings)
+    return Depth.of(data, plan)
 
 
-def _limited(plan: Plan, ladder: Ladder | None, data: TrainingData) -> Plan:
-    """Return the plan of two layers, which may take so much work, given the candidates of one."""
+def _limited(plan: Plan, shallow: Judged, data: TrainingData, depth: Depth) -> Plan:
+    """Return the plan of two layers, which may take so much work, given the networks of one."""
+    path, ladder = shallow
+    settings, limits, d = plan.settings, plan.limits, data.rows.n_features
+    of_depth = settings.depth
     if ladder is None:
-        return plan
-    settings, depth, d = plan.settings, plan.settings.depth, data.rows.n_features
+        weights = of_depth.times_weights * path.network.n_neurons * (d + 1)
+        most = max(1, int(weights / (depth.ramps.n_lifted + 1))) + depth.ramps.n_hinges
+        return replace(plan, limits=replace(limits, max_neurons=min(limits.max_neurons, most)))
     widths = np.unique(ladder.n_neurons).tolist()
     taken = work(len(data.rows), d, widths)
-    max_work = max(depth.least_work, depth.times_work * taken)
-    of_classes = replace(settings.logistic, max_weights=depth.times_weights * max(widths) * (d + 1))
+    max_work = max(of_depth.least_work, of_depth.times_work * taken)
+    max_weights = of_depth.times_weights * max(widths) * (d + 1)
+    of_classes = replace(settings.logistic, max_weights=max_weights)
     of_numbers = replace(settings.ladder, max_work=max_work)
     return replace(plan, settings=replace(settings, ladder=of_numbers, logistic=of_classes))
 

@@ -136,9 +136,9 @@ class Objective(ABC):
         """Return the ridge on the outer weights during the growth."""
         return plan.ridge
 
-    def averages(self, problem: "Problem") -> bool:
-        """Whether two networks of half the width are grown, to be averaged."""
-        return False
+    def n_networks(self, problem: "Problem") -> int:
+        """Return the number of networks that are grown, to be averaged; they share the nodes."""
+        return 1
 
     def corrects_on_all_rows(self, plan: Plan) -> bool:
         """Whether a last correction sees all rows, where growing sees samples."""

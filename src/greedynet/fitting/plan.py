@@ -23,7 +23,8 @@ SearchName = str
 class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names.
 
-    `rounded` is none of them: whether scaled rows are rounded, see `Coordinates.apply`.
+    None for `n_networks` compares averages with single networks. `rounded` is no parameter: whether
+    scaled rows are rounded, see `Coordinates.apply`.
     """
 
     limits: Limits
@@ -42,6 +43,7 @@ class Plan:
     loss: Loss = field(default_factory=Squared)
     memory_budget: int = MEMORY_BUDGET
     random_state: int = 0
+    n_networks: int | None = None
     single_output: bool = True
     settings: FitSettings = field(default_factory=FitSettings)
     rounded: bool = True

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 
 MEAN, LINE, NETWORK, LEVELLED = "mean", "line", "network", "levelled network"
-AVERAGES = {2: "average of two", 4: "average of four"}
+_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# By the number of networks.
+AVERAGES = {n: f"average of {word}" for n, word in enumerate(_WORDS, start=2)}
+MOST_NETWORKS = max(AVERAGES)
 CURVES, _TWO_LAYERS = "curves of single columns", ", two layers"
 # Of a classifier, whose line is a logistic regression.
 SHARES, BLEND = "class shares", "blend"
@@ -21,7 +24,7 @@ class Ladder:
     Attributes
     ----------
     kinds : ndarray of str of shape (n_candidates,)
-        "mean", "line", "network"; "average of two" or "of four" networks of less width; or
+        "mean", "line", "network"; "average of two" or more networks of less width; or
         "levelled network", which is constant far outside the training rows. With two layers,
         "curves of single columns" instead of a line, and ", two layers" at the end of others.
         Of a classifier: "class shares", "line", a logistic regression, "network"; or "blend", the

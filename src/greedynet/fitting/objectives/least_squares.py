@@ -5,8 +5,8 @@ The path says what may help:
 * Where the error is decreasing, some of the residual is approximation error. Neurons are
   *exchanged*: more are grown, all are corrected, and the least useful are removed again.
 * Where it is not decreasing fast, some of the residual is noise, which affects the choice of
-  neurons. A second network is grown from another pool of directions; two are *averaged*, each of
-  half the width.
+  neurons. A second network is grown from another pool of directions, or more where they are asked
+  for; they are *averaged*, and share the width.
 
 If both may help, both are tried, and the score decides. So it does between the finished network and
 the one as grown.
@@ -50,14 +50,15 @@ class LeastSquares(Objective):
         """Return a few more neurons than are kept."""
         return ceil(plan.settings.least_squares.overgrowth * n_neurons)
 
-    def averages(self, problem: Problem) -> bool:
-        """Whether to average two networks: with one feature they would be the same."""
-        settings = problem.settings.least_squares
-        return (
-            problem.reach >= settings.min_neurons_averaged
-            and len(problem.rows) >= settings.min_rows_averaged
-            and problem.n_features > 1
-        )
+    def n_networks(self, problem: Problem) -> int:
+        """Return the number asked for, or two; with one feature, they would be the same."""
+        settings, asked = problem.settings.least_squares, problem.plan.n_networks
+        if problem.n_features == 1:
+            return 1
+        if asked is not None:
+            return min(asked, problem.limits.max_neurons)
+        is_wide = problem.reach >= settings.min_neurons_averaged
+        return 2 if is_wide and len(problem.rows) >= settings.min_rows_averaged else 1
 
     def corrects_on_all_rows(self, plan: Plan) -> bool:
         """Whether neurons are corrected, and the ridge is not given."""
@@ -67,6 +68,8 @@ class LeastSquares(Objective):
         """Whether the residual may be noise: the error was not decreasing fast at the end."""
         if growth.reason in NOTHING_TO_CORRECT:
             return False
+        if problem.plan.n_networks is not None:
+            return True
         return not _falls(problem, growth, problem.settings.least_squares.still_falling)
 
     def as_grown(self, problem: Problem, growth: Growth, path: ShallowPath) -> ShallowPath:
@@ -80,11 +83,12 @@ class LeastSquares(Objective):
     def correct(
         self, problem: Problem, growths: Sequence[Growth], path: ShallowPath
     ) -> Finished | None:
-        """Correct and prune, then average two networks or exchange neurons of one."""
+        """Correct and prune, then average some networks or exchange neurons of one."""
         finisher, settings = Finisher.of(problem), problem.settings.least_squares
         growth, *others = growths
-        states = _averaged(problem, finisher, growth, *others) if others else []
-        if not states or _falls(problem, growth, settings.perhaps_falling):
+        states = _averaged(problem, finisher, growths) if others else []
+        is_open = problem.plan.n_networks is None
+        if not states or (is_open and _falls(problem, growth, settings.perhaps_falling)):
             single = _exchanged(problem, finisher, growth)
             if not states or finisher.is_better(single, states, settings.clearly_better):
                 states = single
@@ -92,18 +96,18 @@ class LeastSquares(Objective):
 
 
 def _averaged(
-    problem: Problem, finisher: Finisher, growth: Growth, other: Growth
+    problem: Problem, finisher: Finisher, growths: Sequence[Growth]
 ) -> list[VariableProjection]:
-    """Return two corrected networks of half the width: the first half of a growth, and another."""
-    most = problem.limits.max_neurons
-    widths = [ceil(most / 2), most // 2]
+    """Return corrected networks that share the width: the first part of a growth, and others."""
+    each, more = divmod(problem.limits.max_neurons, len(growths))
+    widths = [each + (turn < more) for turn in range(len(growths))]
     grown = problem.objective.grown_width(widths[0], problem.plan)
-    points = [growth.points[:grown], other.points]
+    points = [growths[0].points[:grown], *(growth.points for growth in growths[1:])]
 
     def pruned(turn: int, context: FitContext) -> VariableProjection:
         return finisher.on(context.pool).prune(points[turn], widths[turn], turn)
 
-    states = problem.at_once(partial(pruned, 0), partial(pruned, 1))
+    states = problem.at_once(*(partial(pruned, turn) for turn in range(len(growths))))
     if not problem.is_exact:
         return states
     return [finisher.refill(*pair) for pair in zip(states, widths, strict=True)]
