@@ -95,6 +95,7 @@ class Depth:
         return replace(
             plan,
             limits=replace(limits, max_neurons=left),
+            n_columns=self.ramps.n_features,
             settings=replace(settings, ladder=ladder, least_squares=squares),
         )
 

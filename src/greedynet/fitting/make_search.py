@@ -108,6 +108,11 @@ def _continuous_search(
     rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
 ) -> Search:
     found, for_correction = directions(rows.X, plan.random_state + turn), learned is not None
+    if plan.n_columns is not None and not for_correction:
+        # Directions drawn among columns and ramps are hardly ever those of columns alone.
+        of_columns = directions(rows.X[:, : plan.n_columns], plan.random_state + turn)
+        n_ramps = rows.X.shape[1] - plan.n_columns
+        found = np.concatenate([found, np.pad(of_columns, ((0, 0), (0, n_ramps)))])
     if learned is not None and rows.X.shape[1] > 1:
         found = np.concatenate([found, _unit(learned)])
     return ContinuousSearch(

@@ -23,8 +23,9 @@ SearchName = str
 class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names.
 
-    None for `n_networks` compares averages with single networks. `rounded` is no parameter: whether
-    scaled rows are rounded, see `Coordinates.apply`.
+    None for `n_networks` compares averages with single networks. Two are no
+    parameters: `rounded`, whether scaled rows are rounded, see `Coordinates.apply`; and
+    `n_columns`, how many of the inputs are columns if the others are ramps of a first layer.
     """
 
     limits: Limits
@@ -47,6 +48,7 @@ class Plan:
     single_output: bool = True
     settings: FitSettings = field(default_factory=FitSettings)
     rounded: bool = True
+    n_columns: int | None = None
 
     @property
     def rounds(self) -> bool:

@@ -28,18 +28,49 @@ if TYPE_CHECKING:
     type=FilePath(file_okay=False, path_type=Path),
     default=None,
     metavar="DIR",
-    help="Folder for the results; by default reproduction, or reproduction-quick.",
+    help="Folder for the results; by default reproduction, with -quick or -deep.",
+)
+@click.option(
+    "--deep",
+    is_flag=True,
+    help="Compare one hidden layer with two, of the published number of nodes, without training.",
 )
 @click.option("--fresh", is_flag=True, help="Run all parts again, including those in DIR.")
-def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bool) -> None:
+def reproduce(
+    numbers: tuple[int, ...], quick: bool, deep: bool, out: Path | None, fresh: bool
+) -> None:
     """Run the examples of the paper: greedy start, training from it and from random starts.
 
     Writes report.html, table.md, results.json and the figures to DIR. Finished parts are stored
     there, so that an interrupted run can be resumed.
     """
     chosen = sorted(set(numbers)) or [1, 2, 3, 4, 5]
+    if deep and quick:
+        raise click.UsageError("--deep has no short version: omit --quick.")
+    if deep:
+        _compare_depths(chosen, out or Path("reproduction-deep"), fresh=fresh)
+        return
     folder = out or Path("reproduction-quick" if quick else "reproduction")
     _run(chosen, folder, quick=quick, fresh=fresh)
+
+
+def _compare_depths(numbers: list[int], folder: Path, *, fresh: bool) -> None:
+    """Run the examples with one layer and with two, and write the table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from greedynet.paper.depth import HEADER, compare_depths, depth_markdown, depth_rows
+
+    console = Console()
+    with console.status("one layer and two") as status:
+        results = compare_depths(numbers, folder, fresh=fresh, progress=status.update)
+    (folder / "results.json").write_text(json.dumps(results, indent=1))
+    (folder / "table.md").write_text(depth_markdown(results))
+    table = Table(*HEADER, box=None, pad_edge=False)
+    for row in depth_rows(results):
+        table.add_row(*row)
+    console.print(table)
+    console.print(f"\nTable: {folder / 'table.md'}", highlight=False, soft_wrap=True)
 
 
 def _run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
