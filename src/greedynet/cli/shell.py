@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from greedynet.cli.standard import STANDARD
+
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
 
@@ -79,5 +81,13 @@ class FilePath(click.Path):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
         if value == "-":
-            self.fail("Standard input and output are not supported: pass a path.", param, ctx)
+            self.fail("Standard input and output are not supported here: pass a path.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class StreamPath(FilePath):
+    """A path, or `-` for standard input or output, which stays a text."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path, or `-`."""
+        return value if value == STANDARD else super().convert(value, param, ctx)
