@@ -13,6 +13,12 @@ from greedynet.cli.standard import STANDARD
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
+# Parameters in Python that are options of the same names, but for `n_nodes`.
+_PARAMETERS = (
+    "hold_out|hold_out_by|hold_out_last|groups|weights|time|cv|class_weight|validate|n_nodes|"
+    "max_nodes"
+)
+
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
@@ -53,12 +59,12 @@ def _as_options(message: str) -> str:
     message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
-    message = re.sub(r"`hold_out(_by|_last)?`", lambda m: _hold_out_option(m[1]), message)
+    message = re.sub(rf"`({_PARAMETERS})`", lambda m: _option(m[1]), message)
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 
 
-def _hold_out_option(ending: str | None) -> str:
-    return "--hold-out" + (ending or "").replace("_", "-")
+def _option(parameter: str) -> str:
+    return "--nodes" if parameter == "n_nodes" else "--" + parameter.replace("_", "-")
 
 
 class Commands(click.Group):

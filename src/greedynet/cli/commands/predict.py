@@ -119,7 +119,8 @@ def _suffix(out: Path | str) -> str:
 
 def _note_ignored(model: "TableModel", table: "Table", kept: KeptColumns) -> None:
     """Say which columns have no part in the output."""
-    known = {*model.columns.names, model.target, *kept.names}
+    of_rows = (model.about.get(role) for role in ("groups", "weights", "time"))
+    known = {*model.columns.names, model.target, *kept.names, *of_rows}
     new = [name for name in table.names if name not in known]
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
