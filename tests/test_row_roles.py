@@ -9,6 +9,7 @@ from sklearn.metrics import precision_recall_fscore_support, r2_score
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load, write_report
 from greedynet.cli import main
+from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of
 from greedynet.tables.holding import held_out_mask
 from greedynet.tables.readers import TableError
@@ -172,7 +173,6 @@ def test_classes_that_are_numbers_are_named_by_their_texts():
     ],
 )
 def test_class_weights_that_cannot_be(tmp_path, options, message):
-    data = write(tmp_path / "a.csv", some(classes(), "a", "k"))
     options = ["--ignore", "k", *options] if "a" in options else options
     data = write(tmp_path / "a.csv", classes())
     assert message in run("fit", data, *options, "--out", tmp_path / "m", code=2).stderr
@@ -251,8 +251,6 @@ def test_forward_folds():
     assert 45 <= len(folds[0][0]) <= 55
     assert times[folds[-1][1]].max() == times.max()
     # They are folds that estimators take.
-    from greedynet.rows.rows import Rows
-
     found = folds_of(Rows(times[:, None] + np.arange(100)[:, None] / 1e3, times[:, None]), folds, 0)
     assert [len(held) for _, held in found] == [len(held) for _, held in folds]
 
@@ -273,9 +271,7 @@ def test_dates_are_times():
     assert np.argsort(times_of(texts, "d", "t")).tolist() == [1, 3, 2, 0]
     numbers = np.array(["10", "9", "-1.5"])
     assert times_of(numbers, "d", "t").tolist() == [10.0, 9.0, -1.5]
-    with pytest.raises(
-        TableError, match=r"t: `time` must be .* such as 2024-01-31 .*'31\.1\.2024'"
-    ):
+    with pytest.raises(TableError, match=r"`time` must be .* such as 2024-01-31 .*'31\.1\.2024'"):
         times_of(np.array(["31.1.2024"]), "d", "t")
     with pytest.raises(TableError, match="'d' is empty in 1 of them"):
         times_of(np.array(["2024-01-31", ""]), "d", "t")

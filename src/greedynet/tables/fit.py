@@ -1,10 +1,8 @@
 """`fit_table`: from a table to a model, with categories, empty cells and classes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from numbers import Integral
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +11,7 @@ import numpy as np
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
-from greedynet.tables.columns import number_text, survey
+from greedynet.tables.columns import survey
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
@@ -22,8 +20,9 @@ from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.roles import Roles
 from greedynet.tables.score import measure_of, scores_of
-from greedynet.tables.times import forward_folds
+from greedynet.tables.times import forward_in_time
 from greedynet.tables.training import TrainingRows, read_rows
+from greedynet.tables.weights import weights_by_class
 
 
 def fit_table(
@@ -213,7 +212,8 @@ def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
         )
     by_class = parameters.get("class_weight")
     if isinstance(by_class, Mapping):
-        parameters = {**parameters, "class_weight": _class_weights(by_class, types)}
+        by_class = weights_by_class(by_class, types.classes, types.target)
+        parameters = {**parameters, "class_weight": by_class}
     return GreedyNetClassifier(**parameters)
 
 
@@ -230,20 +230,6 @@ def _check_of_numbers(types: ColumnTypes, parameters: dict[str, Any]) -> None:
         )
 
 
-def _class_weights(given: Mapping[Any, float], types: ColumnTypes) -> dict[Any, float]:
-    """Return weights by class; classes may be given by their texts."""
-    assert types.classes is not None
-    labels = types.classes.tolist()
-    by_text = {number_text(x) if isinstance(x, float) else str(x): x for x in labels}
-    unknown = [key for key in given if key not in labels and str(key) not in by_text]
-    if unknown:
-        raise TableError(
-            f"`class_weight` must name classes of {types.target!r}, {', '.join(by_text)}, got "
-            f"{str(unknown[0])!r}: classes that are not named have the weight 1."
-        )
-    return {key if key in labels else by_text[str(key)]: float(w) for key, w in given.items()}
-
-
 def _fit(
     estimator: Any,
     data: TrainingRows,
@@ -257,27 +243,10 @@ def _fit(
         how |= {} if held.weights is None else {"sample_weight_val": held.weights}
     if _folds_by_groups(estimator, data, held):
         how["groups"] = data.groups
-    with _forward(estimator, data.times):
+    with forward_in_time(estimator, data.times):
         estimator.fit(data.X, data.y, **how)
     estimator.path_ = estimator.path_.with_feature_names(names)
     estimator.network_ = replace(estimator.network_, feature_names=names)
-
-
-@contextmanager
-def _forward(estimator: Any, times: Float64 | None) -> Iterator[None]:
-    """Let folds go forward in time during a fit, if times are known."""
-    given = estimator.cv
-    if times is not None:
-        if given is not None and not isinstance(given, Integral):
-            raise TableError(
-                f"`cv` must be a number of folds with `time`, got {type(given).__name__}: write 5, "
-                "for example."
-            )
-        estimator.cv = forward_folds(times, None if given is None else int(given))
-    try:
-        yield
-    finally:
-        estimator.cv = given
 
 
 def _folds_by_groups(estimator: Any, data: TrainingRows, held: TrainingRows | None) -> bool:

@@ -1,6 +1,9 @@
 """Rows in order of time: when they are, the latest ones, and folds that go forward."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,8 +16,8 @@ from greedynet.tables.readers.texts import text_numbers
 Positions = NDArray[np.intp]
 
 _N_FOLDS = 5
-# The first part of the rows is never held out: networks are chosen for nearly as many rows as there
-# are, and an error to expect from a fraction of the past would be too large.
+# Share of the rows that is never held out: networks are chosen for nearly as many rows as there are,
+# and the error of networks from less of the past would be too large. See `benchmarks/forward.py`.
 _ONLY_TRAINING = 0.5
 
 
@@ -95,6 +98,31 @@ def forward_folds(times: Float64, n_folds: int | None = None) -> list[tuple[Posi
         )
     ends = [*cuts[1:].tolist(), n]
     return [(order[:cut], order[cut:end]) for cut, end in zip(cuts.tolist(), ends, strict=True)]
+
+
+@contextmanager
+def forward_in_time(estimator: Any, times: Float64 | None) -> Iterator[None]:
+    """Let the folds of an estimator go forward during a fit, if times are known.
+
+    Parameters
+    ----------
+    estimator : GreedyNetRegressor or GreedyNetClassifier
+        Its parameter `cv` is a number of folds or None, and the same afterwards.
+    times : ndarray of shape (n_rows,) or None
+        When each row of the fit is.
+    """
+    given = estimator.cv
+    if times is not None:
+        if given is not None and not isinstance(given, Integral):
+            raise TableError(
+                f"`cv` must be a number of folds with `time`, got {type(given).__name__}: write 5, "
+                "for example."
+            )
+        estimator.cv = forward_folds(times, None if given is None else int(given))
+    try:
+        yield
+    finally:
+        estimator.cv = given
 
 
 def _starts(ordered: Float64) -> Positions:

@@ -1,12 +1,13 @@
-"""Weights of rows: reading a column of them, and means in which rows count by them."""
+"""Weights of rows and classes: reading them, and means in which rows count by them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers
+from greedynet.tables.columns import checked_numbers, number_text
 from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Column, TableError
 
@@ -52,3 +53,27 @@ def shares_of(weights: Float64 | None) -> Float64 | None:
 def mean_of(values: NDArray[Any], share: Float64 | None) -> float:
     """Return the mean over rows, which count by their shares, if these are given."""
     return float(np.mean(values) if share is None else share @ values)
+
+
+def weights_by_class(
+    given: Mapping[Any, float], classes: NDArray[Any], target: str
+) -> dict[Any, float]:
+    """Return weights by class, where classes may be given by their texts.
+
+    Parameters
+    ----------
+    given : mapping
+        Weights by class, or by the text of a class.
+    classes : ndarray of shape (n_classes,)
+    target : str
+        The column of the classes, for errors.
+    """
+    labels = classes.tolist()
+    by_text = {number_text(x) if isinstance(x, float) else str(x): x for x in labels}
+    unknown = [key for key in given if key not in labels and str(key) not in by_text]
+    if unknown:
+        raise TableError(
+            f"`class_weight` must name classes of {target!r}, {', '.join(by_text)}, got "
+            f"{str(unknown[0])!r}: classes that are not named have the weight 1."
+        )
+    return {key if key in labels else by_text[str(key)]: float(w) for key, w in given.items()}
