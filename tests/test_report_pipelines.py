@@ -88,7 +88,7 @@ def test_sparse_rows_and_steps_without_names(tmp_path):
 
 def test_pipelines_that_end_elsewhere(tmp_path):
     ridge = make_pipeline(StandardScaler(), Ridge()).fit(*rows())
-    with pytest.raises(TypeError, match="ends in a greedynet estimator, .* in Ridge"):
+    with pytest.raises(TypeError, match=r"ends in a greedynet estimator, .* in Ridge"):
         write_report(ridge, tmp_path / "r.html", *rows())
     unfitted = make_pipeline(StandardScaler(), GreedyNetRegressor())
     with pytest.raises(ValueError, match="not fitted yet"):

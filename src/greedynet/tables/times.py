@@ -16,7 +16,7 @@ from greedynet.tables.readers.texts import text_numbers
 Positions = NDArray[np.intp]
 
 _N_FOLDS = 5
-# Share of the rows that is never held out: networks are chosen for nearly as many rows as there are,
+# Share of rows that is never held out: networks are chosen for nearly as many rows as there are,
 # and the error of networks from less of the past would be too large. See `benchmarks/forward.py`.
 _ONLY_TRAINING = 0.5
 
