@@ -72,7 +72,9 @@ def test_a_weight_stands_for_copies():
 
 def test_held_out_and_validation_rows_count_by_their_weights():
     columns, other = some(table(), "a", "w", "y"), some(table(seed=1), "a", "w", "y")
-    model = fit_table(columns, "y", n_nodes=3, weights="w", hold_out=0.25, validate=other)
+    model = fit_table(columns, "y", max_nodes=4, weights="w", hold_out=0.25, validate=other)
+    # The error to expect is that on the validation rows.
+    assert model.estimator.expected_error_ == pytest.approx(model.about["validation"]["rmse"])
     mask = held_out_mask(model.about["held_out"], columns["y"])
     for found, rows, chosen in (
         (model.about["held_out"], columns, mask),
