@@ -4,12 +4,14 @@ import csv
 import io
 import subprocess
 import sys
+from datetime import date
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from greedynet import fit_table, load
+from extras import need
+from greedynet import GreedyNetRegressor, fit_table, load
 from greedynet.cli import main
 from greedynet.cli.cells import is_formula
 
@@ -97,6 +99,40 @@ def test_numbers_of_archives_are_written_as_numbers(folder):
     np.savez(folder / "b.npz", x=[0.5], id=[2**53 + 1])
     result = run("predict", "m.safetensors", "b.npz", "--out", "-", "--keep", "id", code=2)
     assert "cannot copy column 'id', whose numbers of more than 15 digits" in result.stderr
+
+
+def test_keys_are_no_inputs_of_a_model_without_names(folder):
+    X = np.column_stack([np.linspace(-1, 1, 30), np.linspace(0, 1, 30) ** 2])
+    model = GreedyNetRegressor(2).fit(X, X[:, 0] + X[:, 1])
+    model.save("estimator.safetensors")
+    given = as_csv({"id": [f"k{i}" for i in range(30)], "u": X[:, 0], "v": X[:, 1]})
+    options = ["--keep", "id", "--out", "-"]
+    result = run("predict", "estimator.safetensors", "-", *options, given=given)
+    found = [float(row["prediction"]) for row in rows_of(result.stdout)]
+    np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
+
+
+def test_texts_of_a_large_file_are_unchanged(folder):
+    columns = {"id": [f' "{i}", ' if i % 3 else "NA" for i in range(4000)]}
+    columns |= {"filling": ["x" * 600] * 4000, "x": np.linspace(-1, 1, 4000).tolist()}
+    (folder / "large.csv").write_text(as_csv(columns))
+    assert (folder / "large.csv").stat().st_size > 2**21  # compiled code reads it
+    result = run("predict", "m.safetensors", "large.csv", "--keep", "id", "--out", "-")
+    assert [row["id"] for row in rows_of(result.stdout)] == columns["id"]
+
+
+def test_cells_of_parquet(folder):
+    need("pyarrow")
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {"x": [0.5, 0.1], "id": [7, None], "day": [date(2024, 1, 31), None]}
+    columns |= {"name": ["None of them", None], "is": [True, False]}
+    parquet.write_table(pyarrow.table(columns), "a.parquet")
+    result = run("predict", "m.safetensors", "a.parquet", "--keep", "id,day,name,is", "--out", "-")
+    first, second = (list(row.values())[:4] for row in rows_of(result.stdout))
+    assert first == ["7", "2024-01-31", "None of them", "True"]
+    assert second == ["", "", "", "False"]
 
 
 @pytest.mark.parametrize(

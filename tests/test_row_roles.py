@@ -197,6 +197,9 @@ def test_groups_stay_together_in_folds_and_are_set_aside_whole(tmp_path):
     X = np.column_stack([columns["a"], columns["b"]])[~mask]
     alone = GreedyNetRegressor(max_nodes=5, cv=3).fit(X, columns["y"][~mask], groups=groups[~mask])
     assert model.estimator.expected_error_ == alone.expected_error_
+    assert json.loads(run("info", tmp_path / "m", "--json").stdout)["roles"] == {
+        "groups": "patient"
+    }
     # No word about them where they are not needed.
     assert run("predict", tmp_path / "m", data, "--out", tmp_path / "p.csv").stderr == ""
 

@@ -94,9 +94,9 @@ def predict(
     if _suffix(out) in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
     table = open_table(data, separator, decimal)
-    fitted = as_table_model(load(model), table)
-    check_present(table, fitted.columns.names, "column")
     kept = KeptColumns(table, options.pop("keep"))
+    fitted = as_table_model(load(model), table, beside=kept.names)
+    check_present(table, fitted.columns.names, "column")
     _note_ignored(fitted, table, kept)
     asked = {name: options.pop(name) for name in ("interval", "sets", "outside")}
     columns = PredictionColumns(fitted, **asked)
