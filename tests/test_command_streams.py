@@ -180,19 +180,6 @@ def test_an_archive_from_standard_input():
     assert len(rows_of(result.stdout)) == 2
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["fit", "data.csv", "--target", "y", "--out", "-"],
-        ["predict", "-", "data.csv", "--out", "-"],
-        ["fit", "data.csv", "--target", "y", "--out", "m", "--validate", "-"],
-    ],
-)
-def test_models_and_validation_rows_need_files(arguments):
-    message = "Standard input and output are not supported here: pass a path."
-    assert message in run(*arguments, code=2).stderr
-
-
 @pytest.mark.slow
 def test_a_reader_that_closes_the_pipe_gets_no_traceback(folder):
     (folder / "long.csv").write_text(as_csv({"x": np.linspace(-1, 1, 50_000).tolist()}))
