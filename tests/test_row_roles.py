@@ -267,8 +267,13 @@ def test_few_different_times():
         forward_folds(times, 5)
     with pytest.raises(TableError, match="got 1: omit it"):
         forward_folds(np.zeros(10))
-    assert not latest(np.zeros(10), 0.2).any()
     assert latest(times, 0.2).sum() == 10
+    assert latest(times, 0.8).sum() == 20  # never all
+    columns = {"x": np.arange(30.0), "t": np.zeros(30), "k": ["a"] * 25 + ["b"] * 5}
+    with pytest.raises(TableError, match=r"`time` must be .* but 't' is the same in every row"):
+        fit_table(columns, "k", time="t", hold_out=0.2)
+    with pytest.raises(TableError, match=r"contain the class 'b', .* or omit `time`"):
+        fit_table(some(columns, "x", "k"), "k", time="x", hold_out=0.3)
 
 
 def test_dates_are_times():

@@ -115,13 +115,21 @@ class HoldOut:
         if self.last:
             chosen = np.arange(len(y)) >= len(y) - round(self.share * len(y))
         elif times is not None:
-            chosen = latest(times, self.share)
+            chosen = self._latest(times)
         elif groups is not None:
             chosen = self._groups(groups, np.random.default_rng(seed))
         else:
             chosen = self._rows(y if classes else np.zeros(len(y)), np.random.default_rng(seed))
         self._check(chosen, y, classes=classes)
         return chosen
+
+    def _latest(self, times: Float64) -> Mask:
+        if (times == times[0]).all():
+            raise TableError(
+                f"`time` must be a column with at least two times, but {self.time!r} is the same "
+                "in every row: omit it."
+            )
+        return latest(times, self.share)
 
     def _rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
         """Return rows that are evenly spaced among all, in random order within each class."""
@@ -155,9 +163,10 @@ class HoldOut:
             )
         new = sorted(set(y[chosen].tolist()) - set(y[~chosen].tolist())) if classes else []
         if new:
+            advice = "random ones by `hold_out`" if self.time is None else "omit `time`"
             raise TableError(
                 f"The rows held out contain the class {new[0]!r}, which no other row has, so it "
-                "cannot be learned: hold out fewer rows, or random ones by `hold_out`."
+                f"cannot be learned: hold out fewer rows, or {advice}."
             )
 
 

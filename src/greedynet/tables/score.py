@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers, looked_up, number_text, parse_numbers
+from greedynet.tables.columns import checked_numbers, label_text, looked_up, parse_numbers
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.readers import Column, Table, TableError
@@ -226,8 +226,7 @@ def scores_by_class(
     scores = []
     for label in classes.tolist():
         has, predicted = y == label, found == label
-        name = number_text(label) if isinstance(label, float) else str(label)
-        counts = {"class": name, "rows": int(has.sum())}
+        counts = {"class": label_text(label), "rows": int(has.sum())}
         scores.append(
             {**counts, "precision": ratio(has, predicted), "recall": ratio(predicted, has)}
         )

@@ -59,12 +59,14 @@ def _seconds(text: str, name: str, label: str) -> float:
 
 
 def latest(times: Float64, share: float) -> NDArray[np.bool_]:
-    """Return the latest rows, about this share of them; rows of the same time stay together."""
-    starts = _starts(np.sort(times))
-    if not len(starts):
-        return np.zeros(len(times), dtype=bool)
+    """Return the latest rows, about this share; rows of the same time stay together.
+
+    There must be at least two different times.
+    """
+    ordered = np.sort(times)
+    starts = _starts(ordered)
     start = starts[np.argmin(np.abs(len(times) - starts - share * len(times)))]
-    return times >= np.sort(times)[start]
+    return times >= ordered[start]
 
 
 def forward_folds(times: Float64, n_folds: int | None = None) -> list[tuple[Positions, Positions]]:

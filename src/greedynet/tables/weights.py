@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers, number_text
+from greedynet.tables.columns import checked_numbers, label_text
 from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Column, TableError
 
@@ -69,7 +69,7 @@ def weights_by_class(
         The column of the classes, for errors.
     """
     labels = classes.tolist()
-    by_text = {number_text(x) if isinstance(x, float) else str(x): x for x in labels}
+    by_text = {label_text(label): label for label in labels}
     unknown = [key for key in given if key not in labels and str(key) not in by_text]
     if unknown:
         raise TableError(
