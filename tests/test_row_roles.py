@@ -140,7 +140,8 @@ def classes(n=N):
 def test_class_weights_reach_the_classifier(tmp_path):
     data = write(tmp_path / "a.csv", classes())
     options = ["--target", "k", "--nodes", 2, "--out", tmp_path / "m"]
-    run("fit", data, *options, "--class-weight", "balanced")
+    result = run("fit", data, *options, "--class-weight", "balanced")
+    assert "left out count by the weights of their classes." in result.stdout.splitlines()[0]
     assert load(tmp_path / "m").estimator.class_weight == "balanced"
     run("fit", data, *options, "--class-weight", "yes=3", "--class-weight", "no=0.5")
     model = load(tmp_path / "m")

@@ -12,6 +12,7 @@ from greedynet.tables.holding import guess_of
 from greedynet.tables.score import measure_of
 from greedynet.tables.summary import (
     expectation_of,
+    expected_sentence,
     first_sentences,
     held_out_sentence,
     roles_text,
@@ -72,7 +73,7 @@ def first_sentence(subject: Subject) -> str:
         return first_sentences(subject.table)
     expected = expectation_of(subject.table)
     said = [held_out_sentence(_held_out(subject))]
-    more = [] if expected is None else [expected.sentence(beside_held_out=True)]
+    more = [] if expected is None else [expected_sentence(subject.table, expected, True)]
     return " ".join([*said, *more])
 
 

@@ -61,8 +61,25 @@ def first_sentences(model: "TableModel") -> str:
     """Return the errors to expect, those measured on rows that were set aside first."""
     expected, held_out = expectation_of(model), model.about.get("held_out")
     said = [held_out_sentence(held_out)] if has_scores(held_out) else []
-    said += [] if expected is None else [expected.sentence(beside_held_out=bool(said))]
+    said += [] if expected is None else [expected_sentence(model, expected, bool(said))]
     return " ".join(said)
+
+
+def expected_sentence(model: "TableModel", expected: Expectation, beside_held_out: bool) -> str:
+    """Return the errors to expect; how rows count in them, if classes have weights.
+
+    Parameters
+    ----------
+    model : TableModel
+    expected : Expectation
+        The errors to expect of it.
+    beside_held_out : bool
+        Whether errors on rows that were set aside are told before.
+    """
+    said = expected.sentence(beside_held_out=beside_held_out)
+    if getattr(model.estimator, "class_weight", None) is None or expected.on_new is None:
+        return said
+    return f"{said} The rows that the fit itself left out count by the weights of their classes."
 
 
 def summary_of(model: "TableModel") -> str:
