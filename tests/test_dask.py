@@ -1056,3 +1056,10 @@ def test_rows_are_prepared_anew_for_another_preparation(client):
         np.testing.assert_array_equal(numbers.Y[:, 0], labels)
         classes = source.take(Preparation(3, 1, np.array([5.0, 7.0])), everything)
         np.testing.assert_array_equal(classes.Y[:, 0], labels == 7.0)
+
+
+@pytest.mark.parametrize("kind", [DaskGreedyNetRegressor, DaskGreedyNetClassifier])
+def test_groups_need_all_rows_in_memory(kind):
+    X = da.ones((10, 2), chunks=(5, 2))
+    with pytest.raises(ValueError, match=r"`groups` needs all rows in memory.* as `X_val`"):
+        kind().fit(X, X[:, 0], groups=[0] * 10)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
-# By the name of the argument; None where it was not given.
-Files = Mapping[str, Path | None]
+# By the name of the argument; None where it was not given, text for standard output.
+Files = Mapping[str, Path | str | None]
 
 
 def check_files(inputs: Files, outputs: Files) -> None:
@@ -19,8 +19,8 @@ def check_files(inputs: Files, outputs: Files) -> None:
     """
     from greedynet.support.files import check_target
 
-    read = {name: path for name, path in inputs.items() if path is not None}
-    written = {name: path for name, path in outputs.items() if path is not None}
+    read = {name: path for name, path in inputs.items() if isinstance(path, Path)}
+    written = {name: path for name, path in outputs.items() if isinstance(path, Path)}
     for name, path in written.items():
         check_target(path, name)
     pairs = [(old, new) for new in written for old in read]

@@ -5,14 +5,29 @@ from typing import Any
 
 import click
 
-from greedynet.cli.shell import FilePath
+from greedynet.cli.shell import FilePath, StreamPath
+from greedynet.cli.standard import STANDARD, standard_input
 
 # Input and output files.
 INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = FilePath(path_type=Path)
+OUTPUT_OR_STREAM = StreamPath(path_type=Path)
 
 MODEL = click.argument("model", type=INPUT)
-DATA = click.argument("data", type=INPUT)
+
+
+def _read(context: click.Context, parameter: click.Parameter, value: Path | str | None) -> Any:
+    """Return a path; that of a copy for standard input, which is removed after the command."""
+    return context.with_resource(standard_input()) if value == STANDARD else value
+
+
+def data_argument(*, required: bool = True) -> Any:
+    """Return the argument of the table to read."""
+    given = StreamPath(exists=True, dir_okay=False, path_type=Path)
+    return click.argument("data", type=given, callback=_read, required=required)
+
+
+DATA = data_argument()
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

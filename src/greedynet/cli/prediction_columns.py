@@ -95,8 +95,8 @@ class PredictionColumns:
         return [_BETWEEN.join(labels[j] for j in row.nonzero()[0].tolist()) for row in sets]
 
     def _labels(self) -> list[str]:
-        from greedynet.tables.columns import number_text
+        from greedynet.tables.columns import label_text
 
         classes = self._model.classes
         found = [] if classes is None else classes.tolist()
-        return [number_text(x) if isinstance(x, float) else str(x) for x in found]
+        return [label_text(label) for label in found]

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
+from greedynet.cli.standard import STANDARD
+
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
+
+# Parameters in Python that are options of the same names, but for `n_nodes`.
+_PARAMETERS = (
+    "hold_out|hold_out_by|hold_out_last|groups|weights|time|cv|class_weight|validate|n_nodes|"
+    "max_nodes"
+)
 
 
 @contextmanager
@@ -51,12 +59,12 @@ def _as_options(message: str) -> str:
     message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
-    message = re.sub(r"`hold_out(_by|_last)?`", lambda m: _hold_out_option(m[1]), message)
+    message = re.sub(rf"`({_PARAMETERS})`", lambda m: _option(m[1]), message)
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 
 
-def _hold_out_option(ending: str | None) -> str:
-    return "--hold-out" + (ending or "").replace("_", "-")
+def _option(parameter: str) -> str:
+    return "--nodes" if parameter == "n_nodes" else "--" + parameter.replace("_", "-")
 
 
 class Commands(click.Group):
@@ -79,5 +87,13 @@ class FilePath(click.Path):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
         if value == "-":
-            self.fail("Standard input and output are not supported: pass a path.", param, ctx)
+            self.fail("Standard input and output are not supported here: pass a path.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class StreamPath(FilePath):
+    """A path, or `-` for standard input or output, which stays a text."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path, or `-`."""
+        return value if value == STANDARD else super().convert(value, param, ctx)

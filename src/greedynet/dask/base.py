@@ -78,6 +78,7 @@ class OnDask(BaseGreedyNet):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Build the network.
 
@@ -91,11 +92,20 @@ class OnDask(BaseGreedyNet):
             Weights of the rows, split into the same partitions.
         X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
             Validation data by which the width is chosen; they are gathered on the client.
+        groups : None
+            Must be None: folds that keep groups together need all rows in memory. Pass whole groups
+            as `X_val` and `y_val`.
 
         Returns
         -------
         self : estimator
         """
+        if groups is not None:
+            raise ValueError(
+                f"`groups` needs all rows in memory, and `{type(self).__name__}` has them on a "
+                "cluster: pass whole groups as `X_val` and `y_val`, or fit "
+                f"`{self._local.__name__}`."
+            )
         partitions = Partitions.of(X, y, sample_weight, type(self).__name__)
         client = self._synchronous_client()
         validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}

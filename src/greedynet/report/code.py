@@ -8,18 +8,24 @@ from greedynet.support.phrases import plural
 from greedynet.tables.columns import Input
 
 _ON_A_LINE = 4
+_OF_PIPELINE = """pipeline.predict(X)  # columns as they were before the first step
+
+# The network alone, for inputs as the steps before it make them:
+pipeline[-1].save("model.safetensors")"""
 
 
-def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
+def code_blocks(subject: Subject, model_file: str | None) -> dict[str, str]:
     """Return code examples by the name of their language or tool.
 
     Parameters
     ----------
     subject : Subject
         The model.
-    model_file : str
-        Name of its file.
+    model_file : str or None
+        Name of its file; None for a pipeline, which has none.
     """
+    if model_file is None:
+        return {"Python": _OF_PIPELINE}
     file = model_file.replace("\\", "\\\\").replace('"', '\\"')
     python = f'import greedynet\n\nmodel = greedynet.load("{file}")\n'
     if subject.about:

@@ -37,11 +37,14 @@ class Rows:
         Numbers, or labels of classes.
     label : str
         Name of the rows, such as "data.csv".
+    weights : ndarray of shape (n_rows,) or None
+        Weights, by which rows count in errors; None if every row counts once.
     """
 
     X: Float64
     y: NDArray[Any]
     label: str
+    weights: Float64 | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -55,7 +58,8 @@ class Rows:
 
     def taken(self, chosen: NDArray[Any]) -> "Rows":
         """Return some of the rows, by a mask or their positions."""
-        return Rows(self.X[chosen], self.y[chosen], self.label)
+        weights = None if self.weights is None else self.weights[chosen]
+        return Rows(self.X[chosen], self.y[chosen], self.label, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +138,9 @@ class Subject:
         """Return the errors of the network on rows, by name."""
         values = self.values(self.network.predict(rows.X).reshape(len(rows), -1))
         if self.classes is None:
-            return scores_of(self.table.estimator, rows.y, values[:, 0])
+            return scores_of(self.table.estimator, rows.y, values[:, 0], weights=rows.weights)
         found = self.classes[values.argmax(axis=1)]
-        return scores_of(self.table.estimator, rows.y, found, values)
+        return scores_of(self.table.estimator, rows.y, found, values, rows.weights)
 
     def class_index(self, y: NDArray[Any]) -> NDArray[np.intp]:
         """Return classes as positions."""
@@ -161,13 +165,21 @@ def table_rows(
     missing: Missing = None,
     unknown: Unknown = "error",
 ) -> Rows:
-    """Read the rows of a table that have a target; the parameters are those of `evaluate`."""
-    blocks = labelled_blocks(model, table, target, missing=missing, unknown=unknown)
-    parts = [(X, y) for X, y, _ in blocks if len(y)]
+    """Read the rows of a table that have a target; the parameters are those of `evaluate`.
+
+    Rows have weights if those of the fit had, and the table has the column of them.
+    """
+    weights = model.about.get("weights")
+    weights = weights if weights in table.names else None
+    blocks = labelled_blocks(
+        model, table, target, missing=missing, unknown=unknown, weights=weights
+    )
+    parts = [(X, y, w) for X, y, w, _ in blocks if len(y)]
     if not parts:
         raise TableError(f"{table.label} has no rows to show.")
-    X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Rows(X, y, table.label)
+    X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    counts = [w for *_, w in parts if w is not None]
+    return Rows(X, y, table.label, np.concatenate(counts) if counts else None)
 
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:

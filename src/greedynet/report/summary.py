@@ -10,7 +10,13 @@ from greedynet.report.subject import TRAINING, Subject, row_label
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.holding import guess_of
 from greedynet.tables.score import measure_of
-from greedynet.tables.summary import expectation_of, first_sentences, held_out_sentence
+from greedynet.tables.summary import (
+    expectation_of,
+    expected_sentence,
+    first_sentences,
+    held_out_sentence,
+    roles_text,
+)
 
 _WHY = {
     StopReason.N_NODES: "this number was requested.",
@@ -67,7 +73,7 @@ def first_sentence(subject: Subject) -> str:
         return first_sentences(subject.table)
     expected = expectation_of(subject.table)
     said = [held_out_sentence(_held_out(subject))]
-    more = [] if expected is None else [expected.sentence(beside_held_out=True)]
+    more = [] if expected is None else [expected_sentence(subject.table, expected, True)]
     return " ".join([*said, *more])
 
 
@@ -89,19 +95,23 @@ def _held_out(subject: Subject) -> dict[str, Any]:
     assert held is not None
     found = subject.scores(held)
     measure = measure_of(found)
-    others = held.y if subject.rows is None else subject.rows.y
+    others = held if subject.rows is None else subject.rows
     how = known.get("how") if known.get("rows") == len(held) else None
-    constant = guess_of(others, held.y, measure)
+    constant = guess_of(others.y, held.y, measure, others.weights, held.weights)
     return {"rows": len(held), "how": how, "measure": measure, "constant": constant, **found}
 
 
-def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
-    """Return suggestions for improvement."""
+def suggestions(
+    subject: Subject, scores: dict[str, dict[str, Any]], model_file: str | None
+) -> list[str]:
+    """Return suggestions for improvement; those for a pipeline, without a file, are in Python."""
     found = []
     if subject.shown is None:
+        how = f"greedynet report {model_file} data.csv"
+        if model_file is None:
+            how = "write_report(pipeline, path, X, y)"
         found.append(
-            "Predictions, effects, importance and residuals need rows. Pass them with: greedynet "
-            f"report {model_file} data.csv"
+            f"Predictions, effects, importance and residuals need rows. Pass them with: {how}"
         )
     gap = _gap(scores)
     if gap is not None and gap > 1.5:
@@ -110,10 +120,10 @@ def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file:
             "rows would help most."
         )
     if subject.held_out is None and subject.about.get("validation") is None:
-        found.append(
-            f"Evaluate it on rows that were not used in the fit: greedynet evaluate {model_file} "
-            "other.csv"
-        )
+        how = f"greedynet evaluate {model_file} other.csv"
+        if model_file is None:
+            how = "write_report(pipeline, path, X, y, held_out=(X_test, y_test))"
+        found.append(f"Evaluate it on rows that were not used in the fit: {how}")
     reason = None if subject.path is None else subject.path.stop_reason
     if reason in _TRY:
         found.append(_TRY[reason])
@@ -130,7 +140,8 @@ def _fitted(subject: Subject) -> str:
     listed = ", ".join(names[:6]) + more
     source, rows = subject.about.get("source"), subject.about.get("rows")
     of_source = "" if source in (None, "") else f" of {source}"
-    fitted = "" if rows is None else f" It was fitted to {plural(rows, 'row')}{of_source}."
+    fitted = f"{plural(rows or 0, 'row')}{of_source}{roles_text(subject.about)}"
+    fitted = "" if rows is None else f" It was fitted to {fitted}."
     what = "a number" if subject.classes is None else f"one of {len(subject.classes)} classes"
     text = f", {n_text} of them text" if n_text else ""
     return (

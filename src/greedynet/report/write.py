@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from greedynet.report.classes import ShownClasses
 from greedynet.report.code import code_blocks
 from greedynet.report.columns import columns_section
@@ -14,6 +16,7 @@ from greedynet.report.features import effects_section, importance_section, impor
 from greedynet.report.growth import Stops, growth_section
 from greedynet.report.page import code_html, list_html, page, paragraphs_html, table_html
 from greedynet.report.pictures import picture_section, row_scores
+from greedynet.report.pipelines import Given, through_pipeline
 from greedynet.report.ridgelets import ridgelet_section
 from greedynet.report.subject import (
     GIVEN,
@@ -32,7 +35,7 @@ from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
 from greedynet.tables.any_model import as_labelled_model
 from greedynet.tables.encoding import Missing, Unknown
-from greedynet.tables.holding import held_out_mask
+from greedynet.tables.holding import has_scores, held_out_mask
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, open_table
 
@@ -60,8 +63,10 @@ def write_report(
 
     Parameters
     ----------
-    model : TableModel, GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
-        A fitted model.
+    model : TableModel, estimator, ShallowNetwork, DeepNetwork or Pipeline
+        A fitted model: our estimators, or a pipeline of scikit-learn that ends in one. Of a
+        pipeline, the report is about the network and its inputs, which are what the steps before
+        make of `X`, by the names of their `get_feature_names_out`.
     path : str or path
         File to write, such as "report.html".
     X : array-like of shape (n_rows, n_features), or a table, or None, default=None
@@ -86,7 +91,7 @@ def write_report(
     output : int or None, default=None
         Output to show, if the model has several.
     model_file : str, default="model.safetensors"
-        File of the model, for the code at the end of the page.
+        File of the model, for the code at the end of the page; not used for a pipeline.
 
     Examples
     --------
@@ -103,6 +108,10 @@ def write_report(
     """
     check_target(path)
     target = None if target is None else str(target)
+    file: str | None = Path(model_file).name
+    if isinstance(model, Pipeline):
+        model, given = through_pipeline(model, Given(X, y, held_out), target)
+        X, y, held_out, file = given.X, given.y, given.held_out, None
     table = as_columns(model)
     which = check_output(table.network, table.classes, output)
 
@@ -131,7 +140,7 @@ def write_report(
     name = target or table.target or ("y" if table.classes is None else "the class")
     subject = Subject(table, name, rows, held, which)
     with deterministic_threads(1):  # many small products, which threads would slow down
-        text = report_page(subject, model_file)
+        text = report_page(subject, file)
     write_atomically(path, text.encode("utf-8"))
 
 
@@ -154,9 +163,9 @@ def _check_table(source: Any) -> Any:
     return source
 
 
-def report_page(subject: Subject, model_file: str) -> str:
-    """Return the page about a model."""
-    scores, file = known_scores(subject), Path(model_file).name
+def report_page(subject: Subject, file: str | None) -> str:
+    """Return the page about a model, which has a file, unless it is a pipeline."""
+    scores = known_scores(subject)
     parts = {
         "summary": paragraphs_html(paragraphs(subject, scores)),
         "scores": table_html(score_table(scores), "Errors of the finished network"),
@@ -173,8 +182,7 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
     about = subject.about
     if subject.held_out is not None:
         scores[HELD_OUT] = subject.scores(subject.held_out)
-    elif about.get("held_out") is not None:
-        found = about["held_out"]
+    elif has_scores(found := about.get("held_out")):
         scores[HELD_OUT] = {name: found[name] for name in about["training"]}
     for part in ("validation", "training"):
         if about.get(part) is not None:

@@ -1,5 +1,6 @@
 """Any model as one that takes tables: networks and estimators, which know no columns."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from greedynet.estimators.saving import SaveMixin
@@ -8,7 +9,9 @@ from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
 
 
-def as_table_model(model: Any, table: Table, target: str | None = None) -> TableModel:
+def as_table_model(
+    model: Any, table: Table, target: str | None = None, beside: Sequence[str] = ()
+) -> TableModel:
     """Return any model as one that takes the table; without stored columns, all are numeric.
 
     Parameters
@@ -19,6 +22,8 @@ def as_table_model(model: Any, table: Table, target: str | None = None) -> Table
         The table it shall take; its column names are used if the model has none.
     target : str or None, default=None
         The column of the table that is not an input.
+    beside : sequence of str, default=()
+        Columns that are not inputs if there are too many of them, such as keys.
     """
     if isinstance(model, TableModel):
         return model
@@ -26,6 +31,8 @@ def as_table_model(model: Any, table: Table, target: str | None = None) -> Table
     names = network.feature_names
     if names is None:
         names = tuple(name for name in table.names if name != target)
+        if len(names) > network.n_features:
+            names = tuple(name for name in names if name not in beside)
         if len(names) != network.n_features:
             raise TableError(
                 f"The model takes {network.n_features} columns and has no names for them, "

@@ -11,6 +11,7 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Survey
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.readers import Table, TableError, is_text
+from greedynet.tables.roles import Roles
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
@@ -98,7 +99,7 @@ def input_names(
     target: str,
     ignore: Sequence[str] = (),
     text: Sequence[str] = (),
-    groups: str | None = None,
+    roles: Roles | None = None,
 ) -> list[str]:
     """Return the columns to predict from, or raise an error if names are wrong.
 
@@ -109,11 +110,12 @@ def input_names(
         The column to predict.
     ignore, text : sequence of str
         Columns to ignore, and columns to treat as text.
-    groups : str or None
-        Column of groups, which is no input.
+    roles : Roles or None
+        Columns of groups and weights, which are no inputs.
     """
-    if groups is not None:
-        ignore = _without_groups(table, target, groups, ignore)
+    if roles is not None:
+        roles.check(table, target)
+        ignore = [*ignore, *roles.no_inputs]
     check_present(table, [target], "target")
     check_present(table, [*ignore, *text], "column")
     _refuse_target(target, ignore, text)
@@ -133,17 +135,6 @@ def input_names(
             f"`ignore` contains every column of {table.label} except the target: keep at least one."
         )
     return names
-
-
-def _without_groups(table: Table, target: str, by: str, ignore: Sequence[str]) -> Sequence[str]:
-    """Return the columns to ignore, with the groups, which are no input."""
-    check_present(table, [by], "column")
-    if by == target:
-        raise TableError(
-            f"`hold_out_by` must be another column than the target, got {by!r}: name the column of "
-            "the groups."
-        )
-    return ignore if by in ignore else [*ignore, by]
 
 
 def _refuse_target(target: str, ignore: Sequence[str], text: Sequence[str]) -> None:

@@ -346,3 +346,8 @@ def looked_up(cells: Column, find: Callable[[str], int]) -> NDArray[np.intp]:
 def number_text(value: float) -> str:
     """Return a number in its usual notation: 3 for 3.0."""
     return str(int(value)) if value.is_integer() else repr(value)
+
+
+def label_text(label: Any) -> str:
+    """Return a class as the text of its cells."""
+    return number_text(label) if isinstance(label, float) else str(label)

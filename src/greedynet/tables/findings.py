@@ -51,7 +51,7 @@ class Findings:
 
         Parameters
         ----------
-        what : {"empty", "unknown", "text", "infinite", "class"}
+        what : {"empty", "unknown", "text", "infinite", "negative", "class"}
             The problem.
         name : str
             The column.
@@ -82,7 +82,7 @@ class Findings:
 
     def check(self) -> None:
         """Raise an error for the most serious problem."""
-        for what in ("class", "text", "infinite", "unknown", "empty"):
+        for what in ("class", "text", "infinite", "negative", "unknown", "empty"):
             if what in self._tallies and what not in self._fine:
                 raise TableError(f"{self._label}: {_COMPLAINTS[what](self._tallies[what])}")
 
@@ -101,6 +101,14 @@ def _text(found: dict[str, Tally]) -> str:
 def _infinite(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
     return f"column {name!r} holds infinite numbers ({tally}): correct these cells."
+
+
+def _negative(found: dict[str, Tally]) -> str:
+    name, tally = next(iter(found.items()))
+    return (
+        f"column {name!r} holds negative weights ({tally}): correct these cells; 0 leaves a row "
+        "out."
+    )
 
 
 def _unknown(found: dict[str, Tally]) -> str:
@@ -128,6 +136,7 @@ _COMPLAINTS = {
     "class": _class,
     "text": _text,
     "infinite": _infinite,
+    "negative": _negative,
     "unknown": _unknown,
     "empty": _empty,
 }

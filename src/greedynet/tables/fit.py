@@ -1,9 +1,9 @@
 """`fit_table`: from a table to a model, with categories, empty cells and classes."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,11 @@ from greedynet.tables.holding import HoldOut, guess_of, held_out_record
 from greedynet.tables.model import TableModel
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
+from greedynet.tables.roles import Roles
 from greedynet.tables.score import measure_of, scores_of
+from greedynet.tables.times import forward_in_time
 from greedynet.tables.training import TrainingRows, read_rows
+from greedynet.tables.weights import weights_by_class
 
 
 def fit_table(
@@ -30,6 +33,9 @@ def fit_table(
     hold_out: float | None = None,
     hold_out_by: str | None = None,
     hold_out_last: float | None = None,
+    groups: str | None = None,
+    weights: str | None = None,
+    time: str | None = None,
     classes: bool = False,
     missing: Missing = None,
     ignore: str | Sequence[str] = (),
@@ -62,6 +68,16 @@ def fit_table(
         or a fifth. It is not an input, and the width is chosen by folds that keep groups together.
     hold_out_last : float or None, default=None
         Share of the rows to set aside at the end of the table, for rows in order of time.
+    groups : str or None, default=None
+        Column of groups, such as patients, which is not an input: the width is chosen by folds that
+        keep groups together, and `hold_out` sets whole groups aside.
+    weights : str or None, default=None
+        Column of weights, which is not an input. Rows count by them in the fit and in the errors
+        that it tells; an integer weight is equivalent to that many copies of the row.
+    time : str or None, default=None
+        Column of numbers, or of dates in ISO 8601: the width is chosen by folds that go forward, of
+        which each is predicted from all earlier rows, and `hold_out` sets the latest rows aside. It
+        is an input, too, unless it is ignored.
     classes : bool, default=False
         Whether the numbers of the target are classes.
     missing : {"drop", "mean"} or None, default=None
@@ -82,25 +98,27 @@ def fit_table(
         Called at the start of each other stage of the fit with its description, such as "pruning:
         31 neurons"; it may be called from several threads.
     **parameters
-        Parameters of the estimator.
+        Parameters of the estimator, such as `max_nodes`, `cv=5` or `class_weight="balanced"`; the
+        keys of a `class_weight` may be the texts of the classes.
 
     Returns
     -------
     model : TableModel
     """
-    began = time.perf_counter()
-    hold = HoldOut.of(hold_out, hold_out_by, hold_out_last)
-    by = None if hold is None else hold.by
+    began = perf_counter()
+    roles = Roles.of(groups, weights, time, hold_out_by)
+    roles.check_choice(parameters, validate)
+    hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
     table = open_table(source, separator, decimal)
     target, ignore, text = str(target), as_names(ignore), as_names(text)
-    names = input_names(table, target, ignore, text, by)
+    names = input_names(table, target, ignore, text, roles)
 
     rows = TwoPasses(table)
     found = survey(rows, [*names, target])
     types = column_types(
         table, found, target, text, classes=classes, empty_is_fine=missing is not None
     )
-    data = read_rows(rows, types, missing, found[target].rows, by)
+    data = read_rows(rows, types, missing, found[target].rows, roles)
     _check_enough(table, data)
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
@@ -109,7 +127,7 @@ def fit_table(
     data = data.filled(means)
     held = None
     if validate is not None:
-        held = _validation_rows(open_table(validate, separator, decimal), types, missing)
+        held = _validation_rows(open_table(validate, separator, decimal), types, missing, roles)
 
     estimator = _estimator(types, parameters)
     estimator.set_progress(progress, on_stage)
@@ -126,7 +144,8 @@ def fit_table(
         "training": _scores(estimator, data),
         "validation": None if held is None else _scores(estimator, held),
         "held_out": None if aside is None else _scores_aside(estimator, data, aside, means),
-        "seconds": time.perf_counter() - began,
+        "seconds": perf_counter() - began,
+        **roles.record(),
     }
     return TableModel(types.inputs, estimator, target, missing, about)
 
@@ -156,7 +175,7 @@ def _set_aside(
     """Return the rows to learn from, and those set aside."""
     if hold is None:
         return data, None
-    chosen = hold.mask(data.y, data.groups, seed, classes=classes)
+    chosen = hold.mask(data.y, data.groups, seed, classes=classes, times=data.times)
     record = held_out_record(hold, chosen, data.y)
     return data.taken(~chosen), _Aside(data.taken(chosen), record)
 
@@ -166,9 +185,12 @@ def _seed(parameters: dict[str, Any]) -> int:
     return int(seed) if isinstance(seed, int | np.integer) else 0
 
 
-def _validation_rows(table: Table, types: ColumnTypes, missing: Missing) -> TrainingRows:
-    check_present(table, types.names, "column")
-    held = read_rows(table, types, missing).filled(types.inputs.means)
+def _validation_rows(
+    table: Table, types: ColumnTypes, missing: Missing, roles: Roles
+) -> TrainingRows:
+    weighted = Roles(weights=roles.weights)
+    check_present(table, [*types.names, *weighted.names], "column")
+    held = read_rows(table, types, missing, roles=weighted).filled(types.inputs.means)
     if not len(held):
         raise TableError(f"{table.label} has no rows without empty cells.")
     return held
@@ -179,6 +201,7 @@ def _validation_rows(table: Table, types: ColumnTypes, missing: Missing) -> Trai
 
 def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     if types.classes is None:
+        _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)
     of_numbers = ("loss", "quantile", "tol", "hidden_layers")
     wrong = next((name for name in of_numbers if name in parameters), None)
@@ -187,7 +210,24 @@ def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
             f"`{wrong}` applies to a target of numbers, but {types.target!r} contains classes: "
             "omit it."
         )
+    by_class = parameters.get("class_weight")
+    if isinstance(by_class, Mapping):
+        by_class = weights_by_class(by_class, types.classes, types.target)
+        parameters = {**parameters, "class_weight": by_class}
     return GreedyNetClassifier(**parameters)
+
+
+def _check_of_numbers(types: ColumnTypes, parameters: dict[str, Any]) -> None:
+    if parameters.get("class_weight") is not None:
+        raise TableError(
+            f"`class_weight` applies to a target of classes, but {types.target!r} contains "
+            "numbers: omit it, or write `classes=True`."
+        )
+    if parameters.get("cv") is not None and parameters.get("n_nodes") is not None:
+        raise TableError(
+            "`cv` must be given without `n_nodes`, got both: folds choose the number of nodes. "
+            "Omit one of them, or write `max_nodes`."
+        )
 
 
 def _fit(
@@ -197,10 +237,14 @@ def _fit(
     names: tuple[str, ...],
 ) -> None:
     """Fit, and name the features in the networks."""
-    how: dict[str, Any] = {} if held is None else {"X_val": held.X, "y_val": held.y}
+    how: dict[str, Any] = {} if data.weights is None else {"sample_weight": data.weights}
+    if held is not None:
+        how |= {"X_val": held.X, "y_val": held.y}
+        how |= {} if held.weights is None else {"sample_weight_val": held.weights}
     if _folds_by_groups(estimator, data, held):
-        how = {"groups": data.groups}
-    estimator.fit(data.X, data.y, **how)
+        how["groups"] = data.groups
+    with forward_in_time(estimator, data.times):
+        estimator.fit(data.X, data.y, **how)
     estimator.path_ = estimator.path_.with_feature_names(names)
     estimator.network_ = replace(estimator.network_, feature_names=names)
 
@@ -217,7 +261,7 @@ def _scores(estimator: Any, data: TrainingRows) -> dict[str, Any]:
     p = None
     if isinstance(estimator, GreedyNetClassifier):
         p = estimator.predict_proba(data.X)
-    return scores_of(estimator, data.y, estimator.predict(data.X), p)
+    return scores_of(estimator, data.y, estimator.predict(data.X), p, data.weights)
 
 
 def _scores_aside(
@@ -226,5 +270,5 @@ def _scores_aside(
     """Return the scores on the rows set aside, with that of a constant."""
     found = _scores(estimator, aside.rows.filled(means))
     measure = measure_of(found)
-    constant = guess_of(data.y, aside.rows.y, measure)
+    constant = guess_of(data.y, aside.rows.y, measure, data.weights, aside.rows.weights)
     return {**aside.record, **found, "measure": measure, "constant": constant}

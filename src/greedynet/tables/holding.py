@@ -4,14 +4,18 @@ import base64
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.losses.median import weighted_median
 from greedynet.support.types import Float64
 from greedynet.tables.readers import TableError
+from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.score import rmse
+from greedynet.tables.times import latest
+from greedynet.tables.weights import mean_of, shares_of
 
 Mask = NDArray[np.bool_]
 
@@ -30,15 +34,28 @@ class HoldOut:
         Column of groups, such as patients, that are set aside as a whole.
     last : bool
         Whether they are the last rows, which in order of time are the newest.
+    time : str or None
+        Column of times, of which they are the latest.
     """
 
     share: float
     by: str | None = None
     last: bool = False
+    time: str | None = None
 
     @staticmethod
-    def of(share: float | None, by: str | None, last: float | None) -> "HoldOut | None":
-        """Return what was asked for, or None; raise an error for what cannot be."""
+    def of(
+        share: float | None, by: str | None, last: float | None, roles: Roles = NO_ROLES
+    ) -> "HoldOut | None":
+        """Return what was asked for, or None; raise an error for what cannot be.
+
+        Parameters
+        ----------
+        share, by, last
+            `hold_out`, `hold_out_by` and `hold_out_last` of `fit_table`.
+        roles : Roles
+            Columns of groups and times, which decide what `hold_out` is a share of.
+        """
         for name, value in (("hold_out", share), ("hold_out_last", last)):
             if value is not None and not 0 < value < 1:
                 raise TableError(
@@ -51,21 +68,35 @@ class HoldOut:
                 f"`hold_out_last` must be given without `{other}`, got both: the last rows are "
                 "neither random rows nor whole groups. Omit one of them."
             )
+        if last is not None and (roles.groups is not None or roles.time is not None):
+            raise TableError(
+                f"`hold_out_last` must be given without `{'time' if roles.time else 'groups'}`, "
+                "which decides which rows are set aside: write `hold_out`."
+            )
         if last is not None:
             return HoldOut(float(last), last=True)
         if share is None and by is None:
             return None
-        return HoldOut(_SHARE if share is None else float(share), None if by is None else str(by))
+        share = _SHARE if share is None else float(share)
+        return HoldOut(share, roles.groups if by is None else str(by), time=roles.time)
 
     @property
     def words(self) -> str:
         """How the rows were chosen."""
         if self.last:
             return "the last ones"
+        if self.time is not None:
+            return f"the latest by {self.time}"
         return "chosen at random" if self.by is None else f"whole groups of {self.by}"
 
     def mask(
-        self, y: NDArray[Any], groups: NDArray[Any] | None, seed: int, *, classes: bool
+        self,
+        y: NDArray[Any],
+        groups: NDArray[Any] | None,
+        seed: int,
+        *,
+        classes: bool,
+        times: Float64 | None = None,
     ) -> Mask:
         """Return which rows are set aside.
 
@@ -78,15 +109,27 @@ class HoldOut:
         seed : int
         classes : bool
             Whether the targets are classes.
+        times : ndarray of shape (n_rows,) or None
+            When each row is.
         """
         if self.last:
             chosen = np.arange(len(y)) >= len(y) - round(self.share * len(y))
+        elif times is not None:
+            chosen = self._latest(times)
         elif groups is not None:
             chosen = self._groups(groups, np.random.default_rng(seed))
         else:
             chosen = self._rows(y if classes else np.zeros(len(y)), np.random.default_rng(seed))
         self._check(chosen, y, classes=classes)
         return chosen
+
+    def _latest(self, times: Float64) -> Mask:
+        if (times == times[0]).all():
+            raise TableError(
+                f"`time` must be a column with at least two times, but {self.time!r} is the same "
+                "in every row: omit it."
+            )
+        return latest(times, self.share)
 
     def _rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
         """Return rows that are evenly spaced among all, in random order within each class."""
@@ -120,9 +163,10 @@ class HoldOut:
             )
         new = sorted(set(y[chosen].tolist()) - set(y[~chosen].tolist())) if classes else []
         if new:
+            advice = "random ones by `hold_out`" if self.time is None else "omit `time`"
             raise TableError(
                 f"The rows held out contain the class {new[0]!r}, which no other row has, so it "
-                "cannot be learned: hold out fewer rows, or random ones by `hold_out`."
+                f"cannot be learned: hold out fewer rows, or {advice}."
             )
 
 
@@ -136,6 +180,17 @@ def held_out_record(hold: HoldOut, chosen: Mask, y: NDArray[Any]) -> dict[str, A
         "check": _check_sum(y),
         "mask": packed,
     }
+
+
+def without_scores(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return which rows were set aside, for a model whose errors on them are not known."""
+    which = ("rows", "how", "of", "check", "mask")
+    return None if record is None else {key: record[key] for key in which if key in record}
+
+
+def has_scores(record: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]:
+    """Whether rows were set aside, and the errors on them are known."""
+    return record is not None and "measure" in record
 
 
 def held_out_mask(record: Mapping[str, Any] | None, y: NDArray[Any]) -> Mask | None:
@@ -154,7 +209,13 @@ def _check_sum(y: NDArray[Any]) -> int:
     return zlib.crc32("\n".join(map(str, y.tolist())).encode("utf-8"))
 
 
-def guess_of(y: NDArray[Any], held: NDArray[Any], measure: str) -> float | None:
+def guess_of(
+    y: NDArray[Any],
+    held: NDArray[Any],
+    measure: str,
+    weights: Float64 | None = None,
+    held_weights: Float64 | None = None,
+) -> float | None:
     """Return the error of the best constant of the training rows on the rows held out.
 
     Parameters
@@ -163,11 +224,15 @@ def guess_of(y: NDArray[Any], held: NDArray[Any], measure: str) -> float | None:
         Targets of the training rows, and of those held out.
     measure : str
         "accuracy", "rmse" or "mae"; None is returned for any other.
+    weights, held_weights : ndarray or None
+        Weights of the training rows, and of those held out.
     """
+    share, of_held = shares_of(weights), shares_of(held_weights)
     if measure == "accuracy":
-        names, counts = np.unique(y, return_counts=True)
-        return float(np.mean(held == names[counts.argmax()]))
+        names, codes = np.unique(y, return_inverse=True)
+        commonest = names[np.bincount(codes, weights).argmax()]
+        return mean_of(held == commonest, of_held)
     numbers: Float64 = held
     if measure == "mae":
-        return float(np.mean(np.abs(numbers - np.median(y))))
-    return rmse(numbers - y.mean()) if measure == "rmse" else None
+        return mean_of(np.abs(numbers - weighted_median(y, weights)), of_held)
+    return rmse(numbers - mean_of(y, share), of_held) if measure == "rmse" else None

@@ -176,7 +176,7 @@ def _errors(
 ) -> tuple[float, float, str]:
     """Return the errors on held-out and training rows, and their name."""
     model = fit_table(part, target, **options)
-    scores = evaluate(model, held, unknown="zero")
+    scores = evaluate(model, held, unknown="zero", weights=options.get("weights"))
     name = measure_of(scores)
     name = "log_loss" if name == "accuracy" else name
     return scores[name], model.about["training"][name], name

@@ -3,11 +3,12 @@
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.saving import SaveMixin, restore
@@ -18,7 +19,9 @@ from greedynet.support.tensorfile import Contents, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
 from greedynet.tables.encoding import Missing, Unknown, encode, encode_blocks, is_table
+from greedynet.tables.holding import without_scores
 from greedynet.tables.readers import Block, Table, open_table
+from greedynet.tables.score import labelled_rows
 from greedynet.tables.summary import expectation_of, summary_of
 
 KIND = "TableModel"
@@ -198,6 +201,58 @@ class TableModel:
                 "`predict_proba` is available for classes only; this model predicts numbers."
             )
         return self._probabilities(self.inputs(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for numbers, and the accuracy for classes, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+            As for `predict`; a table that contains the target, too, if `y` is None.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or None, default=None
+            True values; None for the column of the target. Rows without one are left out, and rows
+            with empty cells where the fit dropped such rows.
+        sample_weight : array-like of shape (n_rows,), str or None, default=None
+            Weights of the rows; the name of a column, if `y` is None.
+
+        Returns
+        -------
+        score : float
+        """
+        if y is None:
+            if not is_table(X):
+                raise ValueError(
+                    "`y` must be given for an array, which has no column to predict, got None: "
+                    "write `score(X, y)`, or give a table with the target."
+                )
+            X, y, sample_weight = labelled_rows(self, open_table(X), sample_weight)
+        measure = r2_score if self.classes is None else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def truncate(self, n_nodes: int) -> Self:
+        """Return a copy with fewer nodes, without a new fit; see the `truncate` of the estimator.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes, neurons plus two for an affine term.
+
+        Returns
+        -------
+        model : TableModel
+            It knows no errors of its own, only that of the estimator, if there is one: `score`
+            tells them on any table.
+        """
+        if is_network(self.estimator):
+            raise AttributeError(
+                "`truncate` needs a model that was fitted; this file contains only its network: "
+                "save the model itself by `save`."
+            )
+        # Errors were measured on the larger network.
+        unknown = {"training": None, "validation": None}
+        held_out = without_scores(self.about.get("held_out"))
+        about = {**self.about, **unknown, "held_out": held_out}
+        return replace(self, estimator=self.estimator.truncate(n_nodes), about=about)
 
     def predict_blocks(
         self,

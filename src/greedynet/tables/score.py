@@ -1,7 +1,7 @@
 """Scores of a model on a table."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,20 +9,24 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers, looked_up, parse_numbers
+from greedynet.tables.columns import checked_numbers, label_text, looked_up, parse_numbers
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Column, Table, TableError
+from greedynet.tables.weights import check_some_weight, mean_of, read_weights, shares_of
+
+if TYPE_CHECKING:
+    from greedynet.tables.model import TableModel
 
 
 def evaluate(
-    model: TableModel,
+    model: "TableModel",
     table: Table,
     target: str | None = None,
     *,
     missing: Missing = None,
     unknown: Unknown = "error",
+    weights: str | None = None,
 ) -> dict[str, Any]:
     """Compare a model's predictions with the target column of a table.
 
@@ -39,14 +43,18 @@ def evaluate(
         dropped in both cases.
     unknown : {"error", "zero"}
         How to treat levels of a category that the training data did not contain.
+    weights : str or None
+        Column of weights, by which rows count; None if every row counts once.
 
     Returns
     -------
     scores : dict
-        `rows`, `left_out`, and the scores of `scores_of`.
+        `rows`, `left_out`, and the scores of `scores_of`; for classes also `by_class`, see
+        `scores_by_class`.
     """
-    wanted, found, chances, left_out = [], [], [], 0
-    for X, y, n_left_out in labelled_blocks(model, table, target, missing=missing, unknown=unknown):
+    wanted, found, chances, counts, left_out = [], [], [], [], 0
+    options: dict[str, Any] = {"missing": missing, "unknown": unknown, "weights": weights}
+    for X, y, w, n_left_out in labelled_blocks(model, table, target, **options):
         left_out += n_left_out
         if not len(y):
             continue
@@ -54,22 +62,28 @@ def evaluate(
         found.append(model.predict(X))
         if model.classes is not None:
             chances.append(model.predict_proba(X))
+        if w is not None:
+            counts.append(w)
     if not wanted:
         raise TableError(f"{table.label} has no rows to compare with.")
-    y = np.concatenate(wanted)
+    y, predicted = np.concatenate(wanted), np.concatenate(found)
     p = np.concatenate(chances) if chances else None
-    scores = scores_of(model.estimator, y, np.concatenate(found), p)
+    w = check_some_weight(np.concatenate(counts), weights, table.label) if counts else None
+    scores = scores_of(model.estimator, y, predicted, p, w)
+    if model.classes is not None:
+        scores["by_class"] = scores_by_class(model.classes, y, predicted, w)
     return {"rows": len(y), "left_out": left_out, **scores}
 
 
 def labelled_blocks(
-    model: TableModel,
+    model: "TableModel",
     table: Table,
     target: str | None = None,
     *,
     missing: Missing = None,
     unknown: Unknown = "error",
-) -> Iterator[tuple[Float64, NDArray[Any], int]]:
+    weights: str | None = None,
+) -> Iterator[tuple[Float64, NDArray[Any], Float64 | None, int]]:
     """Yield the rows of a table that have all inputs and a target, several thousand at a time.
 
     The parameters are those of `evaluate`.
@@ -80,6 +94,8 @@ def labelled_blocks(
         Inputs of the estimator.
     y : ndarray of shape (n_rows,)
         Targets.
+    weights : ndarray of shape (n_rows,) or None
+        Weights, if there is a column of them.
     n_left_out : int
         Number of rows of the block that were dropped.
     """
@@ -87,22 +103,56 @@ def labelled_blocks(
     if target is None:
         raise TableError("The model does not know which column it predicts: give `target`.")
     check_present(table, [target], "target")
+    also = [target] if weights is None else [target, weights]
     missing = missing or model.missing
     findings = Findings(table.label, empty_is_fine=missing is not None)
     start = 0
-    for X, full, block in model.encode_blocks(
-        table, missing=missing, unknown=unknown, also=[target]
-    ):
+    for X, full, block in model.encode_blocks(table, missing=missing, unknown=unknown, also=also):
         y, has_y = read_target(block[target], target, model.classes, findings, start)
+        keep, w = full & has_y, None
+        if weights is not None:
+            w, has_w = read_weights(block[weights], weights, findings, start)
+            keep &= has_w
         start += len(X)
-        keep = full & has_y
         if not findings.serious:
-            yield X[keep], y[keep], int(np.sum(~keep))
+            yield X[keep], y[keep], None if w is None else w[keep], int(np.sum(~keep))
     findings.check()
 
 
+def labelled_rows(
+    model: "TableModel", table: Table, weights: str | None = None
+) -> tuple[Float64, NDArray[Any], Float64 | None]:
+    """Return all rows of a table that have all inputs and a target, and their weights.
+
+    Parameters
+    ----------
+    model : TableModel
+    table : Table
+        With the target of the model.
+    weights : str or None
+        Column of weights.
+    """
+    if weights is not None and not isinstance(weights, str):
+        raise ValueError(
+            "`sample_weight` must be the name of a column where `y` is one, got "
+            f"{type(weights).__name__}: write `score(X, y, sample_weight)`."
+        )
+    parts = [part for part in labelled_blocks(model, table, weights=weights) if len(part[1])]
+    if not parts:
+        raise TableError(f"{table.label} has no rows to compare with.")
+    X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    if weights is None:
+        return X, y, None
+    w = np.concatenate([part[2] for part in parts if part[2] is not None])
+    return X, y, check_some_weight(w, weights, table.label)
+
+
 def scores_of(
-    estimator: Any, y: NDArray[Any], found: NDArray[Any], p: Float64 | None = None
+    estimator: Any,
+    y: NDArray[Any],
+    found: NDArray[Any],
+    p: Float64 | None = None,
+    weights: Float64 | None = None,
 ) -> dict[str, Any]:
     """Return errors by name: for numbers, or for classes if there are probabilities.
 
@@ -114,13 +164,16 @@ def scores_of(
         True and predicted values.
     p : ndarray of shape (n_rows, n_classes) or None
         Probabilities.
+    weights : ndarray of shape (n_rows,) or None
+        Weights, by which rows count; None if every row counts once.
     """
+    share = shares_of(weights)
     if p is not None:
         at = np.searchsorted(estimator.classes_, y)
         likely = np.maximum(p[np.arange(len(y)), at], np.finfo(np.float64).tiny)
         return {
-            "accuracy": float(np.mean(found == y)),
-            "log_loss": float(-np.mean(np.log(likely))),
+            "accuracy": mean_of(found == y, share),
+            "log_loss": -mean_of(np.log(likely), share),
         }
     if found.ndim > 1:
         raise TableError(
@@ -128,17 +181,55 @@ def scores_of(
             "be compared: evaluate it in Python."
         )
     residuals = y - found
-    norm, spread = safe_norm(residuals), safe_norm(y - y.mean())
+    norm, spread = _norm(residuals, share), _norm(y - mean_of(y, share), share)
     scores = {
-        "rmse": rmse(residuals),
-        "mae": float(np.mean(np.abs(residuals))),
+        "rmse": rmse(residuals, share),
+        "mae": mean_of(np.abs(residuals), share),
         "r2": 1.0 - (norm / spread) ** 2 if spread > 0 else None,
     }
     loss = loss_of(estimator)
     if loss is not None and not isinstance(loss, Squared):
         # Weights that sum to 1 give a mean for every loss.
-        weights = np.full(len(y), 1.0 / len(y))
-        scores[f"{loss.name}_loss"] = loss.size(residuals[:, None], weights)
+        each = np.full(len(y), 1.0 / len(y)) if share is None else share
+        scores[f"{loss.name}_loss"] = loss.size(residuals[:, None], each)
+    return scores
+
+
+def scores_by_class(
+    classes: NDArray[Any], y: NDArray[Any], found: NDArray[Any], weights: Float64 | None = None
+) -> list[dict[str, Any]]:
+    """Return precision and recall of each class.
+
+    Of the rows for which a class is predicted, its precision is the share that have it; of the rows
+    that have it, its recall is the share for which it is predicted.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+    y, found : ndarray of shape (n_rows,)
+        True and predicted classes.
+    weights : ndarray of shape (n_rows,) or None
+        Weights, by which rows count; None if every row counts once.
+
+    Returns
+    -------
+    scores : list of dict
+        In the order of the classes: `class` and `rows`, those that have it; `precision`, None if
+        the class is never predicted; `recall`, None if no row has it.
+    """
+    share = shares_of(weights)
+
+    def ratio(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float | None:
+        size = mean_of(whole, share)
+        return mean_of(part & whole, share) / size if size > 0 else None
+
+    scores = []
+    for label in classes.tolist():
+        has, predicted = y == label, found == label
+        counts = {"class": label_text(label), "rows": int(has.sum())}
+        scores.append(
+            {**counts, "precision": ratio(has, predicted), "recall": ratio(predicted, has)}
+        )
     return scores
 
 
@@ -151,9 +242,14 @@ def measure_of(scores: Mapping[str, Any]) -> str:
     return next((name for name in scores if name.endswith("_loss")), "rmse")
 
 
-def rmse(residuals: Float64) -> float:
-    """Return the root mean square, without overflow."""
-    return safe_norm(residuals) / len(residuals) ** 0.5
+def rmse(residuals: Float64, share: Float64 | None = None) -> float:
+    """Return the root mean square, without overflow; rows may have shares that sum to 1."""
+    norm = _norm(residuals, share)
+    return norm / len(residuals) ** 0.5 if share is None else norm
+
+
+def _norm(values: Float64, share: Float64 | None) -> float:
+    return safe_norm(values if share is None else values * np.sqrt(share))
 
 
 def loss_of(estimator: Any) -> Loss | None:

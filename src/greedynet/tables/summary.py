@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from greedynet.model.uncertainty.expectation import LOG_LOSS, RMSE, Expectation
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.columns import Columns
+from greedynet.tables.holding import has_scores
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
@@ -59,9 +60,26 @@ def held_out_sentence(held_out: Mapping[str, Any]) -> str:
 def first_sentences(model: "TableModel") -> str:
     """Return the errors to expect, those measured on rows that were set aside first."""
     expected, held_out = expectation_of(model), model.about.get("held_out")
-    said = [] if held_out is None else [held_out_sentence(held_out)]
-    said += [] if expected is None else [expected.sentence(beside_held_out=bool(said))]
+    said = [held_out_sentence(held_out)] if has_scores(held_out) else []
+    said += [] if expected is None else [expected_sentence(model, expected, bool(said))]
     return " ".join(said)
+
+
+def expected_sentence(model: "TableModel", expected: Expectation, beside_held_out: bool) -> str:
+    """Return the errors to expect; how rows count in them, if classes have weights.
+
+    Parameters
+    ----------
+    model : TableModel
+    expected : Expectation
+        The errors to expect of it.
+    beside_held_out : bool
+        Whether errors on rows that were set aside are told before.
+    """
+    said = expected.sentence(beside_held_out=beside_held_out)
+    if getattr(model.estimator, "class_weight", None) is None or expected.on_new is None:
+        return said
+    return f"{said} The rows that the fit itself left out count by the weights of their classes."
 
 
 def summary_of(model: "TableModel") -> str:
@@ -70,11 +88,17 @@ def summary_of(model: "TableModel") -> str:
     lines = [first] if first else []
     if about.get("rows") is not None:
         left = f" ({about['left_out']:,} left out)" if about.get("left_out") else ""
-        rows = f"{plural(about['rows'], 'row')}{left}"
+        rows = f"{plural(about['rows'], 'row')}{left}{roles_text(about)}"
         lines.append(f"{about['source']}: {rows}, {described(model.columns)}")
     lines.append(_target(model))
     lines.append(f"network: {model.network.describe().splitlines()[0]}")
     return "\n".join(lines)
+
+
+def roles_text(about: Mapping[str, Any]) -> str:
+    """Return how rows belong together, such as ", in groups of patient, weighted by w"."""
+    words = {"groups": "in groups of", "time": "in order of", "weights": "weighted by"}
+    return "".join(f", {said} {about[role]}" for role, said in words.items() if role in about)
 
 
 def described(columns: Columns) -> str:

@@ -1,4 +1,4 @@
-"""Rows of a table to learn from: inputs, targets and groups as arrays."""
+"""Rows of a table to learn from: inputs, targets, groups, weights and times as arrays."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes
-from greedynet.tables.columns import cell_texts, encoded
+from greedynet.tables.columns import as_text, cell_texts, encoded
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import Findings
-from greedynet.tables.readers import Table, TableError
+from greedynet.tables.readers import Block, Table, TableError
+from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.score import read_target
+from greedynet.tables.times import times_of
+from greedynet.tables.weights import check_some_weight, read_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,20 +32,29 @@ class TrainingRows:
         Number of rows of the table that were dropped.
     groups : ndarray of shape (n_rows,) or None
         The group of each row.
+    weights : ndarray of shape (n_rows,) or None
+        The weight of each row; None if all are equal.
+    times : ndarray of shape (n_rows,) or None
+        When each row is.
     """
 
     X: Float64
     y: NDArray[Any]
     n_left_out: int
     groups: NDArray[Any] | None = None
+    weights: Float64 | None = None
+    times: Float64 | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def taken(self, mask: NDArray[np.bool_]) -> "TrainingRows":
         """Return some of the rows."""
-        groups = None if self.groups is None else self.groups[mask]
-        return replace(self, X=self.X[mask], y=self.y[mask], groups=groups)
+        beside = {"groups": self.groups, "weights": self.weights, "times": self.times}
+        taken: dict[str, Any] = {
+            name: values[mask] for name, values in beside.items() if values is not None
+        }
+        return replace(self, X=self.X[mask], y=self.y[mask], **taken)
 
     def filled(self, means: Float64) -> "TrainingRows":
         """Return the rows with empty cells replaced by the means."""
@@ -54,9 +66,9 @@ def read_rows(
     types: ColumnTypes,
     missing: Missing,
     n_expected: int | None = None,
-    by: str | None = None,
+    roles: Roles = NO_ROLES,
 ) -> TrainingRows:
-    """Read the rows that have a target, and drop those with empty cells if asked to.
+    """Read the rows that have a target and a weight; drop those with empty cells if asked to.
 
     Parameters
     ----------
@@ -67,30 +79,65 @@ def read_rows(
         How to treat empty cells: drop the row, leave them to be filled, or raise an error.
     n_expected : int or None
         Number of rows, if known: they are then read into one matrix.
-    by : str or None
-        Column of groups, to be read too.
+    roles : Roles
+        Columns of groups, weights and times, to be read too.
     """
     target, labels = types.target, types.classes
     findings = Findings(table.label, empty_is_fine=missing is not None)
     whole = None if n_expected is None else types.inputs.zeros(n_expected)
-    parts_X, parts_y, parts_g, n_rows = [], [], [], 0
-    also = [target] if by is None else [target, by]
-    for X, block in encoded(types.inputs, table, findings, also, whole):
+    parts_X, parts_y, n_rows = [], [], 0
+    beside = _Beside(roles)
+    for X, block in encoded(types.inputs, table, findings, [target, *roles.names], whole):
         y, keep = read_target(block[target], target, labels, findings, n_rows)
+        keep &= beside.weighted(block, findings, n_rows)
         n_rows += len(X)
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)
         parts_X.append(X if keep.all() else X[keep])
         parts_y.append(y if keep.all() else y[keep])
-        if by is not None:
-            parts_g.append(cell_texts(block[by])[keep])
+        beside.add(block, keep)
     findings.check()
     if not parts_X:
         raise TableError(f"{table.label} has no rows below the header.")
     y = np.concatenate(parts_y)
     if labels is not None:
         y = y.astype(labels.dtype)
-    groups = None if by is None else np.concatenate(parts_g)
     if whole is not None and len(whole) == n_rows == len(y):
-        return TrainingRows(whole, y, 0, groups)
-    return TrainingRows(np.concatenate(parts_X), y, n_rows - len(y), groups)
+        return TrainingRows(whole, y, 0, **beside.arrays(table.label))
+    left_out = n_rows - len(y)
+    return TrainingRows(np.concatenate(parts_X), y, left_out, **beside.arrays(table.label))
+
+
+class _Beside:
+    """Groups, weights and times of the rows that are kept, block by block."""
+
+    def __init__(self, roles: Roles) -> None:
+        self._roles = roles
+        self._weights: Float64 = np.zeros(0)
+        self._parts: dict[str, list[NDArray[Any]]] = {role: [] for role in roles.record()}
+
+    def weighted(self, block: Block, findings: Findings, start: int) -> NDArray[np.bool_]:
+        """Read the weights of a block, and return which rows have one."""
+        name = self._roles.weights
+        if name is None:
+            return np.ones(len(next(iter(block.values()))), dtype=bool)
+        self._weights, found = read_weights(block[name], name, findings, start)
+        return found
+
+    def add(self, block: Block, keep: NDArray[np.bool_]) -> None:
+        """Add the rows of a block that are kept."""
+        if self._roles.groups is not None:
+            self._parts["groups"].append(cell_texts(block[self._roles.groups])[keep])
+        if self._roles.weights is not None:
+            self._parts["weights"].append(self._weights[keep])
+        if self._roles.time is not None:
+            self._parts["time"].append(as_text(block[self._roles.time])[keep])
+
+    def arrays(self, label: str) -> dict[str, Any]:
+        """Return all of them, by the names of the attributes of `TrainingRows`."""
+        found: dict[str, Any] = {role: np.concatenate(parts) for role, parts in self._parts.items()}
+        if "weights" in found and len(found["weights"]):
+            check_some_weight(found["weights"], self._roles.weights, label)
+        if "time" in found:
+            found["times"] = times_of(found.pop("time"), str(self._roles.time), label)
+        return found

@@ -27,6 +27,8 @@ _PARAMETERS = {
     "quantile": "quantile",
     "seed": "random_state",
     "checkpoint": "checkpoint",
+    "cv": "cv",
+    "class_weight": "class_weight",
 }
 
 
@@ -35,6 +37,26 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
         return None if value is None else float(value)
     except ValueError:
         return value
+
+
+def _class_weight(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> Any:
+    """Return "balanced", or weights by the names of the classes; None if there are none."""
+    if not values or values == ("balanced",):
+        return values[0] if values else None
+    found = {}
+    for value in values:
+        name, sign, number = value.rpartition("=")
+        try:
+            found[name.strip()] = float(number) if sign else float("nan")
+        except ValueError:
+            found[name.strip()] = float("nan")
+        if not 0 <= found[name.strip()] < float("inf"):
+            raise click.BadParameter(
+                f"write balanced, or a class and a number, such as yes=3, got {value!r}."
+            )
+    return found
 
 
 @click.command()
@@ -70,6 +92,37 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     type=float,
     metavar="SHARE",
     help="Set aside the last rows, for rows in order of time.",
+)
+@click.option(
+    "--cv",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Choose the width by so many folds, instead of the default number.",
+)
+@click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="Keep rows of a group, such as a patient, together: in the folds that choose the width, "
+    "and in --hold-out; it is not used as an input.",
+)
+@click.option(
+    "--time",
+    metavar="COLUMN",
+    help="Numbers, or dates such as 2024-01-31: folds go forward, each predicted from earlier rows "
+    "alone, and --hold-out sets aside the latest rows. It is an input too, unless ignored.",
+)
+@click.option(
+    "--weights",
+    metavar="COLUMN",
+    help="Weights of the rows, in the fit and in the errors it tells; not used as an input.",
+)
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="balanced|CLASS=NUMBER",
+    callback=_class_weight,
+    help="Weights of the classes: balanced, for classes that count the same whatever their number "
+    "of rows, or a number for a class, such as yes=3; repeatable.",
 )
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
 @click.option(
@@ -139,7 +192,7 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     "resumes from there.",
 )
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
-    """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ.
+    """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ, or -.
 
     Every column except the target is an input; columns of text are one-hot encoded. The fit is a
     regression, or a classification if the target is text.

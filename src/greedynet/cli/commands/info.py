@@ -67,6 +67,7 @@ def describe(path: Path) -> dict[str, Any]:
         "training_error": None if selection is None else float(selection.kept_error),
         "stop_reason": None if selection is None else selection.stop_reason.name,
         "rows": about.get("rows"),
+        "roles": {role: about[role] for role in ("groups", "time", "weights") if role in about},
         "missing": None if table is None else table.missing,
         "training": about.get("training"),
         "validation": about.get("validation"),
@@ -171,6 +172,7 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
         if found[part] is not None:
             rows = f" ({plural(found['rows'], 'row')})" if part == "training" else ""
             lines.append(f"  {part:<11} {scores(found[part])}{rows}")
+    lines += [f"  {role:<11} {name}" for role, name in found["roles"].items()]
     return lines + _input_lines(found["inputs"]) + _hinge_lines(found) + _neuron_lines(found)
 
 

@@ -1,17 +1,21 @@
 """The command `greedynet predict`: write predictions for a table, block by block."""
 
-import csv
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from greedynet.cli.cells import CellWriter
 from greedynet.cli.describe import plural
 from greedynet.cli.files import check_files
-from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT, SEPARATOR, UNKNOWN
+from greedynet.cli.kept_columns import KeptColumns
+from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT_OR_STREAM, SEPARATOR, UNKNOWN
 from greedynet.cli.prediction_columns import PredictionColumns
+from greedynet.cli.standard import standard_output
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
@@ -26,9 +30,22 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 @click.option(
     "--out",
     required=True,
-    type=OUTPUT,
+    type=OUTPUT_OR_STREAM,
     metavar="FILE",
-    help="The file of the predictions, as CSV, or as TSV if FILE ends in .tsv.",
+    help="The file of the predictions, as CSV, or as TSV if FILE ends in .tsv; - for standard "
+    "output.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns of DATA to copy, such as id,name, which come first; repeatable.",
+)
+@click.option(
+    "--safe-cells",
+    is_flag=True,
+    help="Write an apostrophe before text that a spreadsheet would take for a formula, such as "
+    "=1+1; by default text stays as it is, and a note says where.",
 )
 @click.option(
     "--missing",
@@ -60,12 +77,13 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 @SEPARATOR
 @DECIMAL
 def predict(
-    model: Path, data: Path, out: Path, separator: str | None, decimal: str, **options: Any
+    model: Path, data: Path, out: Path | str, separator: str | None, decimal: str, **options: Any
 ) -> None:
     """Predict the rows of DATA with a saved MODEL.
 
-    Columns are matched by name. The output has one line for each row, in order: the prediction and,
-    for classes, all probabilities. DATA may be larger than memory.
+    Columns are matched by name. The output has one line for each row, in order: the columns to
+    keep, the prediction and, for classes, all probabilities. DATA may be larger than memory; -
+    reads standard input.
     """
     from greedynet.tables.any_model import as_table_model
     from greedynet.tables.findings import check_present
@@ -73,51 +91,82 @@ def predict(
     from greedynet.tables.readers import open_table
 
     check_files({"MODEL": model, "DATA": data}, {"--out": out})
-    if out.suffix.lower() in _ENDINGS:
+    if _suffix(out) in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
     table = open_table(data, separator, decimal)
-    fitted = as_table_model(load(model), table)
+    kept = KeptColumns(table, options.pop("keep"))
+    fitted = as_table_model(load(model), table, beside=kept.names)
     check_present(table, fitted.columns.names, "column")
-    known = {*fitted.columns.names, fitted.target}
+    _note_ignored(fitted, table, kept)
+    asked = {name: options.pop(name) for name in ("interval", "sets", "outside")}
+    columns = PredictionColumns(fitted, **asked)
+    kept.check_against(columns.names())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        n_rows, n_empty, notes = _write(fitted, table, out, columns, kept, **options)
+    without = f", {n_empty:,} of them without a prediction" if n_empty else ""
+    if isinstance(out, Path):
+        click.echo(f"wrote {out}: {plural(n_rows, 'row')}{without}")
+    if columns.n_outside:
+        notes.append(columns.sentence(n_rows - n_empty))
+    for message in dict.fromkeys([*(str(warning.message) for warning in caught), *notes]):
+        click.echo(f"note: {message}", err=True)
+
+
+def _suffix(out: Path | str) -> str:
+    return out.suffix.lower() if isinstance(out, Path) else ""
+
+
+def _note_ignored(model: "TableModel", table: "Table", kept: KeptColumns) -> None:
+    """Say which columns have no part in the output."""
+    of_rows = (model.about.get(role) for role in ("groups", "weights", "time"))
+    known = {*model.columns.names, model.target, *kept.names, *of_rows}
     new = [name for name in table.names if name not in known]
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
         click.echo(f"note: columns not in the model are ignored: {listed}", err=True)
-    asked = {name: options.pop(name) for name in ("interval", "sets", "outside")}
-    columns = PredictionColumns(fitted, **asked)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        n_rows, n_empty = _write(fitted, table, out, columns, **options)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        click.echo(f"note: {message}", err=True)
-    without = f", {n_empty:,} of them without a prediction" if n_empty else ""
-    click.echo(f"wrote {out}: {plural(n_rows, 'row')}{without}")
-    if columns.n_outside:
-        click.echo(f"note: {columns.sentence(n_rows - n_empty)}", err=True)
+
+
+@contextmanager
+def _opened(out: Path | str) -> Iterator[IO[str]]:
+    """Lend the output as a text file."""
+    from greedynet.support.files import replacing
+
+    with replacing(out) if isinstance(out, Path) else standard_output() as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        try:
+            yield text
+        finally:
+            text.detach()  # it would close standard output
 
 
 def _write(
-    model: "TableModel", table: "Table", out: Path, columns: PredictionColumns, **options: Any
-) -> tuple[int, int]:
-    """Write the predictions; return the number of rows, and how many are empty."""
-    from greedynet.support.files import replacing
+    model: "TableModel",
+    table: "Table",
+    out: Path | str,
+    columns: PredictionColumns,
+    kept: KeptColumns,
+    **options: Any,
+) -> tuple[int, int, list[str]]:
+    """Write the predictions; return the number of rows, how many are empty, and notes."""
     from greedynet.tables.readers import TableError
 
     n_rows = n_empty = 0
     missing, unknown = options["missing"] or model.missing, options["unknown"]
-    with replacing(out) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        separator = "\t" if out.suffix.lower() in (".tsv", ".tab") else ","
-        writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-        for X, full, _ in model.encode_blocks(table, missing=missing, unknown=unknown):
+    with _opened(out) as text:
+        separator = "\t" if _suffix(out) in (".tsv", ".tab") else ","
+        writer = CellWriter(text, separator, safe=options["safe_cells"])
+        blocks = model.encode_blocks(table, missing=missing, unknown=unknown, also=kept.names)
+        for X, full, block in blocks:
             X[~full] = 0.0
             if n_rows == 0:
-                writer.writerow(columns.names())
-            for row, is_full in zip(columns.rows(X, full), full.tolist(), strict=True):
-                writer.writerow(row if is_full else [""] * len(row))
+                writer.write([*kept.names, *columns.names()])
+            found = zip(kept.rows(block), columns.rows(X, full), full.tolist(), strict=True)
+            for keys, row, is_full in found:
+                writer.write([*keys, *(row if is_full else [""] * len(row))])
             n_rows += len(X)
             n_empty += int((~full).sum())
         if n_rows == 0:
             raise TableError(f"{table.label} has no rows below the names.")
-        text.detach()
-    return n_rows, n_empty
+    note = writer.note()
+    return n_rows, n_empty, [] if note is None else [note]

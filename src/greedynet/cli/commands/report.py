@@ -16,6 +16,7 @@ from greedynet.cli.options import (
     SEPARATOR,
     TRUE_VALUES,
     UNKNOWN,
+    data_argument,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @MODEL
-@click.argument("data", required=False, type=INPUT)
+@data_argument(required=False)
 @click.option(
     "--out",
     type=OUTPUT,
