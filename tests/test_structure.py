@@ -56,7 +56,8 @@ BRANCHES = (
 FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
     ("export",): frozenset({"agreement", "fold", "precision", "registry", "resolve", "torch_skip"}),
     ("plots",): frozenset({"style", "canvas", "inputs"}),
-    ("tables", "readers"): frozenset({"base", "compressed", "texts"}),
+    ("tables", "readers"): frozenset({"base", "compressed", "marks", "texts"}),
+    ("tables", "kinds"): frozenset({"base", "date_texts", "notation"}),
 }
 
 HEAVY = (

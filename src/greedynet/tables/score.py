@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers, looked_up, parse_numbers
+from greedynet.tables.cells import looked_up, parse_numbers
+from greedynet.tables.columns import Input
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.findings import Findings, check_present
+from greedynet.tables.kinds import Kind, Numbers
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Column, Table, TableError
+
+_NUMBERS = Numbers()
 
 
 def evaluate(
@@ -93,7 +97,9 @@ def labelled_blocks(
     for X, full, block in model.encode_blocks(
         table, missing=missing, unknown=unknown, also=[target]
     ):
-        y, has_y = read_target(block[target], target, model.classes, findings, start)
+        y, has_y = read_target(
+            block[target], target, model.classes, findings, start, model.target_kind
+        )
         start += len(X)
         keep = full & has_y
         if not findings.serious:
@@ -164,7 +170,12 @@ def loss_of(estimator: Any) -> Loss | None:
 
 
 def read_target(
-    cells: Column, name: str, classes: NDArray[Any] | None, findings: Findings, start: int
+    cells: Column,
+    name: str,
+    classes: NDArray[Any] | None,
+    findings: Findings,
+    start: int,
+    kind: Kind = _NUMBERS,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the target of a block, and a mask of the rows that have one; record problems.
 
@@ -180,10 +191,13 @@ def read_target(
         Records problems.
     start : int
         Number of rows before the block.
+    kind : Kind
+        What it holds unless it has classes, one feature.
     """
     if classes is None:
-        y = checked_numbers(cells, name, findings, start)
-        return y, ~np.isnan(y)
+        y = np.zeros((len(cells), 1))
+        Input(name, kind).encode(cells, y, findings, start)
+        return y[:, 0], ~np.isnan(y[:, 0])
     if classes.dtype.kind in "iuf":
         numbers, text = parse_numbers(cells)
         labels: NDArray[Any] = numbers

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
+from greedynet.tables.cells import cell_texts
 from greedynet.tables.column_types import ColumnTypes
-from greedynet.tables.columns import cell_texts, encoded
+from greedynet.tables.columns import encoded
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Table, TableError
@@ -76,7 +77,7 @@ def read_rows(
     parts_X, parts_y, parts_g, n_rows = [], [], [], 0
     also = [target] if by is None else [target, by]
     for X, block in encoded(types.inputs, table, findings, also, whole):
-        y, keep = read_target(block[target], target, labels, findings, n_rows)
+        y, keep = read_target(block[target], target, labels, findings, n_rows, types.target_kind)
         n_rows += len(X)
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)

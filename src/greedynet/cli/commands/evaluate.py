@@ -11,9 +11,12 @@ from greedynet.cli.options import (
     AS_JSON,
     DATA,
     DECIMAL,
+    ENCODING,
     MISSING_AS_IN_FIT,
     MODEL,
     SEPARATOR,
+    TEXT_OPTIONS,
+    THOUSANDS,
     TRUE_VALUES,
     UNKNOWN,
 )
@@ -27,24 +30,24 @@ from greedynet.cli.options import (
 @UNKNOWN
 @SEPARATOR
 @DECIMAL
+@THOUSANDS
+@ENCODING
 @AS_JSON
 def evaluate(
     model: Path,
     data: Path,
     target: str | None,
-    separator: str | None,
-    decimal: str,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Compare the predictions of a saved MODEL with the true values in DATA."""
-    from greedynet.tables.any_model import as_labelled_model
+    from greedynet.tables.any_model import as_labelled_model, open_like
     from greedynet.tables.load import load
-    from greedynet.tables.readers import open_table
     from greedynet.tables.score import evaluate as errors_of
 
-    table = open_table(data, separator, decimal)
-    fitted = as_labelled_model(load(model), table, target)
+    loaded = load(model)
+    table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})
+    fitted = as_labelled_model(loaded, table, target)
     found = errors_of(fitted, table, target, **options)
     click.echo(json.dumps(found, indent=1) if as_json else _text(data, found))
 

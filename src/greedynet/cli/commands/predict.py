@@ -10,7 +10,17 @@ import click
 
 from greedynet.cli.describe import plural
 from greedynet.cli.files import check_files
-from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT, SEPARATOR, UNKNOWN
+from greedynet.cli.options import (
+    DATA,
+    DECIMAL,
+    ENCODING,
+    MODEL,
+    OUTPUT,
+    SEPARATOR,
+    TEXT_OPTIONS,
+    THOUSANDS,
+    UNKNOWN,
+)
 from greedynet.cli.prediction_columns import PredictionColumns
 
 if TYPE_CHECKING:
@@ -59,24 +69,24 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 @UNKNOWN
 @SEPARATOR
 @DECIMAL
-def predict(
-    model: Path, data: Path, out: Path, separator: str | None, decimal: str, **options: Any
-) -> None:
+@THOUSANDS
+@ENCODING
+def predict(model: Path, data: Path, out: Path, **options: Any) -> None:
     """Predict the rows of DATA with a saved MODEL.
 
     Columns are matched by name. The output has one line for each row, in order: the prediction and,
     for classes, all probabilities. DATA may be larger than memory.
     """
-    from greedynet.tables.any_model import as_table_model
+    from greedynet.tables.any_model import as_table_model, open_like
     from greedynet.tables.findings import check_present
     from greedynet.tables.load import load
-    from greedynet.tables.readers import open_table
 
     check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if out.suffix.lower() in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
-    table = open_table(data, separator, decimal)
-    fitted = as_table_model(load(model), table)
+    loaded = load(model)
+    table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})
+    fitted = as_table_model(loaded, table)
     check_present(table, fitted.columns.names, "column")
     known = {*fitted.columns.names, fitted.target}
     new = [name for name in table.names if name not in known]
