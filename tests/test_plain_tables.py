@@ -4,6 +4,7 @@ import gzip
 import io
 import random
 import tracemalloc
+import warnings
 from itertools import islice
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from greedynet import fit_table
+from greedynet import TableWarning, fit_table
 from greedynet.tables.cells import as_text, distinct_texts, parse_numbers
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
@@ -32,7 +33,8 @@ NEVER = 10**18
 
 def twins(path, separator=None):
     """The same table by compiled code, where it is plain, and by the careful reader."""
-    return (DelimitedTable(path, separator, least) for least in (0, NEVER))
+    with warnings.catch_warnings(action="ignore", category=TableWarning):
+        return tuple(DelimitedTable(path, separator, least) for least in (0, NEVER))
 
 
 def bits(values):

@@ -373,7 +373,7 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         (
             "tables/readers/csv",
             "from .npz import X",
-            "may import only ['base', 'compressed', 'texts']",
+            "may import only ['base', 'compressed', 'marks', 'texts']",
         ),
         ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
         ("fitting/page", "import greedynet", "stands above all its modules"),

@@ -155,7 +155,7 @@ def test_decimal_commas_are_read_where_they_are_promised(tmp_path):
     [
         (["1,5", "-,25", " +3,e2 ", "7", "1e3", ""], [1.5, -0.25, 300.0, 7.0, 1000.0, np.nan]),
         (["1,5", "2,25,3", "a,b", ","], [1.5, "2,25,3", "a,b", ","]),
-        (["1.234,5", "12.03.2020"], ["1.234,5", "12.03.2020"]),
+        (["1.234,5", "12.03.2020"], ["1,234.5", "12.03.2020"]),
     ],
 )
 def test_only_numbers_lose_their_comma(cells, wanted):
@@ -354,7 +354,11 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     [
         ("a.csv", b"\x00\x01\x02,\xff", "a.csv is a binary file"),
         ("a.xlsx", b"PK\x03\x04\x00\x00", "a.xlsx is an Excel file"),
-        ("a.csv", "name,größe\na,1\n".encode("latin-1"), r"is not UTF-8 text \(byte 0xf6\)"),
+        (
+            "a.csv",
+            "é,größe\n".encode() + b"\xf6,1\n",
+            r"is not UTF-8 text \(byte 0xf6\).*encoding=",
+        ),
         ("a.csv", b"", "a.csv is empty"),
         ("a.csv", b"1,2\n3,4\n", r"numbers in its first line \(1, 2\)"),
         ("a.csv", b"x,x\n3,4\n", "more than one column named 'x'"),

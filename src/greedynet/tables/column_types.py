@@ -12,6 +12,7 @@ from greedynet.tables.columns import Columns, Input
 from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers
+from greedynet.tables.kinds.base import Wording
 from greedynet.tables.kinds.date_texts import DAY_FIRST
 from greedynet.tables.readers import Table, TableError, is_text
 from greedynet.tables.survey import Survey
@@ -64,6 +65,7 @@ def column_types(
     classes: bool = False,
     empty_is_fine: bool = False,
     dates: str | None = None,
+    decimal: str = ".",
 ) -> ColumnTypes:
     """Decide what the columns hold, or raise an error for what cannot be learned from.
 
@@ -83,6 +85,8 @@ def column_types(
         Whether there may be empty cells.
     dates : {"dmy", "mdy"} or None
         Order of day and month in dates such as 01/02/2024, if it is known.
+    decimal : {".", ","}
+        Decimal mark of the table, for messages.
     """
     _check_rows(table, target, surveys[target])
     if not empty_is_fine:
@@ -91,10 +95,11 @@ def column_types(
     inputs = []
     for name, found in surveys.items():
         if name != target:
-            kind, said = _input(table, name, found, name in text, dates)
+            words = wording_of_input(table.label, name, decimal)
+            kind, said = _input(table, name, found, name in text, words, dates)
             inputs.append(Input(name, kind))
             assumed += [f"column {name!r}: {said}"] if said else []
-    labels, kind, said = _target(table, target, surveys[target], classes)
+    labels, kind, said = _target(table, target, surveys[target], classes, decimal)
     assumed += [f"target {target!r}: {said}"] if said else []
     return ColumnTypes(Columns(tuple(inputs)), target, labels, kind, tuple(assumed))
 
@@ -195,7 +200,12 @@ def _refuse_empty(table: Table, surveys: Mapping[str, Survey]) -> None:
 
 
 def _input(
-    table: Table, name: str, found: Survey, as_category: bool, dates: str | None
+    table: Table,
+    name: str,
+    found: Survey,
+    as_category: bool,
+    words: Wording,
+    dates: str | None,
 ) -> tuple[Kind, str]:
     """Return what a column holds, and what was assumed about it."""
     if found.empty == found.rows:
@@ -203,7 +213,7 @@ def _input(
             f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
         )
     if not as_category:
-        kind, said = decide(found, wording_of_input(table.label, name), dates)
+        kind, said = decide(found, words, dates)
         if kind is not None:
             return kind, said
     levels = _few(found)
@@ -230,16 +240,18 @@ def _few(found: Survey) -> tuple[str, ...] | None:
 
 
 def _target(
-    table: Table, target: str, found: Survey, classes: bool
+    table: Table, target: str, found: Survey, classes: bool, decimal: str
 ) -> tuple[NDArray[Any] | None, Kind, str]:
     """Return the classes of the target or None, what it holds then, and what was assumed."""
     if classes:
         return _classes(table, target, found), Numbers(), ""
-    kind, said = target_kind(table.label, target, found)
+    kind, said = target_kind(table.label, target, found, decimal)
     return (_classes(table, target, found), Numbers(), "") if kind is None else (None, kind, said)
 
 
-def target_kind(label: str, target: str, found: Survey) -> tuple[Kind | None, str]:
+def target_kind(
+    label: str, target: str, found: Survey, decimal: str = "."
+) -> tuple[Kind | None, str]:
     """Return what numbers the target holds, None for text, and what was assumed.
 
     Parameters
@@ -250,8 +262,10 @@ def target_kind(label: str, target: str, found: Survey) -> tuple[Kind | None, st
         The column to predict.
     found : Survey
         Its cells.
+    decimal : {".", ","}
+        Decimal mark of the table, for messages.
     """
-    kind, said = decide(found, wording_of_target(label, target), DAY_FIRST)
+    kind, said = decide(found, wording_of_target(label, target, decimal), DAY_FIRST)
     if isinstance(kind, Dates):
         raise TableError(
             f"{label}: the target {target!r} holds dates, such as {kind.example(())!r}: write a "

@@ -1,49 +1,30 @@
 """What a column holds, decided from a survey of its cells: numbers, dates, durations or text."""
 
-from dataclasses import dataclass
-
 from greedynet.tables.kinds import Kind, Numbers
-from greedynet.tables.kinds.base import MOSTLY, TextTally
+from greedynet.tables.kinds.base import MOSTLY, TextTally, Wording
 from greedynet.tables.readers import TableError
 from greedynet.tables.survey import Survey, TextTallies
 
 
-@dataclass(frozen=True)
-class Wording:
-    """What error messages call a column, and what they advise.
-
-    Attributes
-    ----------
-    what : str
-        The column, at the beginning: "data.csv: column 'x'".
-    as_text : str
-        How to treat its cells as text.
-    remedy : str
-        What to do about single cells that cannot be read.
-    """
-
-    what: str
-    as_text: str
-    remedy: str
-
-
-def wording_of_input(label: str, name: str) -> Wording:
+def wording_of_input(label: str, name: str, decimal: str = ".") -> Wording:
     """Return the words for a column to predict from."""
     return Wording(
         f"{label}: column {name!r}",
         f"`text={name!r}` to treat them as text",
         f"correct or empty such cells, or drop the column with `ignore={name!r}`, or with "
         f"`text={name!r}` treat it as text",
+        decimal,
     )
 
 
-def wording_of_target(label: str, name: str) -> Wording:
+def wording_of_target(label: str, name: str, decimal: str = ".") -> Wording:
     """Return the words for the column to predict."""
     return Wording(
         f"{label}: the target {name!r}",
         "`classes=True` to treat them as text",
         'correct such cells, empty them and write `missing="drop"`, or write `classes=True` to '
         "treat it as text",
+        decimal,
     )
 
 
@@ -68,10 +49,10 @@ def decide(found: Survey, words: Wording, dates: str | None = None) -> tuple[Kin
         return _numbers(found, texts, words)
     if texts.dates.n >= enough:
         _refuse_others(found, texts.dates, "dates", words)
-        return texts.dates.decide(words.what, words.as_text, dates)
+        return texts.dates.decide(words, dates)
     if texts.durations.n >= enough:
         _refuse_others(found, texts.durations, "durations", words)
-        return texts.durations.decide(words.what, words.as_text)
+        return texts.durations.decide(words)
     return None, ""
 
 
@@ -84,8 +65,7 @@ def _numbers(found: Survey, texts: TextTallies, words: Wording) -> tuple[Kind, s
             f'the comma is a decimal one, write `decimal=","`, or {words.as_text}.'
         )
     _refuse_others(found, notation, "numbers", words)
-    kind = Numbers(notation.decide(words.what, words.as_text, found.plain))
-    return kind, notation.note(kind.notation)
+    return notation.decide(words, found.plain)
 
 
 def _refuse_others(found: Survey, tally: TextTally, nouns: str, words: Wording) -> None:

@@ -120,7 +120,14 @@ def fit_table(
     rows = TwoPasses(table)
     found = survey(rows, [*names, target])
     types = column_types(
-        table, found, target, text, classes=classes, empty_is_fine=missing is not None, dates=dates
+        table,
+        found,
+        target,
+        text,
+        classes=classes,
+        empty_is_fine=missing is not None,
+        dates=dates,
+        decimal=decimal,
     )
     for line in types.assumed:
         warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=2)

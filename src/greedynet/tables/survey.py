@@ -8,7 +8,7 @@ import numpy as np
 from greedynet.tables.cells import distinct_texts, is_typed, parse_numbers
 from greedynet.tables.kinds.dates import DateTally
 from greedynet.tables.kinds.durations import DurationTally
-from greedynet.tables.kinds.notation import NotationTally, PlainTally
+from greedynet.tables.kinds.numbers import NotationTally, PlainTally
 from greedynet.tables.readers import Column, Table
 from greedynet.tables.readers.base import Mask
 
@@ -16,6 +16,7 @@ from greedynet.tables.readers.base import Mask
 MOST_DISTINCT = 1000
 
 
+@dataclass
 class TextTallies:
     """What the texts of a column can be read as, beside categories.
 
@@ -27,10 +28,9 @@ class TextTallies:
     durations : DurationTally
     """
 
-    def __init__(self) -> None:
-        self.notation = NotationTally()
-        self.dates = DateTally()
-        self.durations = DurationTally()
+    notation: NotationTally = field(default_factory=NotationTally)
+    dates: DateTally = field(default_factory=DateTally)
+    durations: DurationTally = field(default_factory=DurationTally)
 
     def add(self, cells: Column, text: Mask, start: int) -> None:
         """Add the cells that are text, the first of a block that begins after `start` rows."""

@@ -81,8 +81,44 @@ class Kind(Protocol):
         ...
 
 
-class TextTally:
-    """Counts of the texts of a column that a kind can read, over all blocks.
+@dataclass(frozen=True)
+class Wording:
+    """What error messages call a column, and what they advise.
+
+    Attributes
+    ----------
+    what : str
+        The column, at the beginning: "data.csv: column 'x'".
+    as_text : str
+        How to treat its cells as text.
+    remedy : str
+        What to do about single cells that cannot be read.
+    decimal : {".", ","}
+        The decimal mark of the table, whose numbers are rewritten with points as they are read.
+    """
+
+    what: str
+    as_text: str
+    remedy: str
+    decimal: str = "."
+
+    def cell(self, text: str) -> str:
+        """Return a number as it is written in the table, between quotes."""
+        return repr(text.translate(_SWAP) if self.decimal == "," else text)
+
+
+_SWAP = str.maketrans(",.", ".,")
+
+
+class Tally:
+    """Counts over all blocks, which are equal if all of them are."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+
+class TextTally(Tally):
+    """Counts of the texts of a column that a kind can read.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ import numpy as np
 
 from greedynet.support.types import Float64
 from greedynet.tables.cells import distinct_texts, is_typed
-from greedynet.tables.kinds.base import Part, Problems, TextTally
+from greedynet.tables.kinds.base import Part, Problems, Tally, TextTally, Wording
 from greedynet.tables.kinds.date_texts import (
     DAY_FIRST,
     MONTH_FIRST,
@@ -186,7 +186,7 @@ def _short(moment: str) -> str:
 # The decision
 
 
-class Spread:
+class Spread(Tally):
     """The range of dates, and their positions in each cycle."""
 
     def __init__(self) -> None:
@@ -275,50 +275,48 @@ class DateTally(TextTally):
             self._is_year |= moment.short > 31
         return True
 
-    def decide(self, what: str, way_out: str, promised: str | None = None) -> tuple[Dates, str]:
+    def decide(self, words: Wording, promised: str | None = None) -> tuple[Dates, str]:
         """Return the kind and what was assumed, or raise an error if it could be meant otherwise.
 
         Parameters
         ----------
-        what : str
-            The column, at the beginning of the message.
-        way_out : str
-            The end of the message: how to treat the cells as text.
+        words : Wording
+            For error messages.
         promised : {"dmy", "mdy"} or None
             The order of day and month, if the user has told it.
         """
-        order, note = self._order(what, way_out, promised)
+        order, note = self._order(words, promised)
         return self._spreads[order or DAY_FIRST].kind(order), note
 
-    def _order(self, what: str, way_out: str, promised: str | None) -> tuple[str | None, str]:
+    def _order(self, words: Wording, promised: str | None) -> tuple[str | None, str]:
         if not self._only and self._either is None and not self._has_points:
             return None, ""
         if len(self._only) > 1:
             raise TableError(
-                f"{what} holds {self._only[DAY_FIRST]!r}, day first, and "
+                f"{words.what} holds {self._only[DAY_FIRST]!r}, day first, and "
                 f"{self._only[MONTH_FIRST]!r}, month first: write all dates in one order, or "
-                f"{way_out}."
+                f"{words.as_text}."
             )
         shown = next(iter(self._only), None)
         if promised is not None:
             if shown not in (None, promised):
                 raise TableError(
-                    f"{what} holds {self._only[shown]!r}, which is no date with "
-                    f"`dates={promised!r}`: write `dates={shown!r}`, or {way_out}."
+                    f"{words.what} holds {self._only[shown]!r}, which is no date with "
+                    f"`dates={promised!r}`: write `dates={shown!r}`, or {words.as_text}."
                 )
             return promised, ""
         if self._short is not None and not self._is_year:
             raise TableError(
-                f"{what} holds {self._short!r}, of which the year could be the first or the last "
+                f"{words.what} holds {self._short!r}, of which the year could be the first or the last "
                 'part: write `dates="dmy"` or `dates="mdy"` if it is the last, years of four '
-                f"digits, or {way_out}."
+                f"digits, or {words.as_text}."
             )
         if shown is not None:
             return shown, f"dates are read as {ORDERS[shown]}, as in {self._only[shown]!r}"
         if self._either is not None:
             raise TableError(
-                f"{what} holds dates such as {self._either!r}, none with a day above 12: write "
+                f"{words.what} holds dates such as {self._either!r}, none with a day above 12: write "
                 f'`dates="dmy"` if the day comes first, `dates="mdy"` if the month does, or '
-                f"{way_out}."
+                f"{words.as_text}."
             )
         return DAY_FIRST, "dates with points are read as day.month.year"

@@ -14,7 +14,7 @@ import numpy as np
 
 from greedynet.support.types import Float64
 from greedynet.tables.cells import is_typed, looked_up
-from greedynet.tables.kinds.base import Part, Problems, TextTally
+from greedynet.tables.kinds.base import Part, Problems, TextTally, Wording
 from greedynet.tables.readers import Column, TableError
 
 _CLOCK = re.compile(
@@ -192,20 +192,18 @@ class DurationTally(TextTally):
         self._low, self._high = min(self._low, span.hours), max(self._high, span.hours)
         return True
 
-    def decide(self, what: str, way_out: str) -> tuple[Durations, str]:
+    def decide(self, words: Wording) -> tuple[Durations, str]:
         """Return the kind and what was assumed, or raise an error if it could be meant otherwise.
 
         Parameters
         ----------
-        what : str
-            The column, at the beginning of the message.
-        way_out : str
-            The end of the message: how to treat the cells as text.
+        words : Wording
+            For error messages.
         """
         if len(self._parts) > 1 and not self._n_half:
             raise TableError(
-                f"{what} holds {self._parts[2]!r} beside {self._parts[3]!r}, which could be hours "
-                f"or minutes: write the seconds of all, or of none, or {way_out}."
+                f"{words.what} holds {self._parts[2]!r} beside {self._parts[3]!r}, which could be hours "
+                f"or minutes: write the seconds of all, or of none, or {words.as_text}."
             )
         is_day = 0 <= self._low < 6 and 18 <= self._high < 24 and self._n_clock == self.n
         is_clock = bool(self._n_half) or is_day

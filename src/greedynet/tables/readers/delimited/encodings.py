@@ -7,7 +7,7 @@ from typing import IO
 
 from greedynet.support.errors import TableWarning
 from greedynet.tables.readers.base import TableError
-from greedynet.tables.readers.compressed import open_bytes
+from greedynet.tables.readers.compressed import is_damage, open_bytes
 
 UTF8 = "utf-8-sig"  # with a mark of the encoding at its beginning, or without
 
@@ -91,7 +91,12 @@ def _beyond_ascii(file: IO[bytes], piece: bytes) -> bytes | None:
             at = next(i for i, byte in enumerate(piece) if byte > 127)
             return (piece[at : at + 4] + file.read(4))[:4]
         n_read += len(piece)
-        piece = file.read(_PIECE)
+        try:
+            piece = file.read(_PIECE)
+        except Exception as error:
+            if not is_damage(error):
+                raise
+            break  # the rows before the damage are read, and then it is explained
     return None
 
 
