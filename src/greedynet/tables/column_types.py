@@ -12,10 +12,11 @@ from greedynet.tables.columns import Columns, Input
 from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers
-from greedynet.tables.kinds.base import Wording
 from greedynet.tables.kinds.date_texts import DAY_FIRST
 from greedynet.tables.readers import Table, TableError, is_text
 from greedynet.tables.survey import Survey
+
+_NUMBERS = Numbers()
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
@@ -95,8 +96,7 @@ def column_types(
     inputs = []
     for name, found in surveys.items():
         if name != target:
-            words = wording_of_input(table.label, name, decimal)
-            kind, said = _input(table, name, found, name in text, words, dates)
+            kind, said = _input(table, name, found, name in text, dates, decimal)
             inputs.append(Input(name, kind))
             assumed += [f"column {name!r}: {said}"] if said else []
     labels, kind, said = _target(table, target, surveys[target], classes, decimal)
@@ -204,15 +204,18 @@ def _input(
     name: str,
     found: Survey,
     as_category: bool,
-    words: Wording,
     dates: str | None,
+    decimal: str,
 ) -> tuple[Kind, str]:
     """Return what a column holds, and what was assumed about it."""
     if found.empty == found.rows:
         raise TableError(
             f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
         )
+    if found.texts is None and not as_category:
+        return _NUMBERS, ""
     if not as_category:
+        words = wording_of_input(table.label, name, decimal)
         kind, said = decide(found, words, dates)
         if kind is not None:
             return kind, said

@@ -48,7 +48,7 @@ class Input:
     @property
     def n_features(self) -> int:
         """Number of its features."""
-        return len(self.features)
+        return self.kind.n_features
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -53,6 +53,11 @@ class Kind(Protocol):
         """The categories, None for all other kinds."""
         ...
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        ...
+
     def features(self, name: str) -> tuple[str, ...]:
         """Return the names of the features of a column with this name."""
         ...

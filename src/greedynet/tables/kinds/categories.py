@@ -25,6 +25,11 @@ class Categories:
     levels: tuple[str, ...]
     wanted = "categories"
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.levels)
+
     def features(self, name: str) -> tuple[str, ...]:
         """Return `color=red` for each level."""
         return tuple(f"{name}={level}" for level in self.levels)

@@ -68,6 +68,11 @@ class Dates:
         written = "such as 2024-01-31" if self.order is None else f"({ORDERS[self.order]})"
         return f"dates {written}"
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return 1 + 2 * len(self.cycles)
+
     def features(self, name: str) -> tuple[str, ...]:
         """Return the elapsed time, and two features per cycle."""
         pairs = (f"{name}: {f} of {cycle}" for cycle in self.cycles for f in ("sin", "cos"))
@@ -307,16 +312,16 @@ class DateTally(TextTally):
             return promised, ""
         if self._short is not None and not self._is_year:
             raise TableError(
-                f"{words.what} holds {self._short!r}, of which the year could be the first or the last "
-                'part: write `dates="dmy"` or `dates="mdy"` if it is the last, years of four '
+                f"{words.what} holds {self._short!r}, of which the year could be the first or the "
+                'last part: write `dates="dmy"` or `dates="mdy"` if it is the last, years of four '
                 f"digits, or {words.as_text}."
             )
         if shown is not None:
             return shown, f"dates are read as {ORDERS[shown]}, as in {self._only[shown]!r}"
         if self._either is not None:
             raise TableError(
-                f"{words.what} holds dates such as {self._either!r}, none with a day above 12: write "
-                f'`dates="dmy"` if the day comes first, `dates="mdy"` if the month does, or '
+                f"{words.what} holds dates such as {self._either!r}, none with a day above 12: "
+                'write `dates="dmy"` if the day comes first, `dates="mdy"` if the month does, or '
                 f"{words.as_text}."
             )
         return DAY_FIRST, "dates with points are read as day.month.year"

@@ -105,6 +105,11 @@ class Durations:
     def _sample(self) -> str:
         return {2: "1:30", 3: "1:30:00"}.get(self.n_parts, "90 min")
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return 3 if self.is_clock else 1
+
     def features(self, name: str) -> tuple[str, ...]:
         """Return the hours, and the position in the day of a time of day."""
         hours = f"{name}: hours"
@@ -202,8 +207,8 @@ class DurationTally(TextTally):
         """
         if len(self._parts) > 1 and not self._n_half:
             raise TableError(
-                f"{words.what} holds {self._parts[2]!r} beside {self._parts[3]!r}, which could be hours "
-                f"or minutes: write the seconds of all, or of none, or {words.as_text}."
+                f"{words.what} holds {self._parts[2]!r} beside {self._parts[3]!r}, which could be "
+                f"hours or minutes: write the seconds of all, or of none, or {words.as_text}."
             )
         is_day = 0 <= self._low < 6 and 18 <= self._high < 24 and self._n_clock == self.n
         is_clock = bool(self._n_half) or is_day

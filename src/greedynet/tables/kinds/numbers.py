@@ -37,6 +37,7 @@ class Numbers:
 
     notation: Notation = PLAIN
     levels = None
+    n_features = 1
 
     @property
     def wanted(self) -> str:
@@ -107,6 +108,8 @@ class Numbers:
 
 # The decision
 
+_FEW = 64
+
 
 class PlainTally(Tally):
     """What is known of the cells of a column that are plain numbers.
@@ -120,7 +123,7 @@ class PlainTally(Tally):
     has_fractions : bool
         Whether any is not a whole number.
     is_counting : bool
-        Whether each is one more than the one before.
+        Whether each is a whole number, one more than the one before.
     """
 
     def __init__(self) -> None:
@@ -139,10 +142,16 @@ class PlainTally(Tally):
         """Add numbers, none of them NaN."""
         if not len(values):
             return
-        self.low, self.high = min(self.low, values.min()), max(self.high, values.max())
+        # NumPy takes longer for a few, and there may be many columns.
+        some = values.tolist() if len(values) < _FEW else [values.min(), values.max()]
+        self.low, self.high = min(self.low, *some), max(self.high, *some)
         if not self.has_fractions:
-            self.has_fractions = bool((np.floor(values) != values).any())
-        if self.is_counting:
+            # The first number tells of most columns.
+            first = float(values[0])
+            self.has_fractions = first % 1.0 != 0.0 or bool((np.floor(values) != values).any())
+        if self.has_fractions:
+            self.is_counting = False
+        elif self.is_counting:
             goes_on = self.n == 0 or values[0] == self._last + 1.0
             self.is_counting = bool(goes_on and (values[1:] == values[:-1] + 1.0).all())
             self._last = values[-1]
