@@ -165,7 +165,7 @@ def _turn(cycle: str) -> tuple[Float64, list[str]]:
         return pair((np.arange(7) + 0.5) / 7), list(_WEEKDAYS)
     if cycle == "year":
         return pair((np.arange(12) + 0.5) / 12), list(_MONTHS)
-    return pair(np.arange(24) / 24), [f"{hour}:00" for hour in range(24)]
+    return pair(np.arange(24) / 24), [str(hour) for hour in range(24)]
 
 
 def _moments(cells: Column, order: str | None) -> tuple[Moments, Any]:

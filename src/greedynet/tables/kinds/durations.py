@@ -151,7 +151,7 @@ class Durations:
         hours = np.arange(24.0)
         angles = 2.0 * np.pi * hours / 24.0
         values = np.column_stack([hours, np.sin(angles), np.cos(angles)])
-        return (Part(f"{name}: hour", (0, 1, 2), values, [f"{h:.0f}:00" for h in hours]),)
+        return (Part(f"{name}: hour", (0, 1, 2), values, [str(hour) for hour in range(24)]),)
 
     def describe(self) -> str:
         """Return what it is, and its unit."""
