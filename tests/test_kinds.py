@@ -38,7 +38,8 @@ WORDS = Wording("t: column 'x'", "`text='x'` to treat them as text", "correct th
 def decided(cells, dates=None, words=WORDS):
     """The kind of a column with these cells, and what was assumed."""
     found = Survey()
-    found.add(np.array(cells, dtype=object))
+    typed = isinstance(cells[0], np.datetime64)
+    found.add(np.array(cells, dtype="M8[us]" if typed else object))
     return decide(found, words, dates)
 
 
@@ -284,6 +285,7 @@ def test_orders_of_day_and_month():
         (["31/12/2023", "01/02/2024"], "mdy", r"'31/12/2023', which is no date with `dates='mdy'`"),
         (["25/10/12", "24/10/11"], None, r"'25/10/12', of which the year could be the first"),
         (["2024-01-31"] * 19 + ["soon"], None, r"has 19 dates, but 'soon' in data row 20: corr"),
+        ([np.datetime64("200000-01-01")], None, "dates beyond the years 1 to 9999"),
         (["2024-01-31"] * 19 + ["17"], None, r"has 19 dates, but '17' elsewhere: corr"),
     ],
 )

@@ -135,13 +135,21 @@ def _moment(year: int, month: int, day: int, time: tuple[int, int, int, int]) ->
         return None
 
 
+def iso_moments(texts: Sequence[str]) -> Moments | None:
+    """Return dates that are all written as in ISO 8601, which is fast; None if they are not."""
+    if not all(map(_ISO.fullmatch, texts)):
+        return None
+    try:
+        return np.array(texts, dtype="M8[us]")
+    except ValueError:
+        return None  # there is no such date
+
+
 def read_moments(texts: Sequence[str], order: str | None) -> Moments:
     """Return the dates in texts, NaT where there is none in this order."""
-    if all(map(_ISO.fullmatch, texts)):
-        try:
-            return np.array(texts, dtype="M8[us]")
-        except ValueError:
-            pass  # no such date
+    plain = iso_moments(texts)
+    if plain is not None:
+        return plain
     found: list[Any] = []
     for text in texts:
         moment = read_moment(text)

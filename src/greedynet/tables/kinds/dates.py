@@ -22,6 +22,7 @@ from greedynet.tables.kinds.date_texts import (
     MONTH_FIRST,
     ORDERS,
     Moments,
+    iso_moments,
     read_moment,
     read_moments,
 )
@@ -215,6 +216,12 @@ class Spread(Tally):
         self._is_monthly["first"] &= bool((day == months.astype("M8[D]")).all())
         self._is_monthly["last"] &= bool((day + 1 == (months + 1).astype("M8[D]")).all())
 
+    @property
+    def is_sane(self) -> bool:
+        """Whether there are dates, all in the calendar."""
+        ends = (self.first, self.last)
+        return all(end is not None and isinstance(end.item(), datetime) for end in ends)
+
     def kind(self, order: str | None) -> Dates:
         """Return the kind of a column with these dates."""
         assert self.first is not None
@@ -229,7 +236,7 @@ class Spread(Tally):
         if "week" in cycles and any(self._is_monthly.values()):
             cycles.remove("week")
         unit = "years" if span >= 2 * _YEAR else "days" if span >= 2 * _DAY else "hours"
-        ends = (str(self.first.astype(datetime)), str(self.last.astype(datetime)))
+        ends = (str(self.first.item()), str(self.last.item()))
         return Dates(*ends, unit, tuple(cycles), order)
 
 
@@ -248,6 +255,10 @@ class DateTally(TextTally):
 
     def add(self, texts: Sequence[str], counts: Sequence[int], rows: Sequence[int]) -> None:
         """Add distinct texts, how often each comes, and the row of the first, from 1."""
+        plain = iso_moments(texts)
+        if plain is not None and len(plain):
+            self._add_moments(plain, sum(counts))
+            return
         super().add(texts, counts, rows)
         for order, found in self._found.items():
             self._spreads[order].add(np.array(found, dtype="M8[us]"))
@@ -256,9 +267,12 @@ class DateTally(TextTally):
     def add_moments(self, moments: Moments) -> None:
         """Add dates that are no texts, NaT for empty cells."""
         full = moments[~np.isnat(moments)]
-        self.n += len(full)
+        self._add_moments(full, len(full))
+
+    def _add_moments(self, moments: Moments, count: int) -> None:
+        self.n += count
         for spread in self._spreads.values():
-            spread.add(full)
+            spread.add(moments)
 
     def takes(self, text: str, count: int, row: int) -> bool:
         """Count a text, or return False if it is no date."""
@@ -291,6 +305,11 @@ class DateTally(TextTally):
             The order of day and month, if the user has told it.
         """
         order, note = self._order(words, promised)
+        if not self._spreads[order or DAY_FIRST].is_sane:
+            raise TableError(
+                f"{words.what} holds dates beyond the years 1 to 9999: correct them, or "
+                f"{words.as_text}."
+            )
         return self._spreads[order or DAY_FIRST].kind(order), note
 
     def _order(self, words: Wording, promised: str | None) -> tuple[str | None, str]:
