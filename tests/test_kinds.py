@@ -137,6 +137,21 @@ def test_marks_that_could_mean_two_things_are_refused(cells, message):
         decided(cells)
 
 
+@pytest.mark.parametrize(
+    ("notation", "cell"),
+    [
+        (Notation(" "), "1,144"),
+        (Notation(",", "$"), "€5"),
+        (Notation(","), "5 %"),
+        (Notation(","), "0,144"),
+        (Notation(","), "007,144"),
+    ],
+)
+def test_numbers_in_another_notation_are_none(notation, cell):
+    assert np.isnan(notation.read(cell))
+    assert notation.read("7 %" if notation.percent else "7") == 7
+
+
 def test_cells_are_quoted_as_they_are_written():
     # Decimal commas were rewritten as points when the table was read.
     words = Wording("t", "text", "correct", ",")
