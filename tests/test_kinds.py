@@ -372,6 +372,16 @@ def test_features_of_dates():
     assert hours[0, 0] == 7.5
 
 
+def test_pictures_of_dates_show_places_that_the_data_have():
+    by_day = Dates("2020-01-01", "2024-01-01", "years", ("week",))
+    by_hour = Dates("2020-01-01", "2024-01-01", "years", ("week", "day"))
+    days = np.datetime64("2024-01-01", "us") + np.arange(7).astype("m8[D]")
+    for kind, moments in ((by_day, days), (by_hour, days + np.timedelta64(12, "h"))):
+        trend, week, *_ = kind.parts("when")
+        assert (trend.name, trend.at, trend.values) == ("when: year", (0,), None)
+        np.testing.assert_allclose(week.values, encoded(kind, moments)[0][:, week.at], atol=1e-12)
+
+
 def test_every_source_gives_the_same_dates(tmp_path):
     pandas, polars, arrow = need("pandas"), need("polars"), need("pyarrow")
     need("pyarrow.parquet")
@@ -616,6 +626,24 @@ def test_commands_on_messy_files(tmp_path):
     assert "150 rows" in predicted.stdout
     assert predicted.stderr.count("Windows-1252") == 1
     assert "150 rows" in run("evaluate", model, data).stdout
+
+
+def test_orders_are_told_on_the_command_line(tmp_path):
+    data, model = tmp_path / "a.csv", tmp_path / "m.safetensors"
+    rows = [f"0{1 + i % 9}/0{1 + i // 9}/2024,{i}" for i in range(60)]
+    data.write_text("\n".join(["when,y", *rows]), encoding="utf-8")
+    fit = ["fit", data, "--target", "y", "--nodes", 2, "--out", model]
+    told = run(*fit, code=2).stderr
+    assert "write --dates dmy if the day comes first, --dates mdy if the month does, or" in told
+    run(*fit, "--dates", "dmy")
+    assert (
+        "a date from 2024-01-01 to 2024-07-06, written day/month/year" in run("info", model).stdout
+    )
+    (tmp_path / "new.csv").write_text("when\n31/12/2024\n", encoding="utf-8")
+    run("predict", model, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    (tmp_path / "new.csv").write_text("when\n12/31/2024\n", encoding="utf-8")
+    told = run("predict", model, tmp_path / "new.csv", "--out", tmp_path / "p.csv", code=2).stderr
+    assert "'when' must hold dates (day/month/year), as in training, but holds '12/31/2024'" in told
 
 
 def test_report_on_a_messy_file(tmp_path):

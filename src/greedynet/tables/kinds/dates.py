@@ -108,10 +108,19 @@ class Dates:
         """Return the elapsed time, and a turn of each cycle."""
         found = [Part(self.features(name)[0], (0,))]
         for i, cycle in enumerate(self.cycles):
-            places, labels = _turn(cycle)
+            places, labels = self._turn(cycle)
             what = f"{name}: {_POSITIONS[cycle][0]}"
             found.append(Part(what, (2 * i + 1, 2 * i + 2), places, labels))
         return tuple(found)
+
+    def _turn(self, cycle: str) -> tuple[Float64, Sequence[str]]:
+        """Return the pairs of a turn of a cycle, and their names."""
+        if cycle == "year":
+            return pair((np.arange(12) + 0.5) / 12), _MONTHS
+        if cycle == "week":
+            noon = 0.5 if "day" in self.cycles else 0.0  # dates without a time are midnights
+            return pair((np.arange(7) + noon) / 7), _WEEKDAYS
+        return pair(np.arange(24) / 24), [str(hour) for hour in range(24)]
 
     def describe(self) -> str:
         """Return the range of the dates and what is made of them."""
@@ -158,15 +167,6 @@ def pair(places: Float64) -> Float64:
     """Return sine and cosine of positions in a cycle, `(n, 2)`."""
     angles = 2.0 * np.pi * places
     return np.column_stack([np.sin(angles), np.cos(angles)])
-
-
-def _turn(cycle: str) -> tuple[Float64, list[str]]:
-    """Return the pairs of a turn of a cycle, and their names."""
-    if cycle == "week":
-        return pair((np.arange(7) + 0.5) / 7), list(_WEEKDAYS)
-    if cycle == "year":
-        return pair((np.arange(12) + 0.5) / 12), list(_MONTHS)
-    return pair(np.arange(24) / 24), [str(hour) for hour in range(24)]
 
 
 def _moments(cells: Column, order: str | None) -> tuple[Moments, Any]:
