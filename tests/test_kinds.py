@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extras import need
 from greedynet import TableWarning, fit_table, learning_curve, load, write_report
@@ -83,6 +85,38 @@ def run(*arguments, code=0):
 )
 def test_numbers_with_marks(cell, value):
     assert read_marked(cell).value == value
+
+
+@given(st.integers(-(10**12), 10**12), st.sampled_from([",", " ", "'", "\u00a0"]))
+def test_numbers_are_read_as_they_were_written(cents, mark):
+    value = cents / 100
+    text = f"{value:,.2f}".replace(",", mark)
+    assert read_marked(text).value == read_marked(f"${text}").value == value
+    german = text.replace(".", "#").replace(mark, "." if mark == "," else mark).replace("#", ",")
+    assert read_marked(with_point(german)).value == value
+
+
+@given(st.datetimes(datetime(1970, 1, 1), datetime(2068, 12, 31)))
+def test_dates_are_read_as_they_were_written(moment):
+    moment = moment.replace(microsecond=0)
+    for form, order in (
+        ("%Y-%m-%d %H:%M:%S", None),
+        ("%Y/%m/%dT%H:%M:%SZ", None),
+        ("%d %B %Y %I:%M:%S %p", None),
+        ("%b %d, %Y %H:%M:%S", None),
+        ("%d.%m.%y %H:%M:%S", None),
+        ("%d/%m/%Y %H:%M:%S", "dmy"),
+        ("%m-%d-%Y %H:%M:%S", "mdy"),
+    ):
+        assert read_moments([moment.strftime(form)], order).tolist() == [moment], form
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_something(text):
+    kind, _ = decided(["a", "b", text])
+    assert kind is None
+    for read in (read_marked, read_moment, read_span):
+        read(text)  # raises nothing
 
 
 @pytest.mark.parametrize(
