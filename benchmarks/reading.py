@@ -24,11 +24,13 @@ from pathlib import Path
 import numpy as np
 import pandas
 
-from greedynet.tables.columns import Columns, Input, encoded, survey
+from greedynet.tables.columns import Columns, Input, encoded
 from greedynet.tables.findings import Findings
+from greedynet.tables.kinds import Categories, Numbers
 from greedynet.tables.passes import TwoPasses
-from greedynet.tables.readers.commas import CommaTable
 from greedynet.tables.readers.delimited import DelimitedTable
+from greedynet.tables.readers.marks_table import MarksTable
+from greedynet.tables.survey import survey
 
 WIDE = 100_000
 
@@ -79,7 +81,7 @@ def write(path, table, comma):
 
 def opened(path, comma, **options):
     table = DelimitedTable(path, ";" if comma else ",", **options)
-    return CommaTable(table) if comma else table
+    return MarksTable(table, ",") if comma else table
 
 
 def both_passes(table):
@@ -87,7 +89,7 @@ def both_passes(table):
     rows = TwoPasses(table)
     found = survey(rows, rows.names)
     inputs = [
-        Input(name, tuple(sorted(column.distinct)) if column.text else None)
+        Input(name, Categories(tuple(sorted(column.distinct))) if column.text else Numbers())
         for name, column in found.items()
     ]
     columns = Columns(tuple(inputs))

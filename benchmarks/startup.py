@@ -56,7 +56,7 @@ TABLE = TWICE.format(
     setup="""
 import sys
 import greedynet.tables.fit
-from greedynet.tables.columns import survey
+from greedynet.tables.survey import survey
 from greedynet.tables.readers import open_table
 table = open_table(sys.argv[1])
 """,

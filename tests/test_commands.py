@@ -250,13 +250,13 @@ def test_decimal_commas(folder):
     assert "if the comma is a decimal one, write --decimal ','" in result.stderr
     decimal = ["--decimal", ","]
     run("fit", data, "--target", "y", "--nodes", 3, "--out", "m.safetensors", *decimal)
-    # It belongs to the file: predict and evaluate have to be told too, and say so.
-    for command in (
-        ["predict", "m.safetensors", data, "--out", "p.csv"],
-        ["evaluate", "m.safetensors", data],
-    ):
-        assert "write --decimal ','" in run(*command, code=2).stderr
-    run("predict", "m.safetensors", data, "--out", "p.csv", *decimal)
+    # The model remembers it, and a file with points is told apart.
+    run("predict", "m.safetensors", data, "--out", "p.csv")
+    points = write(folder / "points.csv", {name: table[name] for name in ("x", "color", "y")})
+    told = run("evaluate", "m.safetensors", points, code=2).stderr
+    assert "a number with a point" in told
+    assert "write --decimal '.'" in told
+    run("evaluate", "m.safetensors", points, "--decimal", ".")
     found = [float(row["prediction"]) for row in read(folder / "p.csv")]
     np.testing.assert_allclose(found, table["y"], atol=1e-9)
     assert "20 rows" in run("evaluate", "m.safetensors", data, *decimal).stdout
@@ -343,7 +343,9 @@ def test_info(model, classifier):
     assert "target      y" in text
     found = json.loads(run("info", model, "--json").stdout)
     network = load(model).network
-    assert found["inputs"][1] == {"name": "color", "levels": list(COLORS)}
+    assert found["inputs"][1]["name"] == "color"
+    assert found["inputs"][1]["levels"] == list(COLORS)
+    assert found["inputs"][1]["features"] == [f"color={level}" for level in COLORS]
     assert (found["nodes"], found["activation"]) == (3, "relu")
     assert found["largest_neurons"][0]["weights"] == network.inner_weights[0].tolist()
     assert found["training"]["r2"] == pytest.approx(1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
+from greedynet.model.uncertainty import seen as module
 from greedynet.model.uncertainty.seen import FAR, MOST_ROWS, Seen
 
 
@@ -130,3 +131,13 @@ def test_tables_of_classes_have_sets():
     assert sets[:, 0].tolist()[::2] == [False, True]
     with pytest.raises(AttributeError, match=r"`predict_interval` .* write `predict_set`"):
         model.predict_interval(table)
+
+
+def test_axes_of_wide_tables_are_those_of_the_correlations(monkeypatch):
+    Z = np.random.default_rng(0).normal(size=(6, 20))
+    values, vectors = module._principal(Z)
+    monkeypatch.setattr(module, "_WIDE", 3)
+    few, axes = module._principal(Z)
+    assert len(few) == 6
+    np.testing.assert_allclose(few, values[:6])
+    np.testing.assert_allclose(np.abs(axes), np.abs(vectors[:, :6]), atol=1e-12)

@@ -4,6 +4,7 @@ import gzip
 import io
 import random
 import tracemalloc
+import warnings
 from itertools import islice
 
 import numpy as np
@@ -11,25 +12,29 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from greedynet import fit_table
-from greedynet.tables.columns import Columns, Input, as_text, distinct_texts, parse_numbers, survey
+from greedynet import TableWarning, fit_table
+from greedynet.tables.cells import as_text, distinct_texts, parse_numbers
+from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
+from greedynet.tables.kinds import Categories, Numbers
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.readers.base import ROWS
-from greedynet.tables.readers.commas import CommaTable
 from greedynet.tables.readers.delimited import DelimitedTable
 from greedynet.tables.readers.delimited.cells import Page, PlainCells
 from greedynet.tables.readers.delimited.distinct import MOST
 from greedynet.tables.readers.delimited.plain import PlainRows
+from greedynet.tables.readers.marks_table import MarksTable
 from greedynet.tables.readers.texts import EMPTY, stripped, text_numbers
+from greedynet.tables.survey import survey
 
 NEVER = 10**18
 
 
 def twins(path, separator=None):
     """The same table by compiled code, where it is plain, and by the careful reader."""
-    return (DelimitedTable(path, separator, least) for least in (0, NEVER))
+    with warnings.catch_warnings(action="ignore", category=TableWarning):
+        return tuple(DelimitedTable(path, separator, least) for least in (0, NEVER))
 
 
 def bits(values):
@@ -234,7 +239,10 @@ def test_files_are_read_as_by_the_careful_reader(tmp_path_factory, data):
 
 def findings(table):
     """The error of a model that takes numbers and the texts "a" and "b"."""
-    inputs = [Input(name, None if j % 2 else ("a", "b")) for j, name in enumerate(table.names)]
+    inputs = [
+        Input(name, Numbers() if j % 2 else Categories(("a", "b")))
+        for j, name in enumerate(table.names)
+    ]
     found = Findings(table.label)
     try:
         for block in table.blocks(table.names):
@@ -256,7 +264,7 @@ def test_decimal_commas_are_read_as_by_the_careful_reader(tmp_path_factory, data
     path = tmp_path_factory.mktemp("files") / "a.csv"
     path.write_bytes(data.replace(b",", b";").replace(b".", b",") if swap else data)
     try:
-        plain, careful = (CommaTable(table) for table in twins(path, ";" if swap else ","))
+        plain, careful = (MarksTable(table, ",") for table in twins(path, ";" if swap else ","))
     except TableError:
         return
     assert contents(plain) == contents(careful)
@@ -265,7 +273,7 @@ def test_decimal_commas_are_read_as_by_the_careful_reader(tmp_path_factory, data
 def test_cells_with_decimal_commas_are_compiled(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('x;when;c\n1,5;1.2.2024;a\n-2,5e3;2.3.2024;"1,25"\n7;3.3.2024;,\n')
-    (block,) = CommaTable(DelimitedTable(path, least_bytes=0)).blocks(["x", "when", "c"])
+    (block,) = MarksTable(DelimitedTable(path, least_bytes=0), ",").blocks(["x", "when", "c"])
     assert isinstance(block["x"], PlainCells)
     assert block["x"].numbers()[0].tolist() == [1.5, -2500.0, 7.0]
     assert list(block["x"]) == ["1.5", "-2.5e3", "7"]
@@ -371,7 +379,7 @@ def test_quotes_inside_quotes(tmp_path):
     (block,) = plain.blocks(plain.names)
     assert list(block['x "1"']) == ['a"b', 'a""b', '"', "c", ' a"b ']
     assert contents(plain) == contents(careful)
-    assert contents(CommaTable(plain)) == contents(CommaTable(careful))
+    assert contents(MarksTable(plain, ",")) == contents(MarksTable(careful, ","))
 
 
 def test_reading_takes_no_more_memory_for_more_rows(tmp_path):

@@ -56,7 +56,8 @@ BRANCHES = (
 FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
     ("export",): frozenset({"agreement", "fold", "precision", "registry", "resolve", "torch_skip"}),
     ("plots",): frozenset({"style", "canvas", "inputs"}),
-    ("tables", "readers"): frozenset({"base", "compressed", "texts"}),
+    ("tables", "readers"): frozenset({"base", "compressed", "marks", "texts"}),
+    ("tables", "kinds"): frozenset({"base", "date_texts", "notation"}),
 }
 
 HEAVY = (
@@ -372,7 +373,7 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         (
             "tables/readers/csv",
             "from .npz import X",
-            "may import only ['base', 'compressed', 'texts']",
+            "may import only ['base', 'compressed', 'marks', 'texts']",
         ),
         ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
         ("fitting/page", "import greedynet", "stands above all its modules"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         FewerNodesWarning,
         FewHeldOutRowsWarning,
         NotCorrectedWarning,
+        TableWarning,
     )
     from greedynet.support.tensorfile import ModelFileError
     from greedynet.tables.fit import fit_table
@@ -55,6 +56,7 @@ __all__ = [
     "ShallowNetwork",
     "StopReason",
     "TableModel",
+    "TableWarning",
     "collapsed_ridgelet_transform",
     "fit_table",
     "learning_curve",
@@ -80,6 +82,7 @@ _HOMES = {
     "ShallowNetwork": "model.network",
     "StopReason": "model.stop_reason",
     "TableModel": "tables.model",
+    "TableWarning": "support.errors",
     "collapsed_ridgelet_transform": "search.ridgelet",
     "fit_table": "tables.fit",
     "learning_curve": "tables.learning",

@@ -59,10 +59,12 @@ class KeptColumns:
     def _cells(self, name: str, cells: "Column") -> list[str]:
         import numpy as np
 
-        from greedynet.tables.columns import number_text
+        from greedynet.tables.cells import as_text, number_text
         from greedynet.tables.readers.texts import EMPTY
 
         column = cells if isinstance(cells, np.ndarray) else cells.texts()
+        if column.dtype.kind in "Mm":
+            return list(as_text(column).tolist())
         if column.dtype != np.float64:
             texts = list(map(str, column.tolist()))
             return texts if self._is_text else ["" if text in EMPTY else text for text in texts]

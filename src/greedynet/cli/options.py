@@ -56,10 +56,28 @@ SEPARATOR = click.option(
 DECIMAL = click.option(
     "--decimal",
     type=click.Choice([".", ","]),
-    default=".",
-    show_default=True,
-    help="Decimal mark of numbers in a text file.",
+    help="Decimal mark of numbers in a text file; by default a point, for a saved model as in "
+    "its fit.",
 )
+THOUSANDS = click.option(
+    "--thousands",
+    type=click.Choice([",", ".", " ", "'"]),
+    help="Mark between groups of three digits; detected where it cannot be meant otherwise, for a "
+    "saved model as in its fit.",
+)
+ENCODING = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of a text file, such as cp1252; detected by default.",
+)
+DATES = click.option(
+    "--dates",
+    type=click.Choice(["dmy", "mdy"]),
+    help="Order of day and month in dates such as 01/02/2024; detected by a day above 12.",
+)
+
+# Names of these, as parameters of `open_table`.
+TEXT_OPTIONS = ("separator", "decimal", "thousands", "encoding")
 
 # The treatment of rows
 

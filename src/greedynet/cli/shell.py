@@ -1,8 +1,9 @@
-"""Behaviour common to all commands: paths, one-line errors, Ctrl-C; imports only click."""
+"""Behaviour common to all commands: paths, one-line errors, Ctrl-C; imports nothing numerical."""
 
 import errno
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 from greedynet.cli.standard import STANDARD
+from greedynet.support.errors import TableWarning
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
@@ -34,7 +36,7 @@ def clean_exit() -> Iterator[None]:
         click.echo(f"greedynet: {_explained(error)}", err=True)
         sys.exit(EXIT_USAGE)
     except (ValueError, ModuleNotFoundError) as error:
-        click.echo(f"greedynet: {_as_options(str(error))}", err=True)
+        click.echo(f"greedynet: {as_options(str(error))}", err=True)
         sys.exit(EXIT_USAGE)
 
 
@@ -52,19 +54,39 @@ def _explained(error: OSError) -> str:
     return f"{name}: {error.strerror}"
 
 
-def _as_options(message: str) -> str:
+def as_options(message: str) -> str:
     """Replace parameters in Python notation by options of the command line."""
-    names = "missing|unknown|ignore|text|separator|decimal|target"
+    names = "missing|unknown|ignore|text|separator|decimal|thousands|encoding|dates|target"
     message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
-    message = re.sub(r"(--(?:missing|unknown)) '(\w+)'", r"\1 \2", message)
+    message = re.sub(r"(--(?:missing|unknown|dates)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
     message = re.sub(rf"`({_PARAMETERS})`", lambda m: _option(m[1]), message)
+    message = message.replace("`encoding=`", "--encoding")
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 
 
 def _option(parameter: str) -> str:
     return "--nodes" if parameter == "n_nodes" else "--" + parameter.replace("_", "-")
+
+
+@contextmanager
+def notes_shown() -> Iterator[None]:
+    """Print what was assumed about a table, which Python warns of, as a note of one line."""
+    seen: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TableWarning)
+        others = warnings.showwarning
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if not issubclass(category, TableWarning):
+                others(message, category, *rest, **more)
+            elif str(message) not in seen:
+                seen.add(str(message))
+                click.echo(f"note: {as_options(str(message))}", err=True)
+
+        warnings.showwarning = show
+        yield
 
 
 class Commands(click.Group):
@@ -77,7 +99,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with clean_exit():
+        with clean_exit(), notes_shown():
             return super().invoke(ctx)
 
 

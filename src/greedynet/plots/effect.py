@@ -139,7 +139,8 @@ class EffectDisplay:
             spaced ones. For a `TableModel`, a file, data frame or mapping.
         features : int, str, sequence of them, or None, default=None
             Positions or names of features; for a `TableModel`, of its columns, categories included.
-            None for the four features with the largest effects, in decreasing order.
+            A date has several, such as "when: month". None for the four features with the largest
+            effects, in decreasing order.
         target : object, default=None
             The class whose probability is drawn (of two classes, the second by default), or the
             position of one of several outputs.
@@ -220,16 +221,17 @@ class EffectDisplay:
 
 @dataclass(frozen=True)
 class _Source:
-    """A column of the data: its name, its features, and its levels if it is a category."""
+    """What varies: its name, its features, and their settings and names if it is no number."""
 
     name: str
     at: tuple[int, ...]
-    levels: tuple[str, ...] | None = None
+    settings: Float64 | None = None
+    labels: Sequence[Any] | None = None
 
     def effect(self, rows: Float64, means: Any) -> Effect:
-        if self.levels is not None:
-            values = means(self, np.eye(len(self.levels)))
-            return Effect(self.name, np.array(self.levels, dtype=object), values)
+        if self.settings is not None:
+            values = means(self, self.settings)
+            return Effect(self.name, np.array(self.labels, dtype=object), values)
         grid = effect_grid(rows[:, self.at[0]])
         return Effect(self.name, grid, means(self, grid), np.quantile(rows[:, self.at], _DECILES))
 
@@ -242,9 +244,10 @@ def _sources(network: Network) -> list[_Source]:
 def _columns(model: TableModel) -> list[_Source]:
     found, start = [], 0
     for column in model.columns.inputs:
-        end = start + len(column.features)
-        found.append(_Source(column.name, tuple(range(start, end)), column.levels))
-        start = end
+        for part in column.parts:
+            at = tuple(start + i for i in part.at)
+            found.append(_Source(part.name, at, part.values, part.labels))
+        start += column.n_features
     return found
 
 

@@ -51,6 +51,7 @@ def _cells(inputs: Sequence[Input]) -> str:
 
 
 def _example(column: Input) -> str:
-    if column.levels is not None:
-        return repr(column.levels[0])
-    return f"{column.means[0]:.4g}" if column.means else "0.0"
+    example = column.kind.example(column.means)
+    if isinstance(example, str):
+        return repr(example)
+    return f"{example:.4g}" if column.means else "0.0"

@@ -72,15 +72,15 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
     places, order = subject.places(), np.argsort(-worse.mean(axis=1), kind="stable")
     found, tables = [], []
     for c in order[:MOST_EFFECTS]:
-        column, features = subject.columns.inputs[c], places[c]
-        if column.levels is None:
-            values = effect_grid(rows.X[:, features[0]], GRID)
-            at: dict[str, Any] = {"x": rounded(values)}
-        else:
-            values, at = np.eye(len(features)), {"levels": list(column.levels)}
-        effect = stops.effects(X, features, values, classes=classes)
-        tables.append(_displayed(subject, effect))
-        found.append({"name": column.name, **at})
+        for part in subject.columns.inputs[c].parts:
+            features = [places[c][i] for i in part.at]
+            values, at = part.values, {"levels": list(part.labels or ())}
+            if values is None:
+                values = effect_grid(rows.X[:, features[0]], GRID)
+                at = {"x": rounded(values)}
+            effect = stops.effects(X, features, values, classes=classes)
+            tables.append(_displayed(subject, effect))
+            found.append({"name": part.name, **at})
     last = [table[-1] for table in tables]
     pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*last, margin=m) for m in (0.5, 0.1))
     for part, table in zip(found, tables, strict=True):

@@ -27,7 +27,7 @@ _CONFIDENCES = 16
 def picture_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
     """Return the picture, or None if it needs rows and there are none."""
     columns = subject.columns.inputs
-    numbers = all(column.levels is None for column in columns)
+    numbers = all(column.is_number for column in columns)
     spans = _spans(subject)
     if numbers and len(columns) <= 2 and spans is not None:
         draw = _curve if len(columns) == 1 else _map

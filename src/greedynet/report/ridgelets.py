@@ -35,7 +35,7 @@ _ROUNDING = 1e-9
 def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
     """Return the transform on half of the circle or the sphere; None if it is not defined."""
     rows = subject.shown
-    numbers = all(column.levels is None for column in subject.columns.inputs)
+    numbers = all(column.is_number for column in subject.columns.inputs)
     network = subject.network
     # Neurons over two layers are no points of the sphere.
     if rows is None or not numbers or rows.X.shape[1] > 2 or is_deep(network):

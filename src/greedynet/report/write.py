@@ -33,11 +33,11 @@ from greedynet.report.summary import paragraphs, score_table, suggestions, title
 from greedynet.report.tables import errors_section, neurons_section
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
-from greedynet.tables.any_model import as_labelled_model
+from greedynet.tables.any_model import as_labelled_model, open_like
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.holding import has_scores, held_out_mask
 from greedynet.tables.model import TableModel
-from greedynet.tables.readers import Table, open_table
+from greedynet.tables.readers import Table
 
 
 def write_report(
@@ -51,7 +51,9 @@ def write_report(
     missing: Missing = None,
     unknown: Unknown = "error",
     separator: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
     output: int | None = None,
     model_file: str = "model.safetensors",
 ) -> None:
@@ -86,8 +88,10 @@ def write_report(
         How to treat levels of a category that the training data did not contain.
     separator : str or None, default=None
         Separator of the cells of a text file; None to detect it.
-    decimal : {".", ","}, default="."
-        Decimal separator of numbers in text.
+    decimal, thousands : str or None, default=None
+        Marks of numbers in text, as for `fit_table`; None for those of the fit.
+    encoding : str or None, default=None
+        Encoding of a text file; None to detect it.
     output : int or None, default=None
         Output to show, if the model has several.
     model_file : str, default="model.safetensors"
@@ -116,7 +120,8 @@ def write_report(
     which = check_output(table.network, table.classes, output)
 
     def opened(source: Any) -> Table:
-        return open_table(_check_table(source), separator, decimal)
+        how = {"decimal": decimal, "thousands": thousands, "encoding": encoding}
+        return open_like(model, _check_table(source), separator=separator, **how)
 
     def read(source: Table) -> Rows:
         return table_rows(table, source, target, missing=missing, unknown=unknown)
@@ -239,6 +244,6 @@ def _view(subject: Subject, stops: Stops) -> dict[str, Any]:
     worse = importances(subject)
     data["importance"] = importance_section(subject, worse)
     columns = subject.columns.inputs
-    if len(columns) > 2 or any(column.levels is not None for column in columns):
+    if len(columns) > 2 or not all(column.is_number for column in columns):
         data["effects"] = effects_section(subject, stops, worse)
     return data

@@ -11,3 +11,7 @@ class NotCorrectedWarning(UserWarning):
 
 class FewHeldOutRowsWarning(UserWarning):
     """Too few rows were held out for the coverage of an interval or of a set of classes."""
+
+
+class TableWarning(UserWarning):
+    """What was assumed about a table whose cells or letters could be meant otherwise."""

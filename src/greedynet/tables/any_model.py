@@ -6,7 +6,8 @@ from typing import Any
 from greedynet.estimators.saving import SaveMixin
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.model import TableModel
-from greedynet.tables.readers import Table, TableError
+from greedynet.tables.readers import Table, TableError, open_table
+from greedynet.tables.reading import reading_of
 
 
 def as_table_model(
@@ -40,6 +41,25 @@ def as_table_model(
                 "order of training."
             )
     return TableModel(Columns(tuple(Input(name) for name in names)), model)
+
+
+def open_like(model: Any, source: Any, **given: Any) -> Table:
+    """Open a table to predict from, with the marks of numbers that the model was fitted with.
+
+    Parameters
+    ----------
+    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+        A fitted or loaded model.
+    source : str, path, data frame, mapping or Table
+        The table; a `Table` that is open already is returned.
+    **given
+        Options of `open_table`; those that are not None take precedence.
+    """
+    if hasattr(source, "blocks"):
+        return open_table(source, **given)
+    about = model.about if isinstance(model, TableModel) else {}
+    marks = reading_of(about, given.pop("decimal", None), given.pop("thousands", None))
+    return open_table(source, **marks, **given)
 
 
 def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:

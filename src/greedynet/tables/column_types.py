@@ -1,4 +1,4 @@
-"""Types of the columns: which are inputs, which hold numbers, categories or classes."""
+"""Types of the columns: which are inputs, which kinds they have, and the classes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input, Survey
+from greedynet.tables.columns import Columns, Input
+from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
 from greedynet.tables.findings import check_present, empty_cells
+from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers
+from greedynet.tables.kinds.date_texts import DAY_FIRST
 from greedynet.tables.readers import Table, TableError, is_text
 from greedynet.tables.roles import Roles
+from greedynet.tables.survey import Survey
+
+_NUMBERS = Numbers()
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
-
-# A column with at least this fraction of numbers is taken to be numeric.
-_MOSTLY = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +35,17 @@ class ColumnTypes:
         The column to predict.
     classes : ndarray or None
         The classes of the target; None for numbers.
+    target_kind : Kind
+        What the target holds unless it has classes: numbers or durations.
+    assumed : tuple of str
+        How cells were read that could be meant otherwise, a line each.
     """
 
     inputs: Columns
     target: str
     classes: NDArray[Any] | None
+    target_kind: Kind = Numbers()
+    assumed: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,6 +66,8 @@ def column_types(
     *,
     classes: bool = False,
     empty_is_fine: bool = False,
+    dates: str | None = None,
+    decimal: str = ".",
 ) -> ColumnTypes:
     """Decide what the columns hold, or raise an error for what cannot be learned from.
 
@@ -74,16 +85,24 @@ def column_types(
         Whether numbers of the target are classes.
     empty_is_fine : bool
         Whether there may be empty cells.
+    dates : {"dmy", "mdy"} or None
+        Order of day and month in dates such as 01/02/2024, if it is known.
+    decimal : {".", ","}
+        Decimal mark of the table, for messages.
     """
     _check_rows(table, target, surveys[target])
     if not empty_is_fine:
         _refuse_empty(table, surveys)
-    inputs = tuple(
-        _input(table, name, found, name in text)
-        for name, found in surveys.items()
-        if name != target
-    )
-    return ColumnTypes(Columns(inputs), target, _classes(table, target, surveys[target], classes))
+    assumed: list[str] = []
+    inputs = []
+    for name, found in surveys.items():
+        if name != target:
+            kind, said = _input(table, name, found, name in text, dates, decimal)
+            inputs.append(Input(name, kind))
+            assumed += [f"column {name!r}: {said}"] if said else []
+    labels, kind, said = _target(table, target, surveys[target], classes, decimal)
+    assumed += [f"target {target!r}: {said}"] if said else []
+    return ColumnTypes(Columns(tuple(inputs)), target, labels, kind, tuple(assumed))
 
 
 # Names
@@ -171,50 +190,39 @@ def _refuse_empty(table: Table, surveys: Mapping[str, Survey]) -> None:
         raise TableError(f"{table.label}: {empty_cells(found)}")
 
 
-def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
-    """Decide whether a column holds numbers or categories."""
+def _input(
+    table: Table,
+    name: str,
+    found: Survey,
+    as_category: bool,
+    dates: str | None,
+    decimal: str,
+) -> tuple[Kind, str]:
+    """Return what a column holds, and what was assumed about it."""
     if found.empty == found.rows:
         raise TableError(
             f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
         )
-    if found.text is None and not as_category:
-        return Input(name)
+    if found.texts is None and not as_category:
+        return _NUMBERS, ""
     if not as_category:
-        _refuse_decimal_commas(table, f"column {name!r}", found, f"`text={name!r}`")
-        _refuse_broken_numbers(table, name, found, f", or with `text={name!r}`")
+        words = wording_of_input(table.label, name, decimal)
+        kind, said = decide(found, words, dates)
+        if kind is not None:
+            return kind, said
     levels = _few(found)
     if levels is None:
-        many = "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
         example = "" if found.text is None else f" such as {found.text[0]!r}"
         raise TableError(
-            f"{table.label}: column {name!r} is text with {many} distinct values{example} in "
-            f"{found.rows:,} rows, too many for categories: drop it with `ignore={name!r}`, or "
+            f"{table.label}: column {name!r} is text with {_many(found)} distinct values{example} "
+            f"in {found.rows:,} rows, too many for categories: drop it with `ignore={name!r}`, or "
             "convert it to numbers (with decimal points)."
         )
-    return Input(name, levels)
+    return Categories(levels), ""
 
 
-def _refuse_decimal_commas(table: Table, what: str, found: Survey, as_text: str) -> None:
-    """Raise an error for numbers with a decimal comma, which would be treated as categories."""
-    full = found.rows - found.empty
-    if found.text is None or not found.commas or found.numbers + found.commas < _MOSTLY * full:
-        return
-    raise TableError(
-        f"{table.label}: {what} holds {found.commas:,} cells such as {found.text[0]!r} (data row "
-        f'{found.text[1]}): if the comma is a decimal one, write `decimal=","`, or {as_text} to '
-        "treat them as text."
-    )
-
-
-def _refuse_broken_numbers(table: Table, name: str, found: Survey, advice: str) -> None:
-    full = found.rows - found.empty
-    if found.text is None or found.numbers < _MOSTLY * full:
-        return
-    raise TableError(
-        f"{table.label}: column {name!r} has {found.numbers:,} numbers, but {found.text[0]!r} in "
-        f"data row {found.text[1]}: correct or empty such cells, or drop the column with "
-        f"`ignore={name!r}`{advice} treat it as text."
-    )
+def _many(found: Survey) -> str:
+    return "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
 
 
 def _few(found: Survey) -> tuple[str, ...] | None:
@@ -225,25 +233,49 @@ def _few(found: Survey) -> tuple[str, ...] | None:
     return tuple(sorted(found.distinct))
 
 
-def _classes(table: Table, target: str, found: Survey, classes: bool) -> NDArray[Any] | None:
-    """Return the classes of the target, or None if it contains numbers."""
-    if found.text is None and not classes:
-        return None
-    if not classes:
-        _refuse_decimal_commas(table, f"the target {target!r}", found, "`classes=True`")
-    full = found.rows - found.empty
-    if found.text is not None and not classes and found.numbers >= _MOSTLY * full:
+def _target(
+    table: Table, target: str, found: Survey, classes: bool, decimal: str
+) -> tuple[NDArray[Any] | None, Kind, str]:
+    """Return the classes of the target or None, what it holds then, and what was assumed."""
+    if classes:
+        return _classes(table, target, found), Numbers(), ""
+    kind, said = target_kind(table.label, target, found, decimal)
+    return (_classes(table, target, found), Numbers(), "") if kind is None else (None, kind, said)
+
+
+def target_kind(
+    label: str, target: str, found: Survey, decimal: str = "."
+) -> tuple[Kind | None, str]:
+    """Return what numbers the target holds, None for text, and what was assumed.
+
+    Parameters
+    ----------
+    label : str
+        Name of the table.
+    target : str
+        The column to predict.
+    found : Survey
+        Its cells.
+    decimal : {".", ","}
+        Decimal mark of the table, for messages.
+    """
+    kind, said = decide(found, wording_of_target(label, target, decimal), DAY_FIRST)
+    if isinstance(kind, Dates):
         raise TableError(
-            f"{table.label}: the target {target!r} has {found.numbers:,} numbers, but "
-            f"{found.text[0]!r} in data row {found.text[1]}: correct such cells, empty them and "
-            'write `missing="drop"`, or write `classes=True` to treat it as text.'
+            f"{label}: the target {target!r} holds dates, such as {kind.example(())!r}: write a "
+            "number to predict, such as the days since the first of them."
         )
+    # A time of day is predicted as its hours.
+    return (Durations(kind.n_parts), said) if isinstance(kind, Durations) else (kind, said)
+
+
+def _classes(table: Table, target: str, found: Survey) -> NDArray[Any]:
+    """Return the classes of the target."""
     values = _few(found)
     if values is None:
-        many = "more than 1,000" if found.distinct is None else f"{len(found.distinct):,}"
         what = "has" if found.text is None else f"is text (such as {found.text[0]!r}) with"
         raise TableError(
-            f"{table.label}: the target {target!r} {what} {many} distinct values in "
+            f"{table.label}: the target {target!r} {what} {_many(found)} distinct values in "
             f"{found.rows:,} rows, too many for classes: choose another target, or convert it to "
             "numbers."
         )

@@ -1,25 +1,20 @@
-"""Named columns -> a matrix of numbers: numbers unchanged, categories one-hot encoded.
+"""Named columns -> a matrix of numbers, each by its kind.
 
-`survey` inspects every cell once to find the types of the columns; `Columns` stores them, as part
-of a model; `Columns.encode` turns a block into rows of a matrix.
+`Columns` are part of a model; `Columns.encode` turns a block into rows of a matrix. What the
+columns hold is found by `survey` and `column_types`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 from greedynet.tables.findings import Findings
-from greedynet.tables.readers import Block, Column, Table, has_decimal_comma
-from greedynet.tables.readers.base import Levels, Mask, text_column
-from greedynet.tables.readers.texts import stripped, text_levels, text_numbers
-
-# Maximum number of distinct values that are counted; the limit for categories is lower.
-MOST_DISTINCT = 1000
+from greedynet.tables.kinds import Categories, Kind, Numbers, Part, from_state
+from greedynet.tables.readers import Block, Column, Table
 
 
 @dataclass(frozen=True)
@@ -30,27 +25,40 @@ class Input:
     ----------
     name : str
         Name of the column.
-    levels : tuple of str or None
-        The categories, sorted; None for numbers.
+    kind : Kind
+        What it holds: numbers, categories, dates or durations.
     means : tuple of float
         Mean of each feature over the training rows, which can replace an empty cell.
     """
 
     name: str
-    levels: tuple[str, ...] | None = None
+    kind: Kind = Numbers()
     means: tuple[float, ...] = ()
+
+    @property
+    def levels(self) -> tuple[str, ...] | None:
+        """The categories, None for other kinds."""
+        return self.kind.levels
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its only feature is a number."""
+        return self.levels is None and self.n_features == 1
 
     @property
     def n_features(self) -> int:
         """Number of its features."""
-        return 1 if self.levels is None else len(self.levels)
+        return self.kind.n_features
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of its features."""
-        if self.levels is None:
-            return (self.name,)
-        return tuple(f"{self.name}={level}" for level in self.levels)
+        return self.kind.features(self.name)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What to draw the effects of."""
+        return self.kind.parts(self.name)
 
     def encode(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
         """Write the features of the cells to `out`, NaN for empty cells, and record problems.
@@ -66,20 +74,25 @@ class Input:
         start : int
             Number of rows before this block.
         """
-        if self.levels is None:
-            out[:, 0] = checked_numbers(cells, self.name, findings, start)
-            return
-        place = {level: i for i, level in enumerate(self.levels)} | {"": -1}
-        at = looked_up(cells, lambda text: place.get(text, -2))
-        known = at >= 0
-        if known.all():
-            out[np.arange(len(at)), at] = 1.0
-            return
-        findings.note("empty", self.name, at == -1, cells, start)
-        if (at == -2).any():
-            findings.note("unknown", self.name, at == -2, as_text(cells), start)
-        out[known, at[known]] = 1.0
-        out[at == -1] = np.nan
+        for what, where in self.kind.encode(cells, out).items():
+            findings.note(what, self.name, where, cells, start, self.kind.wanted)
+
+    def state(self) -> dict[str, Any]:
+        """Return plain values for a file; `from_state` is the inverse."""
+        plain = {"name": self.name, "levels": self.levels, "means": self.means}
+        # Numbers and categories as earlier versions read them, too.
+        is_old = self.kind == Numbers() or self.levels is not None
+        return plain if is_old else {**plain, "kind": self.kind.state()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "Input":
+        """Return the column from its `state`, with a kind or, in earlier versions, levels."""
+        kind: Kind = Numbers()
+        if state.get("kind") is not None:
+            kind = from_state(state["kind"])
+        elif state["levels"] is not None:
+            kind = Categories(tuple(map(str, state["levels"])))
+        return cls(str(state["name"]), kind, tuple(map(float, state["means"])))
 
 
 @dataclass(frozen=True)
@@ -156,21 +169,12 @@ class Columns:
 
     def state(self) -> list[dict[str, Any]]:
         """Return plain values for a file; `from_state` is the inverse."""
-        return [dict(vars(column)) for column in self.inputs]
+        return [column.state() for column in self.inputs]
 
     @classmethod
     def from_state(cls, state: Iterable[Mapping[str, Any]]) -> "Columns":
         """Return the columns from their `state`."""
-        return cls(
-            tuple(
-                Input(
-                    str(column["name"]),
-                    None if column["levels"] is None else tuple(map(str, column["levels"])),
-                    tuple(map(float, column["means"])),
-                )
-                for column in state
-            )
-        )
+        return cls(tuple(Input.from_state(column) for column in state))
 
 
 def encoded(
@@ -205,149 +209,3 @@ def encoded(
         if not findings.serious:
             yield X, block
     findings.check()
-
-
-# Types of columns
-
-
-@dataclass
-class Survey:
-    """Summary of the cells of a column.
-
-    Attributes
-    ----------
-    rows, numbers, empty : int
-        Number of cells, of numbers and of empty cells.
-    first_empty : int
-        Row of the first empty cell, from 1.
-    text : tuple of str and int, or None
-        The first cell that is neither a number nor empty, and its row.
-    commas : int
-        Number of cells that are numbers if their comma is read as a decimal comma.
-    distinct : set of str or None
-        The distinct cells; None if there are more than `MOST_DISTINCT`.
-    """
-
-    rows: int = 0
-    numbers: int = 0
-    empty: int = 0
-    first_empty: int = 0
-    text: tuple[str, int] | None = None
-    commas: int = 0
-    distinct: set[str] | None = None
-
-    def __post_init__(self) -> None:
-        self.distinct = set()
-
-    def add(self, cells: Column) -> None:
-        """Add more cells to the summary."""
-        if self.distinct is not None:
-            levels = distinct_texts(cells, MOST_DISTINCT + 1)  # one of them may be ""
-            self.distinct = None if levels is None else self._with_levels(levels[0])
-        values, text = parse_numbers(cells)
-        missing = np.isnan(values)
-        if missing.any():
-            self._add_others(cells, missing & ~text, text)
-        self.rows += len(cells)
-        self.numbers += len(cells) - int(missing.sum())
-
-    def _add_others(self, cells: Column, empty: Mask, text: Mask) -> None:
-        """Add the cells that are not numbers."""
-        if empty.any() and not self.empty:
-            self.first_empty = self.rows + int(np.argmax(empty)) + 1
-        if text.any():
-            if self.text is None:
-                row = int(np.argmax(text))
-                self.text = (str(cells[row]).strip(), self.rows + row + 1)
-            self.commas += int(looked_up(cells, has_decimal_comma).sum())
-        self.empty += int(empty.sum())
-
-    def _with_levels(self, texts: Iterable[str]) -> set[str] | None:
-        distinct = (self.distinct or set()).union(texts) - {""}
-        return distinct if len(distinct) <= MOST_DISTINCT else None
-
-
-def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
-    """Summarise all cells of these columns."""
-    surveys = {name: Survey() for name in names}
-    for block in table.blocks(names):
-        for name, cells in block.items():
-            surveys[name].add(cells)
-    return surveys
-
-
-# Cells
-
-
-def cell_texts(cells: Column) -> NDArray[Any]:
-    """Return cells as text, without spaces around it; numbers as `number_text` writes them."""
-    column = cells if isinstance(cells, np.ndarray) else cells.texts()
-    if column.dtype == np.float64:
-        return np.array([number_text(value) for value in column.tolist()], dtype=object)
-    return np.array([str(text).strip() for text in column.tolist()], dtype=object)
-
-
-def checked_numbers(cells: Column, name: str, findings: Findings, start: int) -> Float64:
-    """Return cells as numbers, NaN where there is none, and record all that are not finite.
-
-    Parameters
-    ----------
-    cells : Column
-        The column of a block.
-    name : str
-        Its name.
-    findings : Findings
-        Records problems.
-    start : int
-        Number of rows before the block.
-    """
-    values, text = parse_numbers(cells)
-    if not np.isfinite(values).all():
-        findings.note("text", name, text, cells, start)
-        findings.note("infinite", name, np.isinf(values), cells, start)
-        findings.note("empty", name, np.isnan(values) & ~text, cells, start)
-    return values
-
-
-def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
-    """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
-    if not isinstance(cells, np.ndarray):
-        return cells.numbers()
-    if cells.dtype == np.float64:
-        return cells, np.zeros(len(cells), dtype=np.bool_)
-    return text_numbers(cells)
-
-
-def as_text(cells: Column) -> NDArray[Any]:
-    """Return the cells as stripped text, "" for empty cells."""
-    if not isinstance(cells, np.ndarray):
-        cells = cells.texts()
-    if cells.dtype == np.float64:
-        return text_column(["" if x != x else number_text(x) for x in cells.tolist()])
-    return text_column(stripped(cells))
-
-
-def distinct_texts(cells: Column, most: int | None = None) -> Levels | None:
-    """Return the distinct texts, as `Cells.levels` does; None if there are more than `most`."""
-    if not isinstance(cells, np.ndarray):
-        return cells.levels(most)
-    levels = text_levels(as_text(cells))
-    return None if most is not None and len(levels[0]) > most else levels
-
-
-def looked_up(cells: Column, find: Callable[[str], int]) -> NDArray[np.intp]:
-    """Return for each cell what `find` says of its text, stripped, "" for empty."""
-    levels = distinct_texts(cells)
-    assert levels is not None  # there is no limit
-    texts, codes = levels
-    return np.array([find(text) for text in texts], dtype=np.intp)[codes]
-
-
-def number_text(value: float) -> str:
-    """Return a number in its usual notation: 3 for 3.0."""
-    return str(int(value)) if value.is_integer() else repr(value)
-
-
-def label_text(label: Any) -> str:
-    """Return a class as the text of its cells."""
-    return number_text(label) if isinstance(label, float) else str(label)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.tables.readers import Column, Table, TableError, has_decimal_comma, is_text
+from greedynet.tables.readers import Column, Table, TableError, is_text
+from greedynet.tables.readers.marks import read_marked
 
 Mask = NDArray[np.bool_]
 
@@ -20,6 +21,7 @@ class Tally:
 
     count: int
     first: int
+    wanted: str = "numbers"
     cells: dict[str, None] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -46,7 +48,15 @@ class Findings:
             self._fine.add("unknown")
         self._tallies: dict[str, dict[str, Tally]] = {}
 
-    def note(self, what: str, name: str, where: Mask, cells: Column, start: int) -> None:
+    def note(
+        self,
+        what: str,
+        name: str,
+        where: Mask,
+        cells: Column,
+        start: int,
+        wanted: str = "numbers",
+    ) -> None:
         """Record a problem in rows of a column.
 
         Parameters
@@ -61,11 +71,13 @@ class Findings:
             The block's cells.
         start : int
             Number of rows before this block.
+        wanted : str
+            What the cells should be.
         """
         rows = np.flatnonzero(where)
         if not len(rows):
             return
-        first = Tally(0, start + int(rows[0]) + 1)
+        first = Tally(0, start + int(rows[0]) + 1, wanted)
         tally = self._tallies.setdefault(what, {}).setdefault(name, first)
         tally.count += len(rows)
         if len(tally.cells) <= _SHOWN:
@@ -89,13 +101,24 @@ class Findings:
 
 def _text(found: dict[str, Tally]) -> str:
     name, tally = next(iter(found.items()))
-    advice = "correct these cells."
-    if all(map(has_decimal_comma, tally.cells)):
-        advice = 'if the comma is a decimal one, write `decimal=","`.'
     return (
-        f"column {name!r} must hold numbers, as in training, but holds {_some(tally.cells)} "
-        f"({tally}): {advice}"
+        f"column {name!r} must hold {tally.wanted}, as in training, but holds "
+        f"{_some(tally.cells)} ({tally}): {_advice(tally)}"
     )
+
+
+def _advice(tally: Tally) -> str:
+    if not tally.wanted.startswith("numbers"):
+        return "correct these cells."
+    marked = [read_marked(cell) for cell in tally.cells]
+    if all(cell is not None and cell.has_decimal_comma for cell in marked):
+        return 'if the comma is a decimal one, write `decimal=","`.'
+    if all(cell is not None and cell.thousands == "," for cell in marked):
+        return (
+            'if the comma separates thousands, write `thousands=","`; if it is a decimal one, '
+            '`decimal=","`.'
+        )
+    return "correct these cells."
 
 
 def _infinite(found: dict[str, Tally]) -> str:

@@ -1,5 +1,6 @@
 """`fit_table`: from a table to a model, with categories, empty cells and classes."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -9,17 +10,21 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.support.errors import TableWarning
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
-from greedynet.tables.columns import survey
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
+from greedynet.tables.kinds.date_texts import ORDERS
 from greedynet.tables.model import TableModel
+from greedynet.tables.notices import notices
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
+from greedynet.tables.reading import reading_record
 from greedynet.tables.roles import Roles
 from greedynet.tables.score import measure_of, scores_of
+from greedynet.tables.survey import survey
 from greedynet.tables.times import forward_in_time
 from greedynet.tables.training import TrainingRows, read_rows
 from greedynet.tables.weights import weights_by_class
@@ -42,15 +47,21 @@ def fit_table(
     text: str | Sequence[str] = (),
     separator: str | None = None,
     decimal: str = ".",
+    thousands: str | None = None,
+    dates: str | None = None,
+    encoding: str | None = None,
     progress: Callable[[int, float], None] | None = None,
     on_stage: Callable[[str], None] | None = None,
     **parameters: Any,
 ) -> TableModel:
     """Fit a network to a table.
 
-    Columns of numbers are used unchanged, columns of text are one-hot encoded. A target of text, or
-    any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a target of numbers by a
-    `GreedyNetRegressor`.
+    Columns of numbers are used unchanged, columns of text are one-hot encoded, dates become elapsed
+    time and positions in the year, the week and the day. What is assumed about cells that could be
+    meant otherwise is said in a `TableWarning`; what cannot be decided is an error.
+
+    A target of text, or any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a
+    target of numbers by a `GreedyNetRegressor`.
 
     Parameters
     ----------
@@ -90,8 +101,14 @@ def fit_table(
     separator : str or None, default=None
         Separator of the cells of a text file; None to detect it.
     decimal : {".", ","}, default="."
-        Decimal separator of numbers in text. It is a property of the file, not of the model: a file
-        to predict from may have another.
+        Decimal mark of numbers in text. The model remembers it for files to predict from.
+    thousands : {",", ".", " ", "'"} or None, default=None
+        Mark between groups of three digits in text, which is remembered too; None to detect it
+        where it cannot be meant otherwise.
+    dates : {"dmy", "mdy"} or None, default=None
+        Order of day and month in dates such as 01/02/2024; None to detect it by a day above 12.
+    encoding : str or None, default=None
+        Encoding of a text file, such as "cp1252"; None to detect it.
     progress : callable or None, default=None
         Called after each new neuron with the number of nodes and the error.
     on_stage : callable or None, default=None
@@ -109,15 +126,29 @@ def fit_table(
     roles = Roles.of(groups, weights, time, hold_out_by)
     roles.check_choice(parameters, validate)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
-    table = open_table(source, separator, decimal)
+    _check_dates(dates)
+
+    def opened(given: Any) -> Table:
+        return open_table(given, separator, decimal, thousands=thousands, encoding=encoding)
+
+    table = opened(source)
     target, ignore, text = str(target), as_names(ignore), as_names(text)
     names = input_names(table, target, ignore, text, roles)
 
     rows = TwoPasses(table)
     found = survey(rows, [*names, target])
     types = column_types(
-        table, found, target, text, classes=classes, empty_is_fine=missing is not None
+        table,
+        found,
+        target,
+        text,
+        classes=classes,
+        empty_is_fine=missing is not None,
+        dates=dates,
+        decimal=decimal,
     )
+    for line in types.assumed:
+        warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=2)
     data = read_rows(rows, types, missing, found[target].rows, roles)
     _check_enough(table, data)
 
@@ -127,7 +158,7 @@ def fit_table(
     data = data.filled(means)
     held = None
     if validate is not None:
-        held = _validation_rows(open_table(validate, separator, decimal), types, missing, roles)
+        held = _validation_rows(opened(validate), types, missing, roles)
 
     estimator = _estimator(types, parameters)
     estimator.set_progress(progress, on_stage)
@@ -141,6 +172,9 @@ def fit_table(
         "source": table.label,
         "rows": len(data),
         "left_out": data.n_left_out,
+        "assumed": list(types.assumed),
+        "noticed": notices(table, found, types),
+        "reading": reading_record(decimal, thousands, types.target_kind.state()),
         "training": _scores(estimator, data),
         "validation": None if held is None else _scores(estimator, held),
         "held_out": None if aside is None else _scores_aside(estimator, data, aside, means),
@@ -148,6 +182,13 @@ def fit_table(
         **roles.record(),
     }
     return TableModel(types.inputs, estimator, target, missing, about)
+
+
+def _check_dates(order: str | None) -> None:
+    if order is not None and order not in ORDERS:
+        raise TableError(
+            f'`dates` must be "dmy" if days come before months, or "mdy", got {order!r}.'
+        )
 
 
 # Rows

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.support.types import Float64
-from greedynet.tables.columns import cell_texts, parse_numbers
+from greedynet.tables.cells import cell_texts
+from greedynet.tables.column_types import target_kind
 from greedynet.tables.findings import check_present
 from greedynet.tables.fit import fit_table
 from greedynet.tables.holding import HoldOut
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.readers.frame import FrameTable
 from greedynet.tables.score import evaluate, measure_of
+from greedynet.tables.survey import Survey
 
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 _HELD_OUT, _FEWEST = 0.2, 20
@@ -101,7 +103,9 @@ def learning_curve(
     repeats: int = 3,
     hold_out_by: str | None = None,
     separator: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
     on_fit: Callable[[int], None] | None = None,
     **options: Any,
 ) -> LearningCurve:
@@ -118,7 +122,7 @@ def learning_curve(
         about chance.
     hold_out_by : str or None, default=None
         Column of groups that are held out as a whole.
-    separator, decimal
+    separator, decimal, thousands, encoding
         As for `fit_table`.
     on_fit : callable or None, default=None
         Called before each fit with the number of its rows.
@@ -141,10 +145,11 @@ def learning_curve(
     """
     if repeats < 1:
         raise TableError(f"`repeats` must be at least 1, got {repeats}: write 3, for example.")
-    table, target = open_table(source, separator, decimal), str(target)
+    how = {"thousands": thousands, "encoding": encoding}
+    table, target = open_table(source, separator, decimal, **how), str(target)
     check_present(table, [target, *([] if hold_out_by is None else [hold_out_by])], "column")
     columns = _in_memory(table)
-    labels, classes = _labels(columns[target], classes=bool(options.get("classes")))
+    labels, classes = _labels(table, target, columns, classes=bool(options.get("classes")))
     if hold_out_by is not None:
         ignored = options.pop("ignore", ())
         ignored = [ignored] if isinstance(ignored, str) else list(ignored)
@@ -206,10 +211,18 @@ def _taken(columns: dict[str, NDArray[Any]], rows: NDArray[np.intp], label: str)
     return FrameTable({name: cells[rows] for name, cells in columns.items()}, label)
 
 
-def _labels(cells: NDArray[Any], *, classes: bool) -> tuple[NDArray[Any], bool]:
+def _labels(
+    table: Table, target: str, columns: dict[str, NDArray[Any]], *, classes: bool
+) -> tuple[NDArray[Any], bool]:
     """Return targets as numbers or text, and whether they are classes."""
-    numbers, text = parse_numbers(cells)
-    return (cell_texts(cells), True) if text.any() else (numbers, classes)
+    cells, found = columns[target], Survey()
+    found.add(cells)
+    kind = None if found.text and classes else target_kind(table.label, target, found)[0]
+    if kind is None:
+        return cell_texts(cells), True
+    numbers = np.zeros((len(cells), 1))
+    kind.encode(cells, numbers)
+    return numbers[:, 0], classes
 
 
 def _every_class_first(order: NDArray[np.intp], labels: NDArray[Any]) -> NDArray[np.intp]:

@@ -20,7 +20,9 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
 from greedynet.tables.encoding import Missing, Unknown, encode, encode_blocks, is_table
 from greedynet.tables.holding import without_scores
+from greedynet.tables.kinds import Kind, Numbers, from_state
 from greedynet.tables.readers import Block, Table, open_table
+from greedynet.tables.reading import reading_of
 from greedynet.tables.score import labelled_rows
 from greedynet.tables.summary import expectation_of, summary_of
 
@@ -71,6 +73,12 @@ class TableModel:
     def classes(self) -> NDArray[Any] | None:
         """The classes, or None if numbers are predicted."""
         return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
+
+    @property
+    def target_kind(self) -> Kind:
+        """What the target holds if it has no classes: how its cells are read as numbers."""
+        stored = (self.about.get("reading") or {}).get("target")
+        return Numbers() if stored is None else from_state(stored)
 
     @property
     def expectation(self) -> Expectation | None:
@@ -344,7 +352,8 @@ class TableModel:
         """
         if not is_table(X):
             return X
-        return encode(self.columns, open_table(X), fill=self.missing == "mean")
+        table = X if hasattr(X, "blocks") else open_table(X, **reading_of(self.about))
+        return encode(self.columns, table, fill=self.missing == "mean")
 
     def _predicted(self, X: Any) -> NDArray[Any]:
         with _names_are_known():

@@ -9,14 +9,18 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers, label_text, looked_up, parse_numbers
+from greedynet.tables.cells import label_text, looked_up, parse_numbers
+from greedynet.tables.columns import Input
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.findings import Findings, check_present
+from greedynet.tables.kinds import Kind, Numbers
 from greedynet.tables.readers import Column, Table, TableError
 from greedynet.tables.weights import check_some_weight, mean_of, read_weights, shares_of
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
+
+_NUMBERS = Numbers()
 
 
 def evaluate(
@@ -108,7 +112,9 @@ def labelled_blocks(
     findings = Findings(table.label, empty_is_fine=missing is not None)
     start = 0
     for X, full, block in model.encode_blocks(table, missing=missing, unknown=unknown, also=also):
-        y, has_y = read_target(block[target], target, model.classes, findings, start)
+        y, has_y = read_target(
+            block[target], target, model.classes, findings, start, model.target_kind
+        )
         keep, w = full & has_y, None
         if weights is not None:
             w, has_w = read_weights(block[weights], weights, findings, start)
@@ -260,7 +266,12 @@ def loss_of(estimator: Any) -> Loss | None:
 
 
 def read_target(
-    cells: Column, name: str, classes: NDArray[Any] | None, findings: Findings, start: int
+    cells: Column,
+    name: str,
+    classes: NDArray[Any] | None,
+    findings: Findings,
+    start: int,
+    kind: Kind = _NUMBERS,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the target of a block, and a mask of the rows that have one; record problems.
 
@@ -276,10 +287,13 @@ def read_target(
         Records problems.
     start : int
         Number of rows before the block.
+    kind : Kind
+        What it holds unless it has classes, one feature.
     """
     if classes is None:
-        y = checked_numbers(cells, name, findings, start)
-        return y, ~np.isnan(y)
+        y = np.zeros((len(cells), 1))
+        Input(name, kind).encode(cells, y, findings, start)
+        return y[:, 0], ~np.isnan(y[:, 0])
     if classes.dtype.kind in "iuf":
         numbers, text = parse_numbers(cells)
         labels: NDArray[Any] = numbers

@@ -8,6 +8,7 @@ from greedynet.model.uncertainty.expectation import LOG_LOSS, RMSE, Expectation
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.columns import Columns
 from greedynet.tables.holding import has_scores
+from greedynet.tables.kinds import Dates
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
@@ -104,7 +105,10 @@ def roles_text(about: Mapping[str, Any]) -> str:
 def described(columns: Columns) -> str:
     """Return the number of columns and of the features made from them."""
     n_text = sum(column.levels is not None for column in columns.inputs)
-    text = f" ({n_text} of text)" if n_text else ""
+    n_dates = sum(isinstance(column.kind, Dates) for column in columns.inputs)
+    counts = ((n_text, "of text"), (n_dates, "of dates"))
+    listed = ", ".join(f"{n} {what}" for n, what in counts if n)
+    text = f" ({listed})" if listed else ""
     n_columns, n_features = len(columns.inputs), len(columns.features)
     return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
 

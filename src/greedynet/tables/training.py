@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
+from greedynet.tables.cells import as_text, cell_texts
 from greedynet.tables.column_types import ColumnTypes
-from greedynet.tables.columns import as_text, cell_texts, encoded
+from greedynet.tables.columns import encoded
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Block, Table, TableError
@@ -88,7 +89,7 @@ def read_rows(
     parts_X, parts_y, n_rows = [], [], 0
     beside = _Beside(roles)
     for X, block in encoded(types.inputs, table, findings, [target, *roles.names], whole):
-        y, keep = read_target(block[target], target, labels, findings, n_rows)
+        y, keep = read_target(block[target], target, labels, findings, n_rows, types.target_kind)
         keep &= beside.weighted(block, findings, n_rows)
         n_rows += len(X)
         if missing == "drop":

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.columns import checked_numbers, label_text
+from greedynet.tables.cells import label_text
+from greedynet.tables.columns import Input
 from greedynet.tables.findings import Findings
+from greedynet.tables.kinds import Numbers
 from greedynet.tables.readers import Column, TableError
 
 
@@ -27,7 +29,9 @@ def read_weights(
     start : int
         Number of rows before the block.
     """
-    weights = checked_numbers(cells, name, findings, start)
+    numbers = np.zeros((len(cells), 1))
+    Input(name, Numbers()).encode(cells, numbers, findings, start)
+    weights = numbers[:, 0]
     findings.note("negative", name, weights < 0, cells, start)
     return weights, ~np.isnan(weights)
 

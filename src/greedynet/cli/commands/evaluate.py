@@ -11,9 +11,12 @@ from greedynet.cli.options import (
     AS_JSON,
     DATA,
     DECIMAL,
+    ENCODING,
     MISSING_AS_IN_FIT,
     MODEL,
     SEPARATOR,
+    TEXT_OPTIONS,
+    THOUSANDS,
     TRUE_VALUES,
     UNKNOWN,
 )
@@ -27,6 +30,8 @@ from greedynet.cli.options import (
 @UNKNOWN
 @SEPARATOR
 @DECIMAL
+@THOUSANDS
+@ENCODING
 @click.option(
     "--weights",
     metavar="COLUMN",
@@ -37,8 +42,6 @@ def evaluate(
     model: Path,
     data: Path,
     target: str | None,
-    separator: str | None,
-    decimal: str,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -47,13 +50,13 @@ def evaluate(
     For classes, also shows the precision of each, which is the share of its predictions that are
     right, and its recall, the share of its rows that are found. DATA may be -, standard input.
     """
-    from greedynet.tables.any_model import as_labelled_model
+    from greedynet.tables.any_model import as_labelled_model, open_like
     from greedynet.tables.load import load
-    from greedynet.tables.readers import open_table
     from greedynet.tables.score import evaluate as errors_of
 
-    table = open_table(data, separator, decimal)
-    fitted = as_labelled_model(load(model), table, target)
+    loaded = load(model)
+    table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})
+    fitted = as_labelled_model(loaded, table, target)
     found = errors_of(fitted, table, target, **options)
     weights = fitted.about.get("weights")
     if weights is not None and options["weights"] is None:

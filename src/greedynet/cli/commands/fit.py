@@ -8,8 +8,19 @@ import click
 
 from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
-from greedynet.cli.options import DATA, DECIMAL, HIDDEN_LAYERS, INPUT, OUTPUT, SEPARATOR
+from greedynet.cli.options import (
+    DATA,
+    DATES,
+    DECIMAL,
+    ENCODING,
+    HIDDEN_LAYERS,
+    INPUT,
+    OUTPUT,
+    SEPARATOR,
+    THOUSANDS,
+)
 from greedynet.cli.progress import reporter
+from greedynet.cli.shell import as_options
 
 if TYPE_CHECKING:
     from greedynet.model.stop_reason import StopReason
@@ -177,6 +188,9 @@ def _class_weight(
 )
 @SEPARATOR
 @DECIMAL
+@THOUSANDS
+@DATES
+@ENCODING
 @click.option("--seed", type=int, metavar="N", help="Random seed; 0 by default.")
 @click.option(
     "--report",
@@ -194,10 +208,12 @@ def _class_weight(
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
     """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ, or -.
 
-    Every column except the target is an input; columns of text are one-hot encoded. The fit is a
-    regression, or a classification if the target is text.
+    Every column except the target is an input; columns of text are one-hot encoded, dates become
+    elapsed time and positions in the year, the week and the day. The fit is a regression, or a
+    classification if the target is text.
     """
     from greedynet.report import write_report
+    from greedynet.support.errors import TableWarning
     from greedynet.tables.fit import fit_table
     from greedynet.tables.readers import open_table
 
@@ -211,14 +227,18 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         warnings.simplefilter("always")
         with reporter() as shown:
             options |= {"progress": shown, "on_stage": shown.show}
+            options["decimal"] = options["decimal"] or "."
             model = fit_table(data, target, **options, **parameters)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
+    said = [*(str(warning.message) for warning in caught), *model.about["noticed"]]
+    for message in dict.fromkeys(map(as_options, said)):
         click.echo(f"note: {message}", err=True)
     model.save(out)
     # Before the report: the model has been saved even if the report fails.
     click.echo(summary(model, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
-        table = open_table(data, options["separator"], options["decimal"])
+        how = {name: options[name] for name in ("separator", "decimal", "thousands", "encoding")}
+        with warnings.catch_warnings(action="ignore", category=TableWarning):  # said above
+            table = open_table(data, **how)
         write_report(model, report, table, model_file=out.name)
         click.echo(wrote(report))
 

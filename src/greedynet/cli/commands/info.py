@@ -69,6 +69,7 @@ def describe(path: Path) -> dict[str, Any]:
         "rows": about.get("rows"),
         "roles": {role: about[role] for role in ("groups", "time", "weights") if role in about},
         "missing": None if table is None else table.missing,
+        "assumed": about.get("assumed", []),
         "training": about.get("training"),
         "validation": about.get("validation"),
         "held_out": _without_mask(about.get("held_out")),
@@ -111,12 +112,20 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
     """Return names and levels, or None if they are not known."""
     if table is not None:
         return [
-            {"name": column.name, "levels": None if column.levels is None else list(column.levels)}
+            {
+                "name": column.name,
+                "levels": None if column.levels is None else list(column.levels),
+                "holds": column.kind.describe(),
+                "features": list(column.features),
+            }
             for column in table.columns.inputs
         ]
     if network.feature_names is None:
         return None
-    return [{"name": name, "levels": None} for name in network.feature_names]
+    return [
+        {"name": name, "levels": None, "holds": "a number", "features": [name]}
+        for name in network.feature_names
+    ]
 
 
 def _hinges(network: "DeepNetwork") -> list[dict[str, Any]]:
@@ -173,6 +182,7 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
             rows = f" ({plural(found['rows'], 'row')})" if part == "training" else ""
             lines.append(f"  {part:<11} {scores(found[part])}{rows}")
     lines += [f"  {role:<11} {name}" for role, name in found["roles"].items()]
+    lines += [f"  assumed     {line}" for line in found["assumed"]]
     return lines + _input_lines(found["inputs"]) + _hinge_lines(found) + _neuron_lines(found)
 
 
@@ -181,8 +191,7 @@ def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
         return ["  inputs      without names"]
     lines = ["  inputs"]
     for column in inputs[:_INPUTS]:
-        levels = "a number" if column["levels"] is None else f"one of {_some(column['levels'])}"
-        lines.append(f"    {column['name']}: {levels}")
+        lines.append(f"    {column['name']}: {column['holds']}")
     more = len(inputs) - _INPUTS
     return [*lines, f"    ... and {more} more"] if more > 0 else lines
 
@@ -226,11 +235,7 @@ def _hinge_names(found: dict[str, Any]) -> list[str]:
 def _feature_names(found: dict[str, Any]) -> list[str]:
     if found["inputs"] is None:
         return [f"x{j}" for j in range(found["features"])]
-    return [
-        column["name"] if level is None else f"{column['name']}={level}"
-        for column in found["inputs"]
-        for level in column["levels"] or [None]
-    ]
+    return [name for column in found["inputs"] for name in column["features"]]
 
 
 def _some(values: list[Any]) -> str:

@@ -7,7 +7,17 @@ from typing import Any
 import click
 
 from greedynet.cli.files import check_files
-from greedynet.cli.options import AS_JSON, DATA, DECIMAL, HIDDEN_LAYERS, OUTPUT, SEPARATOR
+from greedynet.cli.options import (
+    AS_JSON,
+    DATA,
+    DATES,
+    DECIMAL,
+    ENCODING,
+    HIDDEN_LAYERS,
+    OUTPUT,
+    SEPARATOR,
+    THOUSANDS,
+)
 from greedynet.cli.progress import reporter
 
 
@@ -35,6 +45,9 @@ from greedynet.cli.progress import reporter
 )
 @SEPARATOR
 @DECIMAL
+@THOUSANDS
+@DATES
+@ENCODING
 @AS_JSON
 def learning_curve(
     data: Path, target: str, plot: Path | None, as_json: bool, **options: Any

@@ -13,7 +13,17 @@ from greedynet.cli.cells import CellWriter
 from greedynet.cli.describe import plural
 from greedynet.cli.files import check_files
 from greedynet.cli.kept_columns import KeptColumns
-from greedynet.cli.options import DATA, DECIMAL, MODEL, OUTPUT_OR_STREAM, SEPARATOR, UNKNOWN
+from greedynet.cli.options import (
+    DATA,
+    DECIMAL,
+    ENCODING,
+    MODEL,
+    OUTPUT_OR_STREAM,
+    SEPARATOR,
+    TEXT_OPTIONS,
+    THOUSANDS,
+    UNKNOWN,
+)
 from greedynet.cli.prediction_columns import PredictionColumns
 from greedynet.cli.standard import standard_output
 
@@ -76,26 +86,26 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 @UNKNOWN
 @SEPARATOR
 @DECIMAL
-def predict(
-    model: Path, data: Path, out: Path | str, separator: str | None, decimal: str, **options: Any
-) -> None:
+@THOUSANDS
+@ENCODING
+def predict(model: Path, data: Path, out: Path | str, **options: Any) -> None:
     """Predict the rows of DATA with a saved MODEL.
 
     Columns are matched by name. The output has one line for each row, in order: the columns to
     keep, the prediction and, for classes, all probabilities. DATA may be larger than memory; -
     reads standard input.
     """
-    from greedynet.tables.any_model import as_table_model
+    from greedynet.tables.any_model import as_table_model, open_like
     from greedynet.tables.findings import check_present
     from greedynet.tables.load import load
-    from greedynet.tables.readers import open_table
 
     check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if _suffix(out) in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
-    table = open_table(data, separator, decimal)
+    loaded = load(model)
+    table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})
     kept = KeptColumns(table, options.pop("keep"))
-    fitted = as_table_model(load(model), table, beside=kept.names)
+    fitted = as_table_model(loaded, table, beside=kept.names)
     check_present(table, fitted.columns.names, "column")
     _note_ignored(fitted, table, kept)
     asked = {name: options.pop(name) for name in ("interval", "sets", "outside")}

@@ -9,11 +9,14 @@ from greedynet.cli.describe import wrote
 from greedynet.cli.files import check_files
 from greedynet.cli.options import (
     DECIMAL,
+    ENCODING,
     INPUT,
     MISSING_AS_IN_FIT,
     MODEL,
     OUTPUT,
     SEPARATOR,
+    TEXT_OPTIONS,
+    THOUSANDS,
     TRUE_VALUES,
     UNKNOWN,
     data_argument,
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 @UNKNOWN
 @SEPARATOR
 @DECIMAL
+@THOUSANDS
+@ENCODING
 @click.option(
     "--output",
     type=click.IntRange(0),
@@ -59,8 +64,6 @@ def report(
     data: Path | None,
     out: Path | None,
     held_out: Path | None,
-    separator: str | None,
-    decimal: str,
     force: bool,
     **options: Any,
 ) -> None:
@@ -71,18 +74,21 @@ def report(
     some parts are omitted.
     """
     from greedynet.report import write_report
+    from greedynet.tables.any_model import open_like
     from greedynet.tables.load import load
-    from greedynet.tables.readers import open_table
+
+    how = {name: options.pop(name) for name in TEXT_OPTIONS}
 
     def opened(file: Path | None) -> "Table | None":
-        return None if file is None else open_table(file, separator, decimal)
+        return None if file is None else open_like(loaded, file, **how)
 
     page = out or model.with_suffix(".html")
     check_files({"MODEL": model, "DATA": data, "--held-out": held_out}, {"--out": page})
     if data is None and held_out is None and not force:
         _keep_fuller(page)
+    loaded = load(model)
     write_report(
-        load(model),
+        loaded,
         page,
         opened(data),
         held_out=opened(held_out),

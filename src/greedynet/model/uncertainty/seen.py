@@ -26,6 +26,7 @@ FAR = 1.5
 _MEASURED, _WITHIN = 4_096, 0.99
 # With more columns, the directions of the largest eigenvalues are used.
 _MOST_AXES = 64
+_WIDE = 4_096  # columns, above which their correlations take too much memory
 _SMALLEST = 0.01
 _BLOCK = 8_192
 # Squares of larger coordinates would overflow.
@@ -146,10 +147,22 @@ def _whitening(X: Float64) -> tuple[Float64, Float64]:
     varies = deviation > 1e-12
     scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
     Z = (scaled - center) * scale
-    values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
-    values, vectors = values[::-1][:_MOST_AXES], vectors[:, ::-1][:, :_MOST_AXES]
+    values, vectors = _principal(Z)
     axes = (scale / unit)[:, None] * vectors / np.sqrt(np.maximum(values, _SMALLEST))
     return center * unit, axes
+
+
+def _principal(Z: Float64) -> tuple[Float64, Float64]:
+    """Return the largest variances of rows, and their axes as columns."""
+    n_rows, d = Z.shape
+    if d <= max(n_rows, _WIDE):
+        values, vectors = np.linalg.eigh(Z.T @ Z / n_rows)
+        return values[::-1][:_MOST_AXES], vectors[:, ::-1][:, :_MOST_AXES]
+    # The same axes from products of rows: `d x d` would not fit into memory. Rows span no others.
+    values, inner = np.linalg.eigh(Z @ Z.T / n_rows)
+    values, inner = values[::-1][:_MOST_AXES], inner[:, ::-1][:, :_MOST_AXES]
+    kept = values > _SMALLEST
+    return values[kept], Z.T @ inner[:, kept] / np.sqrt(n_rows * values[kept])
 
 
 def _within(coordinates: Float64) -> Float64:

@@ -58,7 +58,9 @@ function chart({ width, height, x, y, label, grid = true }) {
     if (grid) outer.append(shape("line", { class: "gridline", x1: left, x2: left + w, y1: top + up(value), y2: top + up(value) }));
     outer.append(shape("text", { class: "y-tick", x: left - 7, y: top + up(value) + 4, "text-anchor": "end" }, text));
   }
-  for (const [value, text] of marks(x, w / room)) {
+  // Fewer ticks where their numbers are long, such as 1,005,000.
+  const letters = Math.max(1, ...marks(x, w / room).map(([, text]) => text.length));
+  for (const [value, text] of marks(x, w / Math.max(room, 7 * letters + 8))) {
     outer.append(shape("line", { class: "axis", x1: left + across(value), x2: left + across(value), y1: top + h, y2: top + h + 4 }));
     outer.append(shape("text", { class: "x-tick", x: left + across(value), y: top + h + 17, "text-anchor": "middle" }, text));
   }

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 
-# float64, NaN for empty cells; or objects: the text of the cells, including "None" and "nan".
+# float64, NaN for empty cells; datetime64 or timedelta64 in microseconds, NaT for empty cells; or
+# objects: the text of the cells, including "None" and "nan".
 ArrayColumn = NDArray[Any]
 Mask = NDArray[np.bool_]
 # Distinct texts, and for each cell the place of its text among them; a text may come twice.
@@ -94,12 +95,12 @@ def check_names(label: str, names: Sequence[str]) -> None:
 
 
 def as_column(values: Any) -> ArrayColumn:
-    """Return any values as a column: numbers as float64, everything else as text."""
+    """Return any values as a column: numbers, dates and durations typed, all else as text."""
     array = np.asarray(values)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
     if array.dtype.kind in "Mm":
-        array = array.astype(str)
+        return array.astype(f"{array.dtype.kind}8[us]")
     return text_column([str(value) for value in array.tolist()])
 
 

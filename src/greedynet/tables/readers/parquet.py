@@ -50,4 +50,8 @@ class ParquetTable:
         if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
             cast = values.cast(self._arrow.float64(), safe=False)
             return as_column(cast.to_numpy(zero_copy_only=False))
+        if types.is_date(kind):
+            values, kind = values.cast(self._arrow.timestamp("us")), self._arrow.timestamp("us")
+        if (types.is_timestamp(kind) and kind.tz is None) or types.is_duration(kind):
+            return as_column(values.to_numpy(zero_copy_only=False))
         return text_column([str(cell) for cell in values.to_pylist()])

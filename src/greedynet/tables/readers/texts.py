@@ -1,6 +1,5 @@
 """The meaning of the texts in cells: which are numbers, which are empty, which are the same."""
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,25 +11,6 @@ from greedynet.support.types import Float64
 EMPTY = frozenset(
     ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "NaT")
 )
-
-_NUMBER = r"\s*[+-]?(?:\d+{0}\d*|{0}\d+)(?:[eE][+-]?\d+)?\s*"
-_WITH_COMMA = re.compile(_NUMBER.format(","))
-_WITH_POINT = re.compile(_NUMBER.format(r"\."))
-
-
-def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number if its comma is read as a decimal comma."""
-    return "," in cell and _WITH_COMMA.fullmatch(cell) is not None
-
-
-def has_decimal_point(cell: str) -> bool:
-    """Whether a cell is a number with a decimal point."""
-    return "." in cell and _WITH_POINT.fullmatch(cell) is not None
-
-
-def with_point(cell: str) -> str:
-    """Return a number with a decimal comma with a point instead, other texts unchanged."""
-    return cell.replace(",", ".") if has_decimal_comma(cell) else cell
 
 
 def text_numbers(cells: Iterable[str]) -> tuple[Float64, NDArray[np.bool_]]:

@@ -18,7 +18,8 @@ from greedynet.tables.readers.delimited.numbers import (
     read_numbers,
 )
 from greedynet.tables.readers.delimited.split import Bytes, Places
-from greedynet.tables.readers.texts import EMPTY, stripped, text_levels, text_numbers, with_point
+from greedynet.tables.readers.marks import with_point
+from greedynet.tables.readers.texts import EMPTY, stripped, text_levels, text_numbers
 
 _EMPTY_KEYS = np.array([as_key(text) for text in sorted(EMPTY) if text], dtype=np.uint64)
 

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from greedynet.tables.readers.base import ROWS, Block, TableError, check_names, text_column
 from greedynet.tables.readers.compressed import is_damage, open_bytes, plain_name
+from greedynet.tables.readers.delimited.encodings import UTF8, encoding_of
 
 if TYPE_CHECKING:
     from greedynet.tables.readers.delimited.plain import PlainRows
@@ -40,13 +41,22 @@ class DelimitedTable:
         Separator of the cells; None to detect it: comma, semicolon or tab.
     least_bytes : int
         Size of a file with few columns from which compiled code is used, where the file is plain.
+    encoding : str or None
+        Encoding of the text; None to detect it.
     """
 
-    def __init__(self, path: Path, separator: str | None = None, least_bytes: int = LARGE) -> None:
+    def __init__(
+        self,
+        path: Path,
+        separator: str | None = None,
+        least_bytes: int = LARGE,
+        encoding: str | None = None,
+    ) -> None:
         self.label = path.name
         self._least_bytes = least_bytes
         self._path = path
-        self._encoding = _encoding(path)
+        with _damage_explained(path.name):
+            self._encoding = encoding_of(path, encoding)
         if separator is None:
             separator = self._sniffed()
         elif len(separator) != 1:
@@ -91,7 +101,7 @@ class DelimitedTable:
         # Each column of a block has a cost of its own, which few rows do not repay.
         least_bytes = self._least_bytes * (1 + self._n_cells / _MANY_COLUMNS)
         is_large = self._path.stat().st_size >= least_bytes
-        return is_large and self.separator in _PLAIN and self._encoding == "utf-8-sig"
+        return is_large and self.separator in _PLAIN and self._encoding == UTF8
 
     def _plain_rows(self, file: IO[bytes]) -> "PlainRows":
         # Loads compiled code, for which a small file is not worth waiting.
@@ -108,7 +118,7 @@ class DelimitedTable:
     def _open(self, position: int = 0) -> IO[str]:
         file = open_bytes(self._path)
         file.seek(position)
-        # Only the beginning of a file may be a mark of its encoding.
+        # Only the beginning of a file may be a mark of its encoding; others are read from there.
         encoding = self._encoding if position == 0 else "utf-8"
         return io.TextIOWrapper(file, encoding=encoding, newline="")
 
@@ -118,9 +128,10 @@ class DelimitedTable:
             with _damage_explained(self.label):
                 yield
         except UnicodeDecodeError as error:
+            name = "UTF-8" if error.encoding == "utf-8" else error.encoding
             raise TableError(
-                f"{self.label} is not UTF-8 text (byte 0x{error.object[error.start]:02x}): save "
-                "it as CSV in UTF-8."
+                f"{self.label} is not {name} text (byte 0x{error.object[error.start]:02x}): save "
+                "it as CSV in UTF-8, or name its encoding, such as `encoding='cp1252'`."
             ) from error
         except csv.Error as error:
             raise TableError(f"{self.label} cannot be read as CSV: {error}.") from error
@@ -175,21 +186,6 @@ def _damage_explained(label: str) -> Iterator[None]:
         raise TableError(
             f"{label} is damaged and cannot be decompressed ({error}): obtain the file again."
         ) from error
-
-
-def _encoding(path: Path) -> str:
-    """Return the encoding of the text; raise an error for a binary file."""
-    with _damage_explained(path.name), open_bytes(path) as file:
-        sample = file.read(_SAMPLE)
-    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    if b"\0" in sample:
-        kind = " an Excel file" if path.suffix.lower().startswith(".xls") else " a binary file"
-        raise TableError(
-            f"{path.name} is{kind}, not a text table: give CSV, TSV, Parquet (.parquet) or NumPy "
-            "(.npz)."
-        )
-    return "utf-8-sig"
 
 
 def _is_number(cell: str) -> bool:

@@ -1,0 +1,34 @@
+"""Kinds of columns: what a column holds, and the features that it becomes.
+
+One object per kind, all with the interface of `base.Kind`: `Numbers`, `Categories`, `Dates` and
+`Durations`. It is decided once, in training, from a tally of all cells (`Kind` objects are made by
+`decide`), stored in the model file by `state`, and then encodes the cells of every table, whatever
+file or frame they come from. A new kind is a module here, and a line in `KINDS`.
+
+May import `support`, and of `tables` only `cells` and `readers`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from greedynet.tables.kinds.base import Kind, Part
+from greedynet.tables.kinds.categories import Categories
+from greedynet.tables.kinds.dates import Dates
+from greedynet.tables.kinds.durations import Durations
+from greedynet.tables.kinds.numbers import Numbers
+
+__all__ = ["KINDS", "Categories", "Dates", "Durations", "Kind", "Numbers", "Part", "from_state"]
+
+KINDS: dict[str, Any] = {
+    "number": Numbers,
+    "category": Categories,
+    "date": Dates,
+    "duration": Durations,
+}
+
+
+def from_state(state: Mapping[str, Any]) -> Kind:
+    """Return a kind from its `state`, plain values of a model file."""
+    rest = dict(state)
+    kind: Kind = KINDS[str(rest.pop("type"))].from_state(rest)
+    return kind

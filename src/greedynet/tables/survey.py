@@ -1,0 +1,129 @@
+"""A summary of all cells of a table, by column: what they can be read as."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from greedynet.tables.cells import distinct_texts, is_typed, parse_numbers
+from greedynet.tables.kinds.dates import DateTally
+from greedynet.tables.kinds.durations import DurationTally
+from greedynet.tables.kinds.numbers import NotationTally, PlainTally
+from greedynet.tables.readers import Column, Table
+from greedynet.tables.readers.base import Mask
+
+# Maximum number of distinct values that are counted; the limit for categories is lower.
+MOST_DISTINCT = 1000
+
+
+@dataclass
+class TextTallies:
+    """What the texts of a column can be read as, beside categories.
+
+    Attributes
+    ----------
+    notation : NotationTally
+        Numbers with marks, such as `$228,704`.
+    dates : DateTally
+    durations : DurationTally
+    """
+
+    notation: NotationTally = field(default_factory=NotationTally)
+    dates: DateTally = field(default_factory=DateTally)
+    durations: DurationTally = field(default_factory=DurationTally)
+
+    def add(self, cells: Column, text: Mask, start: int) -> None:
+        """Add the cells that are text, the first of a block that begins after `start` rows."""
+        if is_typed(cells, "M"):
+            self.dates.add_moments(np.asarray(cells))
+        elif is_typed(cells, "m"):
+            self.durations.add_spans(np.asarray(cells))
+        else:
+            found = _distinct(cells, text, start)
+            for tally in (self.notation, self.dates, self.durations):
+                tally.add(*found)
+
+
+def _distinct(cells: Column, text: Mask, start: int) -> tuple[list[str], list[int], list[int]]:
+    """Return the distinct texts of some cells, their counts, and their first rows."""
+    levels = distinct_texts(cells)
+    assert levels is not None  # there is no limit
+    texts, codes = levels
+    rows = np.flatnonzero(text)
+    kept, first, counts = np.unique(codes[rows], return_index=True, return_counts=True)
+    first_rows = (rows[first] + start + 1).tolist()
+    return [texts[code] for code in kept.tolist()], counts.tolist(), first_rows
+
+
+@dataclass
+class Survey:
+    """Summary of the cells of a column.
+
+    Attributes
+    ----------
+    rows, numbers, empty : int
+        Number of cells, of numbers and of empty cells.
+    first_empty : int
+        Row of the first empty cell, from 1.
+    text : tuple of str and int, or None
+        The first cell that is neither a number nor empty, and its row.
+    plain : PlainTally
+        The numbers.
+    texts : TextTallies or None
+        The texts, if there are any.
+    distinct : set of str or None
+        The distinct cells; None if there are more than `MOST_DISTINCT`.
+    """
+
+    rows: int = 0
+    numbers: int = 0
+    empty: int = 0
+    first_empty: int = 0
+    text: tuple[str, int] | None = None
+    plain: PlainTally = field(default_factory=PlainTally)
+    texts: TextTallies | None = None
+    distinct: set[str] | None = field(default_factory=set)
+
+    @property
+    def full(self) -> int:
+        """Number of cells that are not empty."""
+        return self.rows - self.empty
+
+    def add(self, cells: Column) -> None:
+        """Add more cells to the summary."""
+        if self.distinct is not None:
+            levels = distinct_texts(cells, MOST_DISTINCT + 1)  # one of them may be ""
+            self.distinct = None if levels is None else self._with_levels(levels[0])
+        values, text = parse_numbers(cells)
+        missing = np.isnan(values)
+        if missing.any():
+            self._add_others(cells, missing & ~text, text)
+            values = values[~missing]
+        self.plain.add(values)
+        self.rows += len(cells)
+        self.numbers += len(values)
+
+    def _add_others(self, cells: Column, empty: Mask, text: Mask) -> None:
+        """Add the cells that are not numbers."""
+        if empty.any() and not self.empty:
+            self.first_empty = self.rows + int(np.argmax(empty)) + 1
+        if text.any():
+            if self.texts is None:
+                self.texts = TextTallies()
+                row = int(np.argmax(text))
+                self.text = (str(cells[row]).strip(), self.rows + row + 1)
+            self.texts.add(cells, text, self.rows)
+        self.empty += int(empty.sum())
+
+    def _with_levels(self, texts: Iterable[str]) -> set[str] | None:
+        distinct = (self.distinct or set()).union(texts) - {""}
+        return distinct if len(distinct) <= MOST_DISTINCT else None
+
+
+def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
+    """Summarise all cells of these columns."""
+    surveys = {name: Survey() for name in names}
+    for block in table.blocks(names):
+        for name, cells in block.items():
+            surveys[name].add(cells)
+    return surveys
