@@ -275,7 +275,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             path = path.with_feature_names(tuple(names))
         for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
-        self.__dict__.pop("truncated_from_", None)
+        for name in ("truncated_from_", "trained_on_"):
+            self.__dict__.pop(name, None)
         self.path_ = path
         self.stop_reason_ = path.stop_reason
         self.expected_error_ = path.expected_error
@@ -315,7 +316,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         path = self.path_.truncated(n_nodes)
         known = self._known_of(path.network)
         smaller = copy(self)
-        smaller.__dict__.pop("training_", None)
+        for name in ("training_", "trained_on_"):
+            smaller.__dict__.pop(name, None)
         for name, value in {**self._attributes(path.network), **known}.items():
             setattr(smaller, name, value)
         smaller.path_, smaller.stop_reason_ = path, path.stop_reason
