@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,9 +26,9 @@ from greedynet.estimators.checkpoint import (
     described,
 )
 from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, check_reproducible
-from greedynet.estimators.predicting import Predicting
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
+from greedynet.estimators.transforming import WithHiddenLayer
 from greedynet.fitting.layers import HiddenLayers
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import SEARCHES
@@ -57,7 +57,7 @@ _NOT_IN_FINGERPRINT = frozenset(
 )
 
 
-class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
+class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstimator):
     """Base class of the regressor and the classifier."""
 
     n_nodes: int | None
@@ -138,6 +138,12 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         for name in ("_on_neuron", "_on_stage"):
             state.pop(name, None)
         return state
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _divided(
         self,

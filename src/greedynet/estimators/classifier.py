@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
@@ -15,6 +14,7 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
+from greedynet.estimators.staged import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
 from greedynet.fitting.class_judgement import judged_classes
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
@@ -32,7 +32,7 @@ from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
 
-class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
+class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNet):
     """A small classification network, built neuron by neuron, that chooses its own width.
 
     All classes share one hidden layer; the outputs are logits,
@@ -355,6 +355,4 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         -------
         y : ndarray of shape (n_samples,)
         """
-        logits = self._outputs(X)
-        best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        return self._classes_of(self._outputs(X))

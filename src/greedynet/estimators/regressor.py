@@ -18,6 +18,7 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
+from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import objective_of
@@ -37,7 +38,7 @@ from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.threads import deterministic_threads
 
 
-class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
+class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreedyNet):
     """A small regression network, built neuron by neuron, that chooses its own width.
 
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
