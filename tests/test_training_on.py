@@ -80,7 +80,7 @@ def test_no_layer_without_a_known_range_and_no_other_word():
         to_torch(random_network(), scaling="fixed")
 
 
-@pytest.mark.parametrize("hidden_layers", [1, 2])
+@pytest.mark.parametrize("hidden_layers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_adam_does_not_ruin_a_network_of_raw_columns(hidden_layers: int):
     X, y = in_raw_units(150)
     model = GreedyNetRegressor(n_nodes=16, hidden_layers=hidden_layers).fit(X, y)

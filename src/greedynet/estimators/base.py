@@ -29,6 +29,7 @@ from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, ch
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.estimators.transforming import WithHiddenLayer
+from greedynet.estimators.warm import network_digest
 from greedynet.fitting.layers import HiddenLayers
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import SEARCHES
@@ -73,6 +74,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     random_state: RandomState
     checkpoint: str | os.PathLike[str] | None
     verbose: int
+    warm_start: bool
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -95,6 +97,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "checkpoint": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
+        "warm_start": ["boolean"],
     }
     _most_nodes: int
     _error_name: str
@@ -241,6 +244,8 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
             if parameters.get("hidden_layers") == 1:
                 del asked["hidden_layers"]  # as in checkpoints from before there were two
+            if asked.pop("warm_start") != described(False) and hasattr(self, "network_"):
+                asked["started from"] = network_digest(self.network_)
             if self.search != "dictionary":
                 asked |= {COORDINATES: "canonical columns", RECIPE: RECIPE_NUMBER}
             said = {"estimator": type(self).__name__, **self._recipe, **asked}

@@ -16,6 +16,7 @@ from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
 from greedynet.estimators.staged import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
+from greedynet.estimators.warm import WarmStart
 from greedynet.fitting.class_judgement import judged_classes
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import LogLoss
@@ -108,6 +109,12 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
+    warm_start : bool, default=False
+        Whether a second `fit` grows on from the fitted network, to a larger `n_nodes`.
+        Its neurons come first, and all are corrected jointly with the new ones; the errors to
+        expect are those of networks that folds grow from nothing. Refused with two hidden layers,
+        other classes, without `n_nodes`, a `search` of your own, and for other columns, another
+        activation or another `linear_term` than before.
 
     Attributes
     ----------
@@ -187,6 +194,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -209,6 +217,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     @with_callbacks
     def fit(
@@ -249,7 +258,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self : GreedyNetClassifier
         """
         self._validate_params()
-        settings, objective = self._settings, LogLoss()
+        settings, objective, start = self._settings, LogLoss(), WarmStart.of(self)
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
             given, self.classes_ = class_rows(
                 self, X, y, sample_weight, self.class_weight, pool, settings.fit.blocks
@@ -265,6 +274,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
             )
             seed = self._seed()
             plan = classification_plan(self, given, self._limits(), seed)
+            if start is not None:
+                plan = start.of_classes(plan, self.classes_, given.n_features)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = self.cv is not None or labels is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds)

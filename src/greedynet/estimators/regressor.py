@@ -20,6 +20,7 @@ from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
 from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
+from greedynet.estimators.warm import WarmStart
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
@@ -145,6 +146,12 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
+    warm_start : bool, default=False
+        Whether a second `fit` grows on from the fitted network, to a larger `n_nodes` or
+        `max_nodes`. Its neurons come first, and all are corrected jointly with the new ones; the
+        errors to expect are those of networks that folds grow from nothing. Refused with two hidden
+        layers, a loss other than squares, a `search` of your own, and for other columns, another
+        activation or another `linear_term` than before.
 
     Attributes
     ----------
@@ -237,6 +244,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -266,6 +274,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     @with_callbacks
     def fit(
@@ -308,7 +317,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self : GreedyNetRegressor
         """
         self._validate_params()
-        settings = self._settings
+        settings, start = self._settings, WarmStart.of(self)
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
             given, one_output = training_rows(self, X, y, sample_weight, pool, settings.fit.blocks)
             validation = validation_rows(
@@ -317,6 +326,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
             seed = self._seed()
             limits = self._limits(float(self.tol))
             plan = regression_plan(self, given, limits, seed, single_output=one_output)
+            if start is not None:
+                plan = start.continued(plan, given.n_features, given.n_outputs)
             objective = objective_of(plan.loss)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None

@@ -61,7 +61,7 @@ def dense_rows(X: Any, y: Any, sample_weight: Any, budget: float) -> tuple[Any, 
         return X, y, sample_weight
     n_rows, n_columns = X.shape
     if 8.0 * n_rows * n_columns <= budget:
-        return X.toarray(), y, sample_weight
+        return X.toarray(order="C"), y, sample_weight
     if 8.0 * _FEWEST_ROWS * n_columns > budget:
         raise ValueError(
             f"`X` is sparse with {n_columns:,} columns, of which {_FEWEST_ROWS:,} dense rows take "

@@ -51,10 +51,14 @@ class LeastSquares(Objective):
         return ceil(plan.settings.least_squares.overgrowth * n_neurons)
 
     def averages(self, problem: Problem) -> bool:
-        """Whether to average two networks: with one feature they would be the same."""
+        """Whether to average two networks: with one feature they would be the same.
+
+        A network that is to grow on stays one.
+        """
         settings = problem.settings.least_squares
         return (
-            problem.reach >= settings.min_neurons_averaged
+            problem.plan.start is None
+            and problem.reach >= settings.min_neurons_averaged
             and len(problem.rows) >= settings.min_rows_averaged
             and problem.n_features > 1
         )
