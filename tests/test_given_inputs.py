@@ -159,3 +159,10 @@ def test_many_categories_are_refused():
     empty = X.assign(color=pandas.Categorical([None] * N, ["red"]))
     with pytest.raises(ValueError, match=r"nothing but empty cells in the column 'color'"):
         GreedyNetRegressor().fit(empty, y)
+
+
+def test_report_takes_the_frame_of_the_fit(tmp_path: Path):
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, np.abs(y))
+    greedynet.write_report(model, tmp_path / "report.html", X, y)
+    assert "color=blue" in (tmp_path / "report.html").read_text(encoding="utf-8")

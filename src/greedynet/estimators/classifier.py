@@ -143,8 +143,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         was held out.
     seen_ : Seen or None
         What `outside` uses: a sample of the training inputs.
+    categories_ : dict of str to ndarray
+        The levels of columns of categories, if `X` was a data frame with some.
     n_features_in_ : int
-        Number of features seen during `fit`.
+        Number of features seen during `fit`, a category counted once for each of its levels.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
@@ -235,10 +237,12 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of
-            a folder of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)`
-            and can be iterated over repeatedly.
+        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. Columns of the type `category` in a data frame become a feature for each level.
+            A sparse matrix is made dense, in blocks beyond `memory_budget`. For data larger than
+            memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them; or an
+            iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can be iterated over
+            repeatedly.
         y : array-like of shape (n_samples,), str, or None
             Classes: numbers, text or anything that can be sorted. The name of a column for Parquet;
             None if `X` yields blocks.

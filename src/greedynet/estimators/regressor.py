@@ -181,8 +181,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         What `outside` uses: a sample of the training inputs.
     training_ : TrainingResult
         History of the training, with `refine="adam"`.
+    categories_ : dict of str to ndarray
+        The levels of columns of categories, if `X` was a data frame with some.
     n_features_in_ : int
-        Number of features seen during `fit`.
+        Number of features seen during `fit`, a category counted once for each of its levels.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
@@ -292,8 +294,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. With float32 inputs, the dictionary is stored in float32, with half the memory.
+        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. Columns of the type `category` in a data frame become a feature for each level.
+            A sparse matrix is made dense, in blocks beyond `memory_budget`. With float32 inputs,
+            the dictionary is stored in float32, with half the memory.
             For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder
             of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can
             be iterated over repeatedly.
