@@ -27,8 +27,7 @@ def unit_columns(texts: NDArray[Any], levels: NDArray[Any]) -> tuple[Float64, ND
         Sorted.
     """
     place = np.minimum(np.searchsorted(levels, texts), len(levels) - 1)
-    unknown = levels[place] != texts
+    known = levels[place] == texts
     columns = np.zeros((len(texts), len(levels)))
-    columns[np.arange(len(texts)), place] = 1.0
-    columns[unknown] = 0.0
-    return columns, np.asarray(unknown)
+    columns[known, place[known]] = 1.0
+    return columns, np.asarray(~known)
