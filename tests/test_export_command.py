@@ -92,8 +92,9 @@ def test_torch(model, saved):
     result = run(saved, "--to", "torch", "--dtype", "float64")
     assert result.exit_code == 0, result.output
     weights = torch.load(saved.with_suffix(".pt"), weights_only=True)
-    (n, d), t = weights["0.weight"].shape, len(weights["2.bias"])
-    module = torch.nn.Sequential(torch.nn.Linear(d, n), torch.nn.ReLU(), torch.nn.Linear(n, t))
+    (n, d), t = weights["1.weight"].shape, len(weights["3.bias"])
+    layers = torch.nn.Linear(d, n), torch.nn.ReLU(), torch.nn.Linear(n, t)
+    module = torch.nn.Sequential(greedynet.export.torch_skip.ScalingLayer(d), *layers)
     module.double().load_state_dict(weights)
     X = noisy(n_rows=20, seed=3)[0]
     found = module(torch.from_numpy(X)).detach().numpy().ravel()
@@ -105,15 +106,15 @@ def test_torch(model, saved):
     [
         (
             random_network(activation="softplus"),
-            "nn.Sequential(nn.Linear(3, 7), nn.Softplus(",
+            "ScalingLayer(3), nn.Linear(3, 7), nn.Softplus(",
         ),
         (
             random_network(activation="leaky_relu", affine=False),
-            "nn.Sequential(nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),",
+            "ScalingLayer(3), nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),",
         ),
         (
             random_network(activation="sin", affine=False),
-            "nn.Sequential(nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn.",
+            "ScalingLayer(3), nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn.",
         ),
         (
             random_network(activation="tanh"),
@@ -121,11 +122,12 @@ def test_torch(model, saved):
         ),
         (
             random_deep_network(),
-            "nn.Sequential(greedynet.export.torch_skip.RampLayer(7), nn.Linear(10, 7), nn.ReLU(), ",
+            "greedynet.export.torch_skip.RampLayer(7), nn.Linear(10, 7), nn.ReLU(), ",
         ),
         (
             random_deep_network(activation="tanh"),
-            "nn.Sequential(greedynet.export.torch_skip.RampLayer(7), "
+            "nn.Sequential(greedynet.export.torch_skip.ScalingLayer(3), "
+            "greedynet.export.torch_skip.RampLayer(7), "
             "greedynet.export.torch_skip.SkipNetwork(nn.Linear(10, 5), nn.Tanh(), nn.",
         ),
     ],
@@ -190,7 +192,7 @@ def test_classifier(tmp_path, target, n_classes):
     elif target == "torch":
         assert "outputs are logits of" in result.output
         weights = need("torch").load(saved.with_suffix(".pt"), weights_only=True)
-        assert len(weights["2.bias"]) == model.network_.n_outputs
+        assert len(weights["3.bias"]) == model.network_.n_outputs
     elif target == "keras":
         assert "outputs are logits of" in result.output
         keras = need("keras")

@@ -34,6 +34,8 @@ def test_function_is_the_network(name: str, dtype: str):
     network = kind(name)
     X = inputs(network, N_POINTS)  # as many rows as the check: compiled once
     with jax.enable_x64(dtype == "float64"):
+        _, folded = to_jax(network, scaling="folded")
+        assert folded.layer is None
         params, apply = to_jax(network)
         # Compiled functions of the others are below, as gradients.
         compiled = [jax.jit(apply)] if "relu-" in name else []
@@ -48,7 +50,7 @@ def test_function_is_the_network(name: str, dtype: str):
 def test_parameters_are_the_arrays():
     network = random_network(4, 2)
     with jax.enable_x64(True):
-        params, _ = to_jax(network)
+        params, _ = to_jax(network, scaling="folded")
         for name, value in params.items():
             assert_same(np.array(value), np.array(getattr(network, name)))
     assert set(to_jax(random_network(affine=False))[0]) == {
@@ -87,7 +89,7 @@ def test_gradient_is_the_networks(activation: str):
     by_inputs = (slope * network.outer_weights[:, 0]) @ network.inner_weights
     by_inputs += network.linear_weights[:, 0]
     with jax.enable_x64(True):
-        params, apply = to_jax(network)
+        params, apply = to_jax(network, scaling="folded")
         got = jax.vmap(jax.grad(apply, argnums=1), in_axes=(None, 0))(params, X)
         np.testing.assert_allclose(got, by_inputs, rtol=1e-12, atol=1e-12)
         by_params = jax.jit(jax.grad(lambda p: apply(p, X).sum()))(params)
@@ -119,7 +121,7 @@ def test_gradient_of_two_layers_is_that_of_the_second():
     network = random_deep_network(6)
     X = inputs(network, N_POINTS)
     with jax.enable_x64(True):
-        params, apply = to_jax(network)
+        params, apply = to_jax(network, scaling="folded")
         for name, value in params.items():
             assert_same(np.array(value), np.array(getattr(network.over, name)))
         slopes = jax.grad(lambda params: apply(params, X).sum())(params)

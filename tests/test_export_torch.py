@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from problems import SEARCHES
 
 torch = need("torch")
 
+SCALINGS = ("layer", "folded")
 UNFOLDED = ("abs", "relu2", "relu3", "tanh", "sigmoid", "sin", "gaussian")
 
 
@@ -48,12 +50,13 @@ def outputs(module: Any, X: np.ndarray, dtype: str) -> np.ndarray:
 def test_module_is_the_network(name: str, dtype: str):
     network = kind(name)
     X = inputs(network)
-    for fold in {folds(network), False}:
-        module = to_torch(network, dtype=dtype, fold_affine=fold)
+    for fold, scaling in product({folds(network), False}, SCALINGS):
+        module = to_torch(network, dtype=dtype, fold_affine=fold, scaling=scaling)
         assert_close(outputs(module, X, dtype), network, X, dtype)
         if fold or network.linear_weights is None:
             assert type(module) is torch.nn.Sequential
-            first, middle, last = (type(layer).__name__ for layer in module)
+            *scaled, first, middle, last = (type(layer).__name__ for layer in module)
+            assert scaled == ["ScalingLayer"] * (scaling == "layer")
             assert (first, last) == ("Linear", "Linear")
             assert middle.lower() == network.activation.name.replace("_", "")
         assert all(p.requires_grad and p.is_contiguous() for p in module.parameters())
@@ -87,8 +90,8 @@ def test_affine_term_that_cannot_become_neurons(activation: str):
 
 
 def test_types_of_torch_are_understood():
-    assert to_torch(random_network(), dtype=torch.float64)[0].weight.dtype == torch.float64
-    assert to_torch(random_network())[0].weight.dtype == torch.float32
+    assert to_torch(random_network(), dtype=torch.float64)[1].weight.dtype == torch.float64
+    assert to_torch(random_network())[1].weight.dtype == torch.float32
 
 
 def test_random_numbers_stay_as_they_are():
@@ -123,7 +126,8 @@ def test_module_with_a_skip_can_be_saved_whole():
 @pytest.mark.parametrize("name", KINDS)
 def test_round_trip_is_exact_in_float64(name: str):
     network = kind(name)
-    again = from_torch(to_torch(network, dtype="float64", fold_affine=False), like=network)
+    module = to_torch(network, dtype="float64", fold_affine=False, scaling="folded")
+    again = from_torch(module, like=network)
     if network.intercept is None:
         np.testing.assert_array_equal(again.intercept, 0.0)
     for field in ("inner_weights", "biases", "outer_weights", "linear_weights"):
@@ -144,7 +148,7 @@ def test_slope_comes_back():
 
 def test_folded_round_trip_is_the_folded_network():
     network = random_network(4, 2)
-    again = from_torch(to_torch(network, dtype="float64"))
+    again = from_torch(to_torch(network, dtype="float64", scaling="folded"))
     assert_same(again.inner_weights, fold_affine(network).inner_weights)
     X = inputs(network)
     np.testing.assert_allclose(again.predict(X), network.predict(X), rtol=1e-12)
@@ -152,7 +156,7 @@ def test_folded_round_trip_is_the_folded_network():
 
 def test_float32_round_trip_rounds_once():
     network = random_network(affine=False)
-    again = from_torch(to_torch(network))
+    again = from_torch(to_torch(network, scaling="folded"))
     np.testing.assert_array_equal(again.biases, network.biases.astype("float32"))
 
 
@@ -174,12 +178,12 @@ def test_trained_module_is_read_back(dtype: str, n_outputs: int, search: str):
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < losses[0]
-    network = from_torch(module, like=model)
+    trained = from_torch(module, like=model)
     wanted = outputs(module, X, dtype)
-    got = network.predict(X.astype(dtype)).reshape(wanted.shape)
+    got = trained.predict(X.astype(dtype)).reshape(wanted.shape)
     assert np.abs(got - wanted).max() < CLOSE[dtype] * np.abs(wanted).max()
     assert np.abs(got - model.predict(X).reshape(got.shape)).max() > 1e-3  # it did learn
-    assert network.path_factor is None
+    assert trained.network_.path_factor is None
 
 
 def test_layers_without_bias_are_read():
@@ -242,7 +246,8 @@ def test_layers_become_the_network(dtype: str, n_outputs: int, more: int):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_layers_take_every_activation(activation: str, dtype: str):
     network = random_network(5, 2, affine=activation not in UNFOLDED, activation=activation)
-    module = to_torch(random_network(9, 2, affine=False, activation=activation), dtype=dtype)
+    other = random_network(9, 2, affine=False, activation=activation)
+    module = to_torch(other, dtype=dtype, scaling="folded")
     init_torch_(module[0], module[2], network)
     X = inputs(network)
     assert_close(outputs(module, X, dtype), network, X, dtype)
@@ -313,22 +318,26 @@ def test_module_of_a_classifier_gives_logits(n_classes: int):
         loss = torch.nn.functional.cross_entropy(logits, target)
     assert loss.item() == pytest.approx(wanted, rel=1e-10)
     again = from_torch(module, like=model)
-    np.testing.assert_allclose(again.predict(X), model.decision_function(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        again.decision_function(X), model.decision_function(X), rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 # Two hidden layers
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("dtype", "scaling"), [*product(DTYPES, SCALINGS)])
 @pytest.mark.parametrize("name", DEEP_KINDS)
-def test_two_layers_go_out_and_come_back(name: str, dtype: str):
+def test_two_layers_go_out_and_come_back(name: str, dtype: str, scaling: str):
     network = kind(name)
     X = inputs(network)
     for fold in {folds(network), False}:
-        module = to_torch(network, dtype=dtype, fold_affine=fold)
+        module = to_torch(network, dtype=dtype, fold_affine=fold, scaling=scaling)
         assert_close(outputs(module, X, dtype), network, X, dtype)
         second = "Linear" if fold or not network.has_affine_term else "SkipNetwork"
-        assert [type(layer).__name__ for layer in module][:2] == ["RampLayer", second]
+        layers = ["ScalingLayer"] * (scaling == "layer") + ["RampLayer", second]
+        assert [type(layer).__name__ for layer in module][: len(layers)] == layers
         again = from_torch(module, like=network)
         assert_same(again.ramps, network.ramps)
         assert_same(again.input_range, network.input_range)
@@ -344,7 +353,8 @@ def test_two_layers_go_out_and_come_back(name: str, dtype: str):
 def test_round_trip_of_two_layers_is_exact_in_float64():
     network = fitted_deep(2).network_
     for like in (network, None):
-        again = from_torch(to_torch(network, dtype="float64", fold_affine=False), like=like)
+        module = to_torch(network, dtype="float64", fold_affine=False, scaling="folded")
+        again = from_torch(module, like=like)
         np.testing.assert_allclose(again.ramps.knots, network.ramps.knots, rtol=1e-15)
         for field in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
             assert_same(getattr(again.over, field), getattr(network.over, field))
@@ -365,7 +375,7 @@ def test_training_moves_the_second_layer_and_no_knots():
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
     for name, value in module.state_dict().items():
-        assert torch.equal(value, before[name]) == name.startswith("0.")
+        assert torch.equal(value, before[name]) == name.startswith(("0.", "1."))
     again = from_torch(module, like=network)
     assert_same(again.ramps, network.ramps)
     X = x.numpy()

@@ -54,7 +54,9 @@ BRANCHES = (
 
 # Folders of interchangeable modules: folder -> the members that the others may import.
 FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
-    ("export",): frozenset({"agreement", "fold", "precision", "registry", "resolve", "torch_skip"}),
+    ("export",): frozenset(
+        {"agreement", "fold", "precision", "registry", "resolve", "scaling", "torch_skip"}
+    ),
     ("plots",): frozenset({"style", "canvas", "inputs"}),
     ("tables", "readers"): frozenset({"base", "compressed", "marks", "texts"}),
     ("tables", "kinds"): frozenset({"base", "date_texts", "notation"}),

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,9 +26,10 @@ from greedynet.estimators.checkpoint import (
     described,
 )
 from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, check_reproducible
-from greedynet.estimators.predicting import Predicting
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
+from greedynet.estimators.transforming import WithHiddenLayer
+from greedynet.estimators.warm import network_digest
 from greedynet.fitting.layers import HiddenLayers
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import SEARCHES
@@ -57,7 +58,7 @@ _NOT_IN_FINGERPRINT = frozenset(
 )
 
 
-class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
+class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstimator):
     """Base class of the regressor and the classifier."""
 
     n_nodes: int | None
@@ -73,6 +74,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     random_state: RandomState
     checkpoint: str | os.PathLike[str] | None
     verbose: int
+    warm_start: bool
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -95,6 +97,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         "checkpoint": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
+        "warm_start": ["boolean"],
     }
     _most_nodes: int
     _error_name: str
@@ -138,6 +141,12 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         for name in ("_on_neuron", "_on_stage"):
             state.pop(name, None)
         return state
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _divided(
         self,
@@ -235,6 +244,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             for name, before in (("hidden_layers", 1), ("n_networks", "auto")):
                 if parameters.get(name) == before:
                     del asked[name]  # as in checkpoints from before there was a choice
+            if asked.pop("warm_start") != described(False) and hasattr(self, "network_"):
+                asked["started from"] = network_digest(self.network_)
             if self.search != "dictionary":
                 asked |= {COORDINATES: "canonical columns", RECIPE: RECIPE_NUMBER}
             said = {"estimator": type(self).__name__, **self._recipe, **asked}
@@ -275,7 +286,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             path = path.with_feature_names(tuple(names))
         for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
-        self.__dict__.pop("truncated_from_", None)
+        for name in ("truncated_from_", "trained_on_"):
+            self.__dict__.pop(name, None)
         self.path_ = path
         self.stop_reason_ = path.stop_reason
         self.expected_error_ = path.expected_error
@@ -315,7 +327,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         path = self.path_.truncated(n_nodes)
         known = self._known_of(path.network)
         smaller = copy(self)
-        smaller.__dict__.pop("training_", None)
+        for name in ("training_", "trained_on_"):
+            smaller.__dict__.pop(name, None)
         for name, value in {**self._attributes(path.network), **known}.items():
             setattr(smaller, name, value)
         smaller.path_, smaller.stop_reason_ = path, path.stop_reason

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
@@ -15,7 +14,9 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
+from greedynet.estimators.staged import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
+from greedynet.estimators.warm import WarmStart
 from greedynet.fitting.class_judgement import judged_classes
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import LogLoss
@@ -32,7 +33,7 @@ from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
 
-class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
+class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNet):
     """A small classification network, built neuron by neuron, that chooses its own width.
 
     All classes share one hidden layer; the outputs are logits,
@@ -108,6 +109,12 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
+    warm_start : bool, default=False
+        Whether a second `fit` grows on from the fitted network, to a larger `n_nodes`.
+        Its neurons come first, and all are corrected jointly with the new ones; the errors to
+        expect are those of networks that folds grow from nothing. Refused with two hidden layers,
+        other classes, without `n_nodes`, a `search` of your own, and for other columns, another
+        activation or another `linear_term` than before.
 
     Attributes
     ----------
@@ -136,8 +143,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         was held out.
     seen_ : Seen or None
         What `outside` uses: a sample of the training inputs.
+    categories_ : dict of str to ndarray
+        The levels of columns of categories, if `X` was a data frame with some.
     n_features_in_ : int
-        Number of features seen during `fit`.
+        Number of features seen during `fit`, a category counted once for each of its levels.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
@@ -187,6 +196,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -209,6 +219,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     @with_callbacks
     def fit(
@@ -226,10 +237,12 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of
-            a folder of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)`
-            and can be iterated over repeatedly.
+        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. Columns of the type `category` in a data frame become a feature for each level.
+            A sparse matrix is made dense, in blocks beyond `memory_budget`. For data larger than
+            memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them; or an
+            iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can be iterated over
+            repeatedly.
         y : array-like of shape (n_samples,), str, or None
             Classes: numbers, text or anything that can be sorted. The name of a column for Parquet;
             None if `X` yields blocks.
@@ -249,7 +262,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         self : GreedyNetClassifier
         """
         self._validate_params()
-        settings, objective = self._settings, LogLoss()
+        settings, objective, start = self._settings, LogLoss(), WarmStart.of(self)
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
             given, self.classes_ = class_rows(
                 self, X, y, sample_weight, self.class_weight, pool, settings.fit.blocks
@@ -265,6 +278,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
             )
             seed = self._seed()
             plan = classification_plan(self, given, self._limits(), seed)
+            if start is not None:
+                plan = start.of_classes(plan, self.classes_, given.n_features)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = self.cv is not None or labels is not None
             data = self._divided(given, validation, plan, objective, cv=by_folds)
@@ -355,6 +370,4 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         -------
         y : ndarray of shape (n_samples,)
         """
-        logits = self._outputs(X)
-        best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        return self._classes_of(self._outputs(X))

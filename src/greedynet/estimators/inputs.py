@@ -15,6 +15,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from greedynet.estimators.frames import encode_categories, learn_categories, naming_columns
+from greedynet.estimators.sparse import dense_rows
 from greedynet.rows.blocks import (
     DEFAULT_SIZES,
     Blocks,
@@ -50,6 +52,7 @@ def training_rows(
     sizes: BlockSizes = DEFAULT_SIZES,
 ) -> tuple[Rows | Blocks, bool]:
     """Return training rows, in blocks if given in blocks, and whether `y` has one dimension."""
+    X, y, sample_weight = _as_given(estimator, X, y, sample_weight)
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         n_outputs = int(np.prod(source.output_shape))
@@ -58,6 +61,12 @@ def training_rows(
     inputs, outputs = _check_training(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
+
+
+def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs."""
+    X, y, sample_weight = dense_rows(X, y, sample_weight, float(estimator.memory_budget))
+    return learn_categories(estimator, X), y, sample_weight
 
 
 def _source(
@@ -89,6 +98,7 @@ def class_rows(
     sizes: BlockSizes = DEFAULT_SIZES,
 ) -> tuple[Rows | Blocks, NDArray[Any]]:
     """Return training rows with classes as unit vectors, and the classes in order."""
+    X, y, sample_weight = _as_given(estimator, X, y, sample_weight)
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         return _class_blocks(source, class_weight)
@@ -203,6 +213,8 @@ def validation_rows(
     if X_val is None or y_val is None:
         missing = "X_val" if X_val is None else "y_val"
         raise ValueError(f"`X_val` and `y_val` must be passed together: `{missing}` is missing.")
+    X_val, _, _ = dense_rows(X_val, y_val, None, np.inf)
+    X_val = encode_categories(estimator, X_val, "X_val")
     names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(X_val, "columns", None)
     if names is not None and columns is not None and list(columns) != list(names):
@@ -252,7 +264,7 @@ def _check_training(
             estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
         )
     except (TypeError, ValueError):
-        with named("X"):
+        with named("X"), naming_columns(X):
             check_array(X, dtype=kinds, input_name="X")
         if y is not None:
             check_columns(y, "y")
@@ -274,7 +286,7 @@ def _check_classes(
     try:
         inputs, labels = validate_data(estimator, X, y, dtype=kinds)
     except (TypeError, ValueError):
-        with named("X"):
+        with named("X"), naming_columns(X):
             check_array(X, dtype=kinds, input_name="X")
         raise
     check_kind(X, "X")

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from greedynet.estimators.frames import encode_categories, naming_columns
+from greedynet.estimators.sparse import dense_blocks, is_sparse
 from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
@@ -31,6 +33,8 @@ class Predicting:
         """Return a function of inputs, which are checked, block by block if given in blocks."""
         if isinstance(X, str | os.PathLike):
             parts = [function(block) for block in self._inputs_of_files(Path(X))]
+        elif is_sparse(X):
+            parts = [function(self._checked(block)) for block in dense_blocks(X)]
         elif gives_blocks(X, None):
             parts = [function(self._checked(block)) for block in input_blocks(X)]
         else:
@@ -40,7 +44,8 @@ class Predicting:
         return np.concatenate(parts)
 
     def _checked(self, X: ArrayLike) -> Any:
-        with named("X"):
+        X = encode_categories(self, X)
+        with named("X"), naming_columns(X):
             return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
     def outside(self, X: ArrayLike) -> Outside:

@@ -18,7 +18,9 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
+from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
+from greedynet.estimators.warm import WarmStart
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
@@ -38,7 +40,7 @@ from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.threads import deterministic_threads
 
 
-class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
+class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreedyNet):
     """A small regression network, built neuron by neuron, that chooses its own width.
 
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
@@ -149,6 +151,12 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
+    warm_start : bool, default=False
+        Whether a second `fit` grows on from the fitted network, to a larger `n_nodes` or
+        `max_nodes`. Its neurons come first, and all are corrected jointly with the new ones; the
+        errors to expect are those of networks that folds grow from nothing. Refused with two hidden
+        layers, a loss other than squares, a `search` of your own, and for other columns, another
+        activation or another `linear_term` than before.
 
     Attributes
     ----------
@@ -178,8 +186,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         What `outside` uses: a sample of the training inputs.
     training_ : TrainingResult
         History of the training, with `refine="adam"`.
+    categories_ : dict of str to ndarray
+        The levels of columns of categories, if `X` was a data frame with some.
     n_features_in_ : int
-        Number of features seen during `fit`.
+        Number of features seen during `fit`, a category counted once for each of its levels.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
@@ -243,6 +253,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -273,6 +284,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     @with_callbacks
     def fit(
@@ -290,8 +302,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. With float32 inputs, the dictionary is stored in float32, with half the memory.
+        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. Columns of the type `category` in a data frame become a feature for each level.
+            A sparse matrix is made dense, in blocks beyond `memory_budget`. With float32 inputs,
+            the dictionary is stored in float32, with half the memory.
             For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder
             of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can
             be iterated over repeatedly.
@@ -315,7 +329,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         self : GreedyNetRegressor
         """
         self._validate_params()
-        settings = self._settings
+        settings, start = self._settings, WarmStart.of(self)
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
             given, one_output = training_rows(self, X, y, sample_weight, pool, settings.fit.blocks)
             validation = validation_rows(
@@ -324,6 +338,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
             seed = self._seed()
             limits = self._limits(float(self.tol))
             plan = regression_plan(self, given, limits, seed, single_output=one_output)
+            if start is not None:
+                plan = start.continued(plan, given.n_features, given.n_outputs)
             objective = objective_of(plan.loss)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
             by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None

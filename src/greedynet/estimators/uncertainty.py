@@ -165,6 +165,8 @@ def _known(model: Predicting, name: str, what: str, advice: str) -> Any:
     why = f"no row was held out in the fit: {advice}"
     if not hasattr(model, name):
         why = "the model was saved by an earlier version of greedynet: fit it again"
+    elif hasattr(model, "trained_on_"):
+        why = "its network was trained on after the fit: measure them on rows of your own"
     elif hasattr(model, "truncated_from_"):
         n = model.network_.n_nodes
         why = f"none tells those of a network that was truncated to {n} nodes: fit `n_nodes={n}`"

@@ -8,6 +8,10 @@ Every function takes a network, a fitted estimator or a saved file, and compares
 A network with two hidden layers has its ramps along single columns first. They are fixed: what is
 trained further is the second layer.
 
+PyTorch, Keras and JAX are for further training: a fixed first layer scales the inputs, unless
+`scaling="folded"`, and `from_torch`, `from_keras` and `from_jax` give back a fitted estimator. In
+ONNX and C, the scaling is part of the weights.
+
 For a classifier, the ONNX model returns labels and probabilities, the C code logits and the index
 of the class, and the others, which are meant for further training, logits.
 
@@ -25,7 +29,9 @@ if TYPE_CHECKING:
     from greedynet.export.agreement import DisagreementError as DisagreementError
     from greedynet.export.c_header import to_c as to_c
     from greedynet.export.fold import fold_affine as fold_affine
+    from greedynet.export.jax_function import from_jax as from_jax
     from greedynet.export.jax_function import to_jax as to_jax
+    from greedynet.export.keras_model import from_keras as from_keras
     from greedynet.export.keras_model import to_keras as to_keras
     from greedynet.export.onnx_model import register_skl2onnx as register_skl2onnx
     from greedynet.export.onnx_model import to_onnx as to_onnx

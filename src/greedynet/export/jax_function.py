@@ -1,19 +1,27 @@
 """JAX: the network as a pure function of its weights and inputs."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from greedynet.activations import Activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.precision import (
+    WEIGHTS,
     DType,
     check_dtype,
     check_x64,
     rounded_ramps,
     rounded_weights,
 )
-from greedynet.export.resolve import Model, as_network, translate
+from greedynet.export.resolve import Model, Original, as_network, translate
+from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import Network, in_layers
-from greedynet.model.ramps import Ramps
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.extras import require
 
 if TYPE_CHECKING:
@@ -21,17 +29,79 @@ if TYPE_CHECKING:
 
     Params = dict[str, jax.Array]
 
+# The weights that every network has.
+REQUIRED = WEIGHTS[:3]
+
+
+@dataclass(frozen=True, eq=False)
+class Apply:
+    """The function of `to_jax`, with all that training does not change.
+
+    Parameters
+    ----------
+    activation : Activation
+    single_output : bool
+        Whether one row has a number as its output.
+    layer : InputLayer or None
+        The scaling of the inputs.
+    ramps : Ramps or None
+        Of scaled inputs.
+    table : RampTable or None
+        The same in the precision of the weights.
+    dtype : {"float32", "float64"}
+        Of the weights.
+    """
+
+    activation: Activation
+    single_output: bool
+    layer: InputLayer | None
+    ramps: Ramps | None
+    table: RampTable | None
+    dtype: DType
+
+    def __call__(self, params: "Params", X: Any) -> Any:
+        """Return the outputs, in the shape of `predict`."""
+        from greedynet.train.activations import jax_form
+
+        u = self._lifted(self._scaled(X))
+        neurons = jax_form(self.activation)(u @ params["inner_weights"].T + params["biases"])
+        y = neurons @ params["outer_weights"]
+        if "linear_weights" in params:
+            y = y + u @ params["linear_weights"]
+        if "intercept" in params:
+            y = y + params["intercept"]
+        return y[..., 0] if self.single_output else y
+
+    def _scaled(self, X: Any) -> Any:
+        """Return scaled inputs."""
+        if self.layer is None:
+            return X
+        center, scale = (a.astype(self.dtype) for a in (self.layer.center, self.layer.scale))
+        return (X - center) / scale
+
+    def _lifted(self, X: Any) -> Any:
+        """Return scaled inputs and their ramps, side by side."""
+        if self.table is None:
+            return X
+        jnp = require("jax", "train", "to_jax").numpy
+        columns, starts, widths, low, high = self.table
+        X = jnp.asarray(X)
+        rises = jnp.clip((X[..., columns] - starts) / widths, low, high)
+        return jnp.concatenate([X, rises], axis=-1)
+
 
 def to_jax(
-    model: Model, *, dtype: DType | None = None
-) -> "tuple[Params, Callable[[Params, jax.Array], jax.Array]]":
+    model: Model, *, dtype: DType | None = None, scaling: Scaling = "layer"
+) -> "tuple[Params, Apply]":
     """Return `(params, apply)` with `apply(params, X)` equal to `predict(X)`.
 
     `apply` is a pure function, which can be passed to `jax.jit`, `jax.grad` and `jax.vmap`. For a
     classifier it returns logits, as `decision_function` does.
 
-    The ramps of a network with two hidden layers are part of `apply`: training changes the weights
-    of its second layer, and the knots stay.
+    The scaling of the inputs, `x -> (x - center) / scale`, is part of `apply`, so that `params`
+    refer to columns of size one, for which optimizers such as Adam have their defaults. So are the
+    ramps of a network with two hidden layers: training changes the weights of its second layer, and
+    the knots stay.
 
     Parameters
     ----------
@@ -39,6 +109,9 @@ def to_jax(
         The network, or a saved file.
     dtype : {"float32", "float64"} or None, default=None
         Type of the weights; None for float64 if it is enabled in JAX, otherwise float32.
+    scaling : {"layer", "folded"}, default="layer"
+        "folded" includes the scaling in `params`, as does a network whose training range is not
+        known. `apply` computes the same, but training needs inputs of size one.
 
     Returns
     -------
@@ -60,44 +133,58 @@ def to_jax(
         dtype = "float64" if jax.config.jax_enable_x64 else "float32"
     name = check_dtype(dtype, "to_jax")
     check_x64(name, "to_jax")
-    activation = _activation(network)
-    ramps, over = in_layers(network)
-    lift = _lift(jax, ramps, name)
+    from greedynet.train.activations import ACTIVATIONS
+
+    translate(network, ACTIVATIONS, "to_jax", "greedynet.train.activations.ACTIVATIONS")
+    layer, inside = behind_layer(network, scaling, name, "to_jax")
+    ramps, over = in_layers(inside)
     weights = rounded_weights(over, name, "to_jax")
     params = {key: jax.numpy.asarray(array) for key, array in weights.items()}
-    single_output = network.single_output
-
-    def apply(params: dict[str, Any], X: Any) -> Any:
-        u = lift(X)
-        y = activation(u @ params["inner_weights"].T + params["biases"]) @ params["outer_weights"]
-        if "linear_weights" in params:
-            y = y + u @ params["linear_weights"]
-        if "intercept" in params:
-            y = y + params["intercept"]
-        return y[..., 0] if single_output else y
-
+    table = None if ramps is None else rounded_ramps(ramps, name, "to_jax")
+    apply = Apply(network.activation, network.single_output, layer, ramps, table, name)
     check_agreement(network, lambda X: apply(params, X), dtype=name, caller="to_jax")
     return params, apply
 
 
-def _lift(jax: Any, ramps: Ramps | None, dtype: DType) -> Callable[[Any], Any]:
-    """Return the function from inputs to inputs and ramps, side by side."""
-    if ramps is None:
-        return lambda X: X
-    table = rounded_ramps(ramps, dtype, "to_jax")
-    starts, widths, low, high = (jax.numpy.asarray(array) for array in table[1:])
+def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
+    """Read a network back, trained or not, and give back an estimator like another.
 
-    def lift(X: Any) -> Any:
-        X = jax.numpy.asarray(X)
-        rises = (X[..., table.columns] - starts) / widths
-        return jax.numpy.concatenate([X, jax.numpy.clip(rises, low, high)], axis=-1)
+    Parameters
+    ----------
+    params : dict of arrays
+        As returned by `to_jax`, with new values.
+    apply : callable
+        As returned by `to_jax`, which knows the scaling and the knots.
+    like : fitted estimator, TableModel, network, str, path or None, default=None
+        The model that was exported, or a saved file of it: its feature names, training range and
+        classes are those of the result.
 
-    return lift
-
-
-def _activation(network: Network) -> Callable[[Any], Any]:
-    """Return the function that is also used in training."""
-    from greedynet.train.activations import ACTIVATIONS, jax_form
-
-    translate(network, ACTIVATIONS, "to_jax", "greedynet.train.activations.ACTIVATIONS")
-    return jax_form(network.activation)
+    Returns
+    -------
+    model : fitted estimator, TableModel, ShallowNetwork or DeepNetwork
+        Of the kind of `like`, a network if that is None; see `from_torch`.
+    """
+    require("jax", "train", "from_jax")
+    found = getattr(apply, "__wrapped__", apply)  # by `jax.jit`
+    if not isinstance(found, Apply):
+        raise TypeError(
+            "`apply` of `from_jax` must be the function that `to_jax` returned with the `params`, "
+            f"got {type(apply).__name__}."
+        )
+    if not isinstance(params, Mapping) or not set(REQUIRED) <= set(params) <= set(WEIGHTS):
+        got = sorted(params) if isinstance(params, Mapping) else type(params).__name__
+        raise TypeError(
+            f"`params` of `from_jax` must be a dict of arrays with the names {list(REQUIRED)} and "
+            f"those of an affine term, as returned by `to_jax`, got {got}."
+        )
+    arrays: dict[str, Any] = {
+        name: np.asarray(array, dtype=np.float64) for name, array in params.items()
+    }
+    over = ShallowNetwork(**arrays, activation=found.activation, single_output=found.single_output)
+    network: Network = over if found.ramps is None else DeepNetwork(found.ramps, over)
+    if found.layer is not None:
+        network = found.layer.outside(network)
+    model = Original(like, "from_jax").given_back(network)
+    known = as_network(model, "from_jax")
+    check_agreement(known, lambda X: apply(params, X), dtype=found.dtype, caller="from_jax")
+    return model

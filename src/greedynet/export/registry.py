@@ -91,8 +91,16 @@ EXPORTERS = (
         suffix=".keras",
         libraries=("jax", "keras"),
         extra="keras",
+        more=("from_keras",),
     ),
-    Exporter("jax", "JAX", home="jax_function", libraries=("jax",), extra="train"),
+    Exporter(
+        "jax",
+        "JAX",
+        home="jax_function",
+        libraries=("jax",),
+        extra="train",
+        more=("from_jax",),
+    ),
     Exporter(
         "c",
         "C",

@@ -1,10 +1,12 @@
-"""The argument of an exporter, a network, fitted estimator or saved file -> network.
+"""The argument of an exporter, a network, fitted estimator or saved file -> network, and back.
 
-The outputs of the network of a classifier are logits. Some exporters also export its classes.
+The outputs of the network of a classifier are logits. Some exporters also export its classes. A
+network that was trained on in another library becomes a model like the one that was exported.
 """
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +15,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators import GreedyNetClassifier
+from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.saving import SaveMixin
+from greedynet.estimators.trained import with_trained_network
 from greedynet.model.any_network import Network
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
@@ -24,6 +28,9 @@ T = TypeVar("T")
 
 # The argument of every exporter.
 Model = Network | SaveMixin | TableModel | str | os.PathLike[str]
+
+# What a table model says of its errors.
+_SCORES = ("training", "validation", "held_out")
 
 
 def as_network(model: Model, caller: str) -> Network:
@@ -65,6 +72,69 @@ def as_network_and_classes(model: Model, caller: str) -> tuple[Network, NDArray[
         f"`model` of `{caller}` must be a ShallowNetwork, a DeepNetwork, a fitted greedynet "
         f"estimator or a saved file, got {type(found).__name__}.{advice}"
     )
+
+
+class Original:
+    """The model that the training began with, as far as it is known.
+
+    Parameters
+    ----------
+    like : ShallowNetwork, DeepNetwork, fitted estimator, TableModel, str, path or None
+    caller : str
+        The public function, for error messages.
+    """
+
+    def __init__(self, like: Model | None, caller: str) -> None:
+        model: Any = load(like) if isinstance(like, str | os.PathLike) else like
+        self.network = None if model is None else as_network(model, caller)
+        self._model = model
+
+    def given_back(self, network: Network) -> Any:
+        """Return a model of the same kind with a new network, or the network.
+
+        Names and the training range of the inputs are those of the original.
+        """
+        if self.network is not None:
+            _check_sizes(network, self.network)
+            network = _with_inputs_of(network, self.network)
+        return _in_place(self._model, network)
+
+
+def _check_sizes(network: Network, known: Network) -> None:
+    for what, got, wanted in (
+        ("inputs", known.n_features, network.n_features),
+        ("outputs", known.n_outputs, network.n_outputs),
+    ):
+        if got != wanted:
+            raise ValueError(
+                f"`like` must have as many {what} as the network that is read, {wanted}, got "
+                f"{got}: pass the model that was exported."
+            )
+
+
+def _in_place(model: Any, network: Network) -> Any:
+    if isinstance(model, TableModel):
+        about = {name: value for name, value in model.about.items() if name not in _SCORES}
+        return replace(model, estimator=_in_place(model.estimator, network), about=about)
+    if isinstance(model, BaseGreedyNet):
+        return with_trained_network(model, network)
+    return network
+
+
+def _with_inputs_of(network: Network, known: Network) -> Network:
+    """Return the network with the names and the training range of the inputs of another."""
+    found, names = known.input_range, known.feature_names
+    if isinstance(network, ShallowNetwork):
+        return replace(
+            network,
+            input_range=found,
+            feature_names=names,
+            single_output=known.single_output,
+        )
+    # Ramps ascend: their range is that of their column.
+    lifted = None if found is None else network.ramps.lift(found)
+    over = replace(network.over, input_range=lifted, single_output=known.single_output)
+    return replace(network, over=over, feature_names=names)
 
 
 def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:

@@ -1,8 +1,8 @@
 """Torch modules that `torch.nn` does not have; imported only if torch is installed.
 
-`SkipNetwork` is a network with a separate affine term, `RampLayer` the first of two hidden layers.
-The rest are activations: those that
-`torch.nn` does not have, and the mapping between our names and modules.
+`SkipNetwork` is a network with a separate affine term, `ScalingLayer` the fixed layer before all
+others, `RampLayer` the first of two hidden layers. The rest are activations: those that `torch.nn`
+does not have, and the mapping between our names and modules.
 """
 
 from collections.abc import Callable
@@ -38,6 +38,34 @@ class SkipNetwork(nn.Module):
         """Return the outputs, `(n_rows, n_outputs)`."""
         hidden: torch.Tensor = self.outer(self.activation(self.inner(x)))
         return hidden + self.affine(x)
+
+
+class ScalingLayer(nn.Module):
+    """Scaled inputs, `(x - center) / scale`.
+
+    Both are buffers, which `load_state_dict` fills and training does not change.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs, which stay as they are until center and scale are loaded.
+    """
+
+    center: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, n_features: int) -> None:
+        super().__init__()
+        self.register_buffer("center", torch.zeros(n_features))
+        self.register_buffer("scale", torch.ones(n_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return scaled inputs, `(n_rows, n_features)`."""
+        return (x - self.center) / self.scale
+
+    def extra_repr(self) -> str:
+        """Return the argument."""
+        return str(len(self.center))
 
 
 class RampLayer(nn.Module):

@@ -39,7 +39,8 @@ Chooser = Callable[[Sequence[Split], Rows, Plan, FitContext], Chosen | ChosenFor
 def _chooser(data: TrainingData, plan: Plan, *, by_folds: bool) -> Chooser | None:
     """Return how folds choose between the mean, a line and networks grown in stages.
 
-    None where the number of nodes is requested, rows are held out, or rows are sampled; for a loss
+    None where the number of nodes is requested, rows are held out, or rows are sampled; where a
+    network grows on, whose neurons have seen all folds; for a loss
     that would single out rows, as there are no weights with which networks could grow; and for
     another loss with folds that the user asks for, by which networks as grown are scored.
     """
@@ -54,11 +55,17 @@ def _has_rows_to_climb(data: TrainingData, plan: Plan) -> bool:
     return (
         plan.correct
         and plan.gcv
+        and plan.start is None
         and data.validation is None
         and data.sampling is None
         and isinstance(data.rows, Rows)
         and _n_effective(data.rows) >= plan.settings.ladder.min_rows
     )
+
+
+def _grows_on_freely(data: TrainingData, plan: Plan) -> bool:
+    """Whether a network grows on to a width that is not requested."""
+    return plan.start is not None and plan.gcv and data.validation is None
 
 
 def _n_effective(rows: Rows) -> float:
@@ -108,7 +115,9 @@ def judged(
             chosen = by(folds, data.rows, exact, of_folds.branch("exact"))
         path = construct(data, plan, chosen, context=of_network, on_step=on_step)
         return path, chosen.ladder
-    scores = cross_validate(folds, plan, objective, of_folds) if by_folds and folds else None
+    scores = None
+    if folds and (by_folds or _grows_on_freely(data, plan)):
+        scores = cross_validate(folds, plan.from_nothing(), objective, of_folds)
     if folds:
         of_network = of_network.until(FOR_CHOICE)
     constructed = partial(
@@ -132,7 +141,7 @@ def _tried(
     """Return the trial of a construction; another loss also chooses something simpler."""
     chooses = plan.correct and not is_squared(plan.loss) and not plan.limits.exact
     tried = folds[: plan.settings.ladder.max_tried]
-    return trial(tried, plan, objective, context, chooses=chooses)
+    return trial(tried, plan.from_nothing(), objective, context, chooses=chooses)
 
 
 def _with_trial(

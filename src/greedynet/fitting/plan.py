@@ -1,12 +1,13 @@
 """`Plan`: how to construct a network, as plain values; `TrainingData`: the data for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from greedynet.activations import Activation, ReLU
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.settings import FitSettings
 from greedynet.losses import Loss, Squared
+from greedynet.model.network import ShallowNetwork
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
@@ -23,9 +24,10 @@ SearchName = str
 class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names.
 
-    None for `n_networks` compares averages with single networks. Two are no
-    parameters: `rounded`, whether scaled rows are rounded, see `Coordinates.apply`; and
-    `n_columns`, how many of the inputs are columns if the others are ramps of a first layer.
+    None for `n_networks` compares averages with single networks. Three are no parameters: `rounded`,
+    whether scaled rows are rounded, see `Coordinates.apply`; `n_columns`, how many of the inputs
+    are columns if the others are ramps of a first layer; and `start`, a network in original units
+    whose neurons come first.
     """
 
     limits: Limits
@@ -49,6 +51,7 @@ class Plan:
     settings: FitSettings = field(default_factory=FitSettings)
     rounded: bool = True
     n_columns: int | None = None
+    start: ShallowNetwork | None = None
 
     @property
     def rounds(self) -> bool:
@@ -59,6 +62,16 @@ class Plan:
     def ridge(self) -> float:
         """Ridge on the outer weights of the normalised neurons during the growth."""
         return self.alpha or 0.0
+
+    def from_nothing(self) -> "Plan":
+        """Return the same plan for rows that the network to go on from may have seen.
+
+        That network has no neurons then: all are grown.
+        """
+        if self.start is None:
+            return self
+        none = self.start.without_neurons()
+        return replace(self, start=none)
 
     def sampling(self, rows: Rows | Blocks, held_out: float = 0.0) -> Sampling | None:
         """Return how rows are sampled, given the fraction to be held out; None for no sampling."""

@@ -25,6 +25,7 @@ from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples
 from greedynet.search import Candidate, recorded
+from greedynet.search.begun import BegunSearch
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
@@ -86,7 +87,8 @@ class Problem:
         self._scores = scores
         self.limits, self.decision = plan.limits, Decision()
         if scores is not None and plan.correct:
-            self.limits = Limits(int(np.argmin(scores)), exact=True)
+            least = 0 if plan.start is None else plan.start.n_neurons
+            self.limits = Limits(max(least, int(np.argmin(scores))), exact=True)
 
     @property
     def n_features(self) -> int:
@@ -117,10 +119,24 @@ class Problem:
         rows = self.rows_of(turn)
         noted = context.branch(f"growth {turn}")
         search = make_search(rows, self.plan, turn, pool=context.pool)
-        search = recorded(search, noted.journal)
+        if turn == 0 and self.plan.start is not None:
+            found_by, search = search, recorded(search, noted.journal)
+            search = BegunSearch(search, found_by, self._given(), rows, self.plan.activation)
+        else:
+            search = recorded(search, noted.journal)
         factor = self.objective.factor(rows, self.plan, noted.branch("fits"))
         factor = self.coordinates.begun(factor, rows)
         return Growth(factor, self.coordinates.n_affine, search, self._judge())
+
+    def _given(self) -> Float64:
+        """Return the neurons of the network to go on from, for scaled inputs, bias last."""
+        start = self.plan.start
+        assert start is not None
+        points = np.column_stack([start.inner_weights, start.biases])
+        if start.path_factor is None:
+            # Not in the order of a growth.
+            points = points[start.largest_neurons()]
+        return self.coordinates.inputs.unfold(points)
 
     def _judge(self) -> Judge | None:
         if self._scores is None:

@@ -192,6 +192,16 @@ class ShallowNetwork:
             path_factor=self.path_factor.truncated(n),
         )
 
+    def without_neurons(self) -> "ShallowNetwork":
+        """Return its affine term, as it is."""
+        return replace(
+            self,
+            inner_weights=self.inner_weights[:0],
+            biases=self.biases[:0],
+            outer_weights=self.outer_weights[:0],
+            path_factor=None,
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to a file, from which `greedynet.load` restores it exactly.
 

@@ -109,7 +109,8 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
     texts = dict.fromkeys([name] if scores is not None or name == REQUESTED else [])
     texts |= dict.fromkeys([final_name] if final_score is not None else [])
     # Further training after the fit does not change the path.
-    refined = getattr(subject.table.estimator, "training_", None) is not None
+    estimator = subject.table.estimator
+    refined = any(getattr(estimator, name, None) for name in ("training_", "trained_on_"))
     return {
         "nodes": path.n_nodes.tolist(),
         "training": rounded(path.training_errors),

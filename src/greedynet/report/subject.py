@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from greedynet.estimators.frames import encode_categories
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
 from greedynet.model.any_network import Network, is_network
@@ -184,7 +185,7 @@ def table_rows(
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
     """Return rows given as arrays."""
-    rows = check_matrix(X, "X")
+    rows = check_matrix(encode_categories(model.estimator, X), "X")
     targets = np.asarray(y)
     check_same_length(X=rows, y=targets)
     n_features = model.network.n_features

@@ -10,8 +10,9 @@ from greedynet.activations import odd_part
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import with_hidden_layer
-from greedynet.export.precision import check_dtype, rounded_ramps, rounded_weights
+from greedynet.export.precision import DType, check_dtype, rounded_ramps, rounded_weights
 from greedynet.export.resolve import Model, as_network, translate
+from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import Network, in_layers
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
@@ -23,15 +24,23 @@ if TYPE_CHECKING:
 
 
 def to_torch(
-    model: Model, *, dtype: "torch.dtype | str" = "float32", fold_affine: bool = True
+    model: Model,
+    *,
+    dtype: "torch.dtype | str" = "float32",
+    fold_affine: bool = True,
+    scaling: Scaling = "layer",
 ) -> "torch.nn.Module":
-    """Return `nn.Sequential(Linear, activation, Linear)` with the weights of the network.
+    """Return `nn.Sequential(ScalingLayer, Linear, activation, Linear)` with the network's weights.
+
+    The `ScalingLayer`, of `greedynet.export.torch_skip`, is `x -> (x - center) / scale`, with
+    columns of size one as its outputs, for which optimizers such as Adam have their defaults.
+    Center and scale are buffers, which training does not change.
 
     The activation is a module of `torch.nn` if available; `relu2`, `relu3`, `abs`, `sin` and
     `gaussian` are modules of `greedynet.export.torch_skip`. The module can be trained further.
 
-    With two hidden layers, a `RampLayer` of `greedynet.export.torch_skip` comes first. Its knots
-    are buffers: training changes the weights of the second layer, and the knots stay.
+    With two hidden layers, a `RampLayer` of the same module follows. Its knots are buffers:
+    training changes the weights of the second layer, and the knots stay.
 
     The module of a classifier returns logits: one, of the second class, for two classes, for
     `BCEWithLogitsLoss`; otherwise one for each class, for `CrossEntropyLoss`.
@@ -48,6 +57,10 @@ def to_torch(
         the `RampLayer` if there is one, unless the network has no affine term. This is the only
         option for activations of which two neurons cannot form a linear function: all but ReLU,
         leaky ReLU, GELU and softplus.
+    scaling : {"layer", "folded"}, default="layer"
+        "folded" includes the scaling of the inputs in the weights: there is no `ScalingLayer`, as
+        there is none for a network whose training range is not known. The module computes the
+        same, but training it needs inputs of size one.
 
     Returns
     -------
@@ -62,27 +75,36 @@ def to_torch(
     torch = require("torch", "torch", "to_torch")
     network = as_network(model, "to_torch")
     name = check_dtype(dtype, "to_torch")
-    ramps, over = in_layers(network)
-    layers = with_hidden_layer(folded(over) if fold_affine else over)
-    weights = rounded_weights(layers, name, "to_torch")
+    layer, inside = behind_layer(network, scaling, name, "to_torch")
+    ramps, over = in_layers(inside)
+    module, inner = _trained_layers(torch, over, name, fold_affine=fold_affine)
+    first = [] if layer is None else [_scaling_layer(torch, layer, name)]
+    if ramps is not None:
+        first.append(_ramp_layer(torch, rounded_ramps(ramps, name, "to_torch")))
+    if first:
+        rest = module if isinstance(module, torch.nn.Sequential) else [module]
+        module = torch.nn.Sequential(*first, *rest)
+    check_agreement(network, as_function(torch, module, inner), dtype=name, caller="to_torch")
+    return module
+
+
+def _trained_layers(
+    torch: Any, network: ShallowNetwork, dtype: DType, *, fold_affine: bool
+) -> tuple[Any, Any]:
+    """Return the module of the layers that can be trained, and the inner layer."""
+    layers = with_hidden_layer(folded(network) if fold_affine else network)
+    weights = rounded_weights(layers, dtype, "to_torch")
     activation = _activation(network, "to_torch")
-    intercept = weights.get("intercept", np.zeros(network.n_outputs, dtype=name))
+    intercept = weights.get("intercept", np.zeros(network.n_outputs, dtype=dtype))
     inner = _linear(torch, weights["inner_weights"], weights["biases"])
     if "linear_weights" not in weights:
         outer = _linear(torch, weights["outer_weights"].T, intercept)
-        module = torch.nn.Sequential(inner, activation, outer)
-    else:
-        from greedynet.export.torch_skip import SkipNetwork
+        return torch.nn.Sequential(inner, activation, outer), inner
+    from greedynet.export.torch_skip import SkipNetwork
 
-        outer = _linear(torch, weights["outer_weights"].T, None)
-        affine = _linear(torch, weights["linear_weights"].T, intercept)
-        module = SkipNetwork(inner, activation, outer, affine)
-    if ramps is not None:
-        first = _ramp_layer(torch, rounded_ramps(ramps, name, "to_torch"))
-        rest = module if isinstance(module, torch.nn.Sequential) else [module]
-        module = torch.nn.Sequential(first, *rest)
-    check_agreement(network, as_function(torch, module, inner), dtype=name, caller="to_torch")
-    return module
+    outer = _linear(torch, weights["outer_weights"].T, None)
+    affine = _linear(torch, weights["linear_weights"].T, intercept)
+    return SkipNetwork(inner, activation, outer, affine), inner
 
 
 def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network: Model) -> None:
@@ -92,6 +114,9 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     zero outer weights, so that training starts from the network itself. An affine term is converted
     to neurons. Apply the activation of the network between the layers. For a classifier, the
     outputs are logits: one for two classes, otherwise one for each class.
+
+    The layers take inputs in their original units: scale columns that are not of size one before
+    the fit, or write `to_torch`, which has a layer for it; Adam would otherwise ruin the network.
 
     Parameters
     ----------
@@ -171,6 +196,16 @@ def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
         if bias is not None:
             layer.bias.copy_(torch.from_numpy(bias))
     return layer
+
+
+def _scaling_layer(torch: Any, layer: InputLayer, dtype: DType) -> Any:
+    """Return the layer before all others."""
+    from greedynet.export.torch_skip import ScalingLayer
+
+    module = ScalingLayer(len(layer.center)).to(getattr(torch, dtype))
+    arrays = {"center": layer.center, "scale": layer.scale}
+    module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
+    return module
 
 
 def _ramp_layer(torch: Any, table: RampTable) -> Any:

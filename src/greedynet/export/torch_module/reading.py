@@ -1,6 +1,5 @@
 """PyTorch: a network from a module."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +7,8 @@ import numpy as np
 from greedynet.activations import Activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.precision import DType, check_dtype, rounded_ramps
-from greedynet.export.resolve import Model, as_network
+from greedynet.export.resolve import Model, Original, as_network
+from greedynet.export.scaling import InputLayer
 from greedynet.export.torch_module.module import as_function
 from greedynet.model.any_network import Network, is_deep
 from greedynet.model.deep_network import DeepNetwork
@@ -21,37 +21,43 @@ if TYPE_CHECKING:
     import torch
 
 
-def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Network:
-    """Read a network back from a module, trained or not.
+def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
+    """Read a network back from a module, trained or not, and give back an estimator like another.
 
     Parameters
     ----------
     module : torch.nn.Module
-        `nn.Sequential(Linear, activation, Linear)`, or any other result of `to_torch`.
-    like : ShallowNetwork, DeepNetwork, fitted estimator, str, path or None, default=None
-        A network for the same data, such as the initial one: its feature names, training range and
-        shape of the outputs are copied, and knots that were rounded for the module.
+        `nn.Sequential(Linear, activation, Linear)`, or any other result of `to_torch`. The scaling
+        of a first layer is included in the weights of the network.
+    like : fitted estimator, TableModel, network, str, path or None, default=None
+        The model that was exported, or a saved file of it: its feature names, training range, shape
+        of the outputs and classes are those of the result, and so are knots that were rounded for
+        the module.
 
     Returns
     -------
-    network : ShallowNetwork or DeepNetwork
-        It has no selection path, so it cannot be truncated.
+    model : fitted estimator, TableModel, ShallowNetwork or DeepNetwork
+        Of the kind of `like`, a network if that is None. An estimator predicts by the new network;
+        nothing is known of its errors on new rows, so that it gives no intervals or sets. The
+        network has no selection path; `truncate` of an estimator goes back to the growth before.
     """
     torch = require("torch", "torch", "from_torch")
-    known = None if like is None else as_network(like, "from_torch")
-    first, rest = _first_layer(torch, module)
+    original = Original(like, "from_torch")
+    scaled, first, rest = _fixed_layers(torch, module)
     inner, activation, outer, affine = _parts(torch, rest)
     name = check_dtype(inner.weight.dtype, "from_torch")
     over = _network(inner, activation, outer, affine)
-    if known is not None:
-        over = replace(over, single_output=known.single_output)
     network: Network = over
+    layer = None if scaled is None else InputLayer(_array(scaled.center), _array(scaled.scale))
     if first is not None:
-        network = DeepNetwork(_ramps(first, inner.in_features, known, name), over)
-    if known is not None:
-        network = _with_inputs_of(network, known)
-    check_agreement(network, as_function(torch, module, inner), dtype=name, caller="from_torch")
-    return network
+        ramps = _ramps(first, inner.in_features, original.network, layer, name)
+        network = DeepNetwork(ramps, over)
+    if layer is not None:
+        network = layer.outside(network)
+    model = original.given_back(network)
+    found = as_network(model, "from_torch")
+    check_agreement(found, as_function(torch, module, inner), dtype=name, caller="from_torch")
+    return model
 
 
 def _network(inner: Any, activation: Activation, outer: Any, affine: Any) -> ShallowNetwork:
@@ -68,13 +74,16 @@ def _network(inner: Any, activation: Activation, outer: Any, affine: Any) -> Sha
     )
 
 
-def _ramps(first: Any, n_lifted: int, known: Network | None, dtype: DType) -> Ramps:
-    """Return the first layer; as in a known network, if it is the same up to rounding."""
+def _ramps(
+    first: Any, n_lifted: int, known: Network | None, layer: InputLayer | None, dtype: DType
+) -> Ramps:
+    """Return the first layer of ramps; as in a known network, if it is the same up to rounding."""
     table = RampTable(*(getattr(first, name).detach().cpu().numpy() for name in RampTable._fields))
     if known is not None and is_deep(known):
-        rounded = rounded_ramps(known.ramps, dtype, "from_torch")
+        ramps = known.ramps if layer is None else layer.ramps_inside(known.ramps)
+        rounded = rounded_ramps(ramps, dtype, "from_torch")
         if all(map(np.array_equal, rounded, table)):
-            return known.ramps
+            return ramps
     columns, starts = table.columns, table.starts.astype(np.float64)
     last = np.flatnonzero(np.diff(columns, append=n_lifted))
     return Ramps(
@@ -84,26 +93,17 @@ def _ramps(first: Any, n_lifted: int, known: Network | None, dtype: DType) -> Ra
     )
 
 
-def _with_inputs_of(network: Network, known: Network) -> Network:
-    """Return the network with the names and the training range of the inputs of another."""
-    found, names = known.input_range, known.feature_names
-    if isinstance(network, ShallowNetwork):
-        return replace(network, input_range=found, feature_names=names)
-    # Ramps ascend: their range is that of their column.
-    lifted = None if found is None else network.ramps.lift(found)
-    return replace(network, over=replace(network.over, input_range=lifted), feature_names=names)
+def _fixed_layers(torch: Any, module: Any) -> tuple[Any, Any, Any]:
+    """Return the scaling and the first of two hidden layers, if any, and a module of the others."""
+    from greedynet.export.torch_skip import RampLayer, ScalingLayer
 
-
-def _first_layer(torch: Any, module: Any) -> tuple[Any, Any]:
-    """Return the first of two hidden layers, if any, and a module of the others."""
-    from greedynet.export.torch_skip import RampLayer
-
-    match list(module) if type(module) is torch.nn.Sequential else []:
-        case [RampLayer() as first, rest]:
-            return first, rest
-        case [RampLayer() as first, *rest]:
-            return first, torch.nn.Sequential(*rest)
-    return None, module
+    layers = list(module) if type(module) is torch.nn.Sequential else []
+    n_layers, fixed = len(layers), []
+    for kind in (ScalingLayer, RampLayer):
+        fixed.append(layers.pop(0) if layers and isinstance(layers[0], kind) else None)
+    if len(layers) == n_layers:
+        return None, None, module
+    return *fixed, layers[0] if len(layers) == 1 else torch.nn.Sequential(*layers)
 
 
 def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:

@@ -51,9 +51,12 @@ class LeastSquares(Objective):
         return ceil(plan.settings.least_squares.overgrowth * n_neurons)
 
     def n_networks(self, problem: Problem) -> int:
-        """Return the number asked for, or two; with one feature, they would be the same."""
+        """Return the number asked for, or two; with one feature, they would be the same.
+
+        A network that is to grow on stays one.
+        """
         settings, asked = problem.settings.least_squares, problem.plan.n_networks
-        if problem.n_features == 1:
+        if problem.n_features == 1 or problem.plan.start is not None:
             return 1
         if asked is not None:
             return min(asked, problem.limits.max_neurons)

@@ -118,6 +118,8 @@ class LogLoss(Objective):
         """
         inputs = problem.coordinates.inputs
         starts = [part.carried(w, inputs) for part, w in zip(parts, rung.starts, strict=False)]
+        if problem.plan.start is not None:
+            starts = []  # the growth goes on from a network of all rows
         rung = replace(rung, starts=tuple(starts))
         if problem.plan.alpha is not None:
             return rung
@@ -169,7 +171,8 @@ class LogLoss(Objective):
         for i, (train, held) in enumerate(folds):
             context.tell(f"expected error: fold {i + 1}")
             of_fold = context.branch(f"fold {i}")
-            part = Problem(TrainingData(train), problem.plan, self, None, of_fold)
+            plan = problem.plan.from_nothing()
+            part = Problem(TrainingData(train), plan, self, None, of_fold)
             grown = part.path(part.grow(part.start(0, of_fold), part.reach)).kept
             logits.append(grown.predict(held.X).reshape(len(held), -1))
         return Unseen.of_folds(folds, np.concatenate(logits)) if folds else None
@@ -222,7 +225,7 @@ class LogLoss(Objective):
     def _part(
         self, train: Rows, held: Rows, plan: Plan, n_neurons: int, context: FitContext
     ) -> Part:
-        problem = Problem(TrainingData(train), plan, self, None, context)
+        problem = Problem(TrainingData(train), plan.from_nothing(), self, None, context)
 
         def grow() -> Weights:
             growing = context.until(FOR_GROWTH)

@@ -5,9 +5,8 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from math import factorial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import folds, with_hidden_layer
+from greedynet.export.keras_model.activations import ACTIVATION_FUNCTIONS, IN_FLOAT64, PLACE
 from greedynet.export.precision import (
     DType,
     check_dtype,
@@ -23,6 +23,7 @@ from greedynet.export.precision import (
     rounded_weights,
 )
 from greedynet.export.resolve import Model, as_network, translate
+from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import in_layers
 from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
@@ -31,58 +32,21 @@ from greedynet.support.files import write_atomically
 if TYPE_CHECKING:
     import keras
 
-
-def _tanh(keras: Any, own: Any, z: Any) -> Any:
-    """`tanh(z) = s(2z) - s(-2z)` with the logistic function `s`."""
-    return keras.ops.sigmoid(z + z) - keras.ops.sigmoid(-z - z)
+# Names of the layers.
+SCALING, INNER, OUTER, AFFINE = "scaling", "inner", "outer", "affine"
 
 
-def _sin(keras: Any, own: Any, z: Any) -> Any:
-    """`sin(z)` by the Taylor series at `r = z - 2 pi k`, the remainder in [-pi, pi]."""
+def to_keras(
+    model: Model,
+    *,
+    dtype: DType = "float32",
+    fold_affine: bool = True,
+    scaling: Scaling = "layer",
+) -> "keras.Model":
+    """Return `Normalization -> Dense -> Dense` with the network's weights, to train or to save.
 
-    def number(x: float) -> Any:
-        # As a tensor: with a Python number, the product would be float32.
-        return keras.ops.convert_to_tensor(x, dtype="float64")
-
-    # 2 pi in two parts, the first with so few digits that its multiples are exact.
-    first = np.round(2 * np.pi * 2**28) / 2**28
-    second = 2 * np.pi - first - np.sin(2 * np.pi)  # sin(2 pi) is the rounding error of 2 pi
-    k = keras.ops.round(z * number(0.5 / np.pi))
-    r = z - k * number(first) - k * number(second)
-    square = r * r
-    highest, *lower = [(-1) ** j / factorial(2 * j + 1) for j in range(14, -1, -1)]
-    series = number(highest)
-    for coefficient in lower:
-        series = square * series + number(coefficient)
-    return r * series
-
-
-# Our name -> the name in `keras.activations`, or a function of Keras, the activation and `z`,
-# composed of Keras operations: a saved model can then be loaded without greedynet. Users may add
-# their own activations.
-ACTIVATION_FUNCTIONS: dict[str, str | Callable[[Any, Any, Any], Any]] = {
-    "relu": "relu",
-    "relu2": lambda keras, own, z: keras.ops.square(keras.ops.relu(z)),
-    "relu3": lambda keras, own, z: keras.ops.relu(z) * keras.ops.square(keras.ops.relu(z)),
-    # By name it would have the default slope of Keras.
-    "leaky_relu": lambda keras, own, z: keras.ops.leaky_relu(z, negative_slope=own.negative_slope),
-    "abs": lambda keras, own, z: keras.ops.abs(z),
-    "tanh": "tanh",
-    "sigmoid": "sigmoid",
-    "gelu": "gelu",
-    "softplus": "softplus",
-    "sin": lambda keras, own, z: keras.ops.sin(z),
-    "gaussian": lambda keras, own, z: keras.ops.exp(-keras.ops.square(z)),
-}
-
-# Functions that Keras always computes in float32, except with the TensorFlow backend.
-_IN_FLOAT64: dict[str, str | Callable[[Any, Any, Any], Any]] = {"tanh": _tanh, "sin": _sin}
-
-_PLACE = "greedynet.export.keras_model.ACTIVATION_FUNCTIONS"
-
-
-def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True) -> "keras.Model":
-    """Return `Dense -> Dense` with the network's weights, ready to train or to save.
+    The first layer is `x -> (x - center) / scale`, with columns of size one as its outputs, for
+    which optimizers such as Adam have their defaults. Training does not change it.
 
     Keras selects its backend when it is first imported. If it has not been imported and
     `KERAS_BACKEND` is not set, JAX is used.
@@ -108,6 +72,10 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
         output). With False it is a separate linear layer whose outputs are added. This is the only
         option for activations of which two neurons cannot form a linear function: all but ReLU,
         leaky ReLU, GELU and softplus.
+    scaling : {"layer", "folded"}, default="layer"
+        "folded" includes the scaling of the inputs in the weights: there is no `Normalization`, as
+        there is none for a network whose training range is not known. The model computes the same,
+        but training it needs inputs of size one.
 
     Returns
     -------
@@ -119,20 +87,21 @@ def to_keras(model: Model, *, dtype: DType = "float32", fold_affine: bool = True
     DisagreementError
         If the outputs differ from those of the network.
     """
-    keras = _keras()
+    keras = import_keras()
     network = as_network(model, "to_keras")
     name = check_dtype(dtype, "to_keras")
     if keras.backend.backend() == "jax":
         check_x64(name, "to_keras")
-    ramps, over = in_layers(network)
+    layer, inside = behind_layer(network, scaling, name, "to_keras")
+    ramps, over = in_layers(inside)
     layers = with_hidden_layer(folded(over) if fold_affine else over)
-    functions = ACTIVATION_FUNCTIONS | (_IN_FLOAT64 if name == "float64" else {})
-    activation = translate(network, functions, "to_keras", _PLACE)
+    functions = ACTIVATION_FUNCTIONS | (IN_FLOAT64 if name == "float64" else {})
+    activation = translate(network, functions, "to_keras", PLACE)
     if not isinstance(activation, str):
         activation = partial(activation, keras, network.activation)
     weights = rounded_weights(layers, name, "to_keras")
     table = None if ramps is None else rounded_ramps(ramps, name, "to_keras")
-    result = _build(keras, table, weights, activation, name)
+    result = _build(keras, _Fixed(layer, table), weights, activation, name)
     check_agreement(
         network,
         lambda X: keras.ops.convert_to_numpy(result(X)),
@@ -154,9 +123,16 @@ def write_file(model: Model, path: Path, dtype: DType) -> str:
     return f'load it with keras.saving.load_model("{path}")'
 
 
+class _Fixed(NamedTuple):
+    """What comes before the layers that are trained."""
+
+    scaling: InputLayer | None
+    ramps: RampTable | None
+
+
 def _build(
     keras: Any,
-    ramps: RampTable | None,
+    fixed: _Fixed,
     weights: dict[str, NDArray[np.floating]],
     activation: str | Callable[[Any], Any],
     dtype: DType,
@@ -165,30 +141,43 @@ def _build(
     n_inputs, n_outputs = weights["inner_weights"].shape[1], weights["outer_weights"].shape[1]
     intercept = weights.get("intercept", np.zeros(n_outputs, dtype=dtype))
 
-    def dense(units: int, *, use_bias: bool = True, activation: str = "linear") -> Any:
+    def dense(name: str, units: int, *, use_bias: bool = True, activation: str = "linear") -> Any:
         # Zeros at first: the weights come below, and the user's random numbers stay untouched.
         return keras.layers.Dense(
-            units, activation, use_bias, kernel_initializer="zeros", dtype=dtype
+            units, activation, use_bias, kernel_initializer="zeros", dtype=dtype, name=name
         )
 
     # A named activation is part of the layer; any other is applied to the output of the layer.
     name, after = (activation, None) if isinstance(activation, str) else ("linear", activation)
+    ramps = fixed.ramps
     inputs = keras.Input((n_inputs - (0 if ramps is None else len(ramps.columns)),), dtype=dtype)
-    inner = dense(len(weights["biases"]), activation=name)
-    outer = dense(n_outputs, use_bias="linear_weights" not in weights)
+    scaled = [] if fixed.scaling is None else [_scaling_layer(keras, fixed.scaling, dtype)]
+    inner = dense(INNER, len(weights["biases"]), activation=name)
+    outer = dense(OUTER, n_outputs, use_bias="linear_weights" not in weights)
     if after is None and ramps is None and "linear_weights" not in weights:
-        model = keras.Sequential([inputs, inner, outer])
+        model = keras.Sequential([inputs, *scaled, inner, outer])
     else:
-        lifted = inputs if ramps is None else _lifted(keras, ramps, inputs, dtype)
+        lifted = scaled[0](inputs) if scaled else inputs
+        lifted = lifted if ramps is None else _lifted(keras, ramps, lifted, dtype)
         outputs = outer(after(inner(lifted)) if after else inner(lifted))
         if "linear_weights" in weights:
-            affine = dense(n_outputs)
+            affine = dense(AFFINE, n_outputs)
             outputs = keras.layers.Add(dtype=dtype)([outputs, affine(lifted)])
             affine.set_weights([weights["linear_weights"], intercept])
         model = keras.Model(inputs, outputs)
     inner.set_weights([weights["inner_weights"].T, weights["biases"]])
     outer.set_weights([weights["outer_weights"], intercept][: 1 + outer.use_bias])
     return model
+
+
+def _scaling_layer(keras: Any, layer: InputLayer, dtype: DType) -> Any:
+    """Return the layer before all others; scales are powers of two, and so are their squares."""
+    return keras.layers.Normalization(
+        mean=layer.center.tolist(),
+        variance=np.square(layer.scale).tolist(),
+        dtype=dtype,
+        name=SCALING,
+    )
 
 
 def _lifted(keras: Any, ramps: RampTable, inputs: Any, dtype: DType) -> Any:
@@ -200,7 +189,7 @@ def _lifted(keras: Any, ramps: RampTable, inputs: Any, dtype: DType) -> Any:
     return keras.layers.Concatenate(dtype=dtype)([inputs, rises])
 
 
-def _keras() -> Any:
+def import_keras() -> Any:
     """Import Keras, with the JAX backend unless another has been selected."""
     if "keras" not in sys.modules and "KERAS_BACKEND" not in os.environ:
         os.environ["KERAS_BACKEND"] = "jax"

@@ -1,0 +1,181 @@
+"""Data frames as inputs of the estimators: columns of categories, and errors that name columns.
+
+A column of the type `category` of pandas, or `Categorical` or `Enum` of polars, becomes one feature
+for each of its levels in the training rows, `color=blue`, `color=red`, as in tables. Booleans are
+numbers, 0 and 1. Text is refused: whether it is a category, a date or a name is not said.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.rows.categories import most_levels, unit_columns
+
+# Of the names of types in pandas and polars.
+_CATEGORIES = ("category", "Categorical", "Enum")
+
+
+def learn_categories(estimator: Any, X: Any) -> Any:
+    """Return training inputs with features instead of categories, and store the levels.
+
+    The estimator has `categories_` afterwards if there are some, levels by the name of the column.
+    """
+    vars(estimator).pop("categories_", None)
+    names = _categories(X)
+    if not names:
+        return X
+    levels = {str(name): _levels(X, name) for name in names}
+    estimator.categories_ = levels
+    return _with_features(X, levels, "X")
+
+
+def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
+    """Return inputs with features instead of the categories of the fit.
+
+    Anything but a data frame is taken to hold the features.
+    """
+    known: dict[str, NDArray[Any]] = getattr(estimator, "categories_", {})
+    if not known or not _is_frame(X):
+        return X
+    columns = list(map(str, X.columns))
+    missing = [name for name in known if name not in columns]
+    if missing and not set(_features(known)) <= set(columns):
+        raise ValueError(
+            f"`{argument}` must have the column {missing[0]!r}, as in the fit, got {columns}."
+        )
+    return X if missing else _with_features(X, known, argument)
+
+
+@contextmanager
+def naming_columns(X: Any, argument: str = "X") -> Iterator[None]:
+    """Add the first column that is not made of numbers to errors raised within."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        found = _culprit(X)
+        if found is None:
+            raise
+        name, example = found
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        if not isinstance(example, str | np.datetime64 | np.timedelta64):
+            what = "empty cell" if example is None else "of them"
+            raise kind(f"{error} The first {what} is in the column {name!r}.") from error
+        raise kind(
+            f"`{argument}` must hold numbers, got {_kind(example)} such as {str(example)!r} in the "
+            f"column {name!r}. {_advice(name, example)}"
+        ) from error
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether something is a data frame of pandas or polars, or like one."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _categories(X: Any) -> list[Any]:
+    """Return the names of the columns of categories."""
+    if not _is_frame(X):
+        return []
+    kinds = ((name, str(getattr(X[name], "dtype", ""))) for name in X.columns)
+    return [name for name, kind in kinds if kind.startswith(_CATEGORIES)]
+
+
+def _levels(X: Any, name: Any) -> NDArray[Any]:
+    """Return the levels of a column as text, sorted."""
+    texts, empty = _texts(X[name])
+    levels = np.unique(texts[~empty])
+    most = most_levels(len(texts))
+    if len(levels) > most:
+        raise ValueError(
+            f"`X` must have at most {most} categories in each column of {len(texts):,} rows, got "
+            f"{len(levels):,} in the column {str(name)!r}: leave it out, or merge rare ones."
+        )
+    if not len(levels):
+        raise ValueError(f"`X` has nothing but empty cells in the column {str(name)!r}.")
+    return levels
+
+
+def _texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the cells of a column as text, and which are empty."""
+    values = np.asarray(column).tolist()
+    # NaN is not equal to itself, and pandas.NA is neither.
+    empty = np.array([v is None or str(v) in ("nan", "<NA>", "NaT") for v in values], dtype=bool)
+    texts = np.array(["" if gap else str(v) for v, gap in zip(values, empty, strict=True)])
+    return texts.astype(str), empty
+
+
+def _features(levels: dict[str, NDArray[Any]]) -> list[str]:
+    return [f"{name}={level}" for name, found in levels.items() for level in found]
+
+
+def _with_features(X: Any, levels: dict[str, NDArray[Any]], argument: str) -> Any:
+    """Return a data frame of the same library, with features in the place of categories."""
+    columns: dict[str, Any] = {}
+    for name in X.columns:
+        if str(name) not in levels:
+            columns[str(name)] = np.asarray(X[name])
+            continue
+        found = levels[str(name)]
+        texts, empty = _texts(X[name])
+        features, unknown = unit_columns(texts, found)
+        features[empty] = np.nan
+        if (unknown & ~empty).any():
+            row = int(np.argmax(unknown & ~empty))
+            raise ValueError(
+                f"`{argument}` must have the categories of the fit in the column {str(name)!r}, "
+                f"{found.tolist()[:8]}, got {str(texts[row])!r} in row {row}: leave such rows out, "
+                "or fit with rows of that category."
+            )
+        columns |= {f"{name}={level}": features[:, j] for j, level in enumerate(found)}
+    return type(X)(columns)
+
+
+def _culprit(X: Any) -> tuple[Any, Any] | None:
+    """Return the first column that does not hold numbers, and an example; None for an empty one."""
+    columns: Iterator[tuple[Any, NDArray[Any]]]
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        columns = ((j, X[:, j]) for j in range(X.shape[1]))
+    elif _is_frame(X):
+        columns = ((str(name), np.asarray(X[name])) for name in X.columns)
+    else:
+        return None
+    for name, cells in columns:
+        found = _not_a_number(cells)
+        if found is not None:
+            return name, None if found == "" else found
+    return None
+
+
+def _not_a_number(cells: NDArray[Any]) -> Any:
+    """Return the first cell that is no number, "" for an empty one, or None if there is none."""
+    if cells.ndim != 1 or cells.dtype.kind in "biu":
+        return None
+    if cells.dtype.kind == "f":
+        return "" if np.isnan(cells).any() else None
+    for cell in cells.tolist() if cells.dtype.kind not in "Mm" else cells:
+        try:
+            if cells.dtype.kind in "Mm" or not np.isfinite(float(cell)):
+                return cell if cells.dtype.kind in "Mm" else ""
+        except (TypeError, ValueError):
+            return "" if cell is None or str(cell) in ("<NA>", "NaT") else cell
+    return None
+
+
+def _kind(example: Any) -> str:
+    return "text" if isinstance(example, str) else "dates or times"
+
+
+def _advice(name: Any, example: Any) -> str:
+    if not isinstance(example, str):
+        return (
+            "Subtract a date and divide by np.timedelta64(1, 'D'), for example, or use "
+            "greedynet.fit_table(frame, target)."
+        )
+    if not isinstance(name, str):
+        return "Use OneHotEncoder in a pipeline, or greedynet.fit_table with a data frame."
+    return (
+        "Text is understood by greedynet.fit_table(frame, target); or declare categories by "
+        f"frame.astype({{{name!r}: 'category'}}), or use OneHotEncoder in a pipeline."
+    )

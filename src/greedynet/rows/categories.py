@@ -1,0 +1,33 @@
+"""Categories -> numbers: one column for each level, 1 where a row has it and 0 elsewhere."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.support.types import Float64
+
+# Columns with more distinct values are not treated as categories.
+MOST_LEVELS = 100
+
+
+def most_levels(n_rows: int) -> int:
+    """Return the largest number of levels of a column of categories."""
+    return min(MOST_LEVELS, max(10, n_rows // 2))
+
+
+def unit_columns(texts: NDArray[Any], levels: NDArray[Any]) -> tuple[Float64, NDArray[np.bool_]]:
+    """Return the columns of the levels, `(n_rows, n_levels)`, and which rows have none of them.
+
+    Parameters
+    ----------
+    texts : ndarray of shape (n_rows,)
+        The levels of the rows.
+    levels : ndarray of shape (n_levels,)
+        Sorted.
+    """
+    place = np.minimum(np.searchsorted(levels, texts), len(levels) - 1)
+    known = levels[place] == texts
+    columns = np.zeros((len(texts), len(levels)))
+    columns[known, place[known]] = 1.0
+    return columns, np.asarray(~known)

@@ -1,0 +1,168 @@
+"""Inputs as they are given: sparse matrices, data frames with categories, and what errors name."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import greedynet
+from extras import need
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
+
+pandas = need("pandas")
+
+N = 120
+
+
+def sparse_rows(n_rows: int = N) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 4)) * (rng.random((n_rows, 4)) < 0.4)
+    return X, np.maximum(X[:, 0], 0) + X[:, 1] - 0.5 * X[:, 2] ** 2 + 0.2 * np.sin(X[:, 3])
+
+
+def frame(n_rows: int = N) -> tuple["pandas.DataFrame", np.ndarray]:
+    rng = np.random.default_rng(1)
+    size, color = rng.uniform(0, 1, n_rows), rng.choice(["red", "blue", "green"], n_rows)
+    new = rng.random(n_rows) > 0.5
+    y = size + 2.0 * (color == "red") - (color == "blue") + 0.5 * new
+    return pandas.DataFrame({"size": size, "color": pandas.Categorical(color), "new": new}), y
+
+
+# Sparse matrices
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
+def test_sparse_rows_give_the_network_of_dense_ones(form: str):
+    X, y = sparse_rows()
+    given = getattr(sparse, form)(X)
+    dense = GreedyNetRegressor(n_nodes=6, correct=False).fit(X, y)
+    model = GreedyNetRegressor(n_nodes=6, correct=False).fit(given, y)
+    np.testing.assert_array_equal(model.network_.inner_weights, dense.network_.inner_weights)
+    np.testing.assert_array_equal(model.predict(given), dense.predict(X))
+    np.testing.assert_array_equal(model.transform(given), dense.transform(X))
+    np.testing.assert_array_equal(list(model.staged_predict(given)), list(dense.staged_predict(X)))
+
+
+def test_sparse_validation_rows():
+    X, y = sparse_rows()
+    options = {"X_val": X[80:], "y_val": y[80:]}
+    dense = GreedyNetRegressor(max_nodes=6).fit(X[:80], y[:80], **options)
+    options["X_val"] = sparse.csr_array(X[80:])
+    model = GreedyNetRegressor(max_nodes=6).fit(X[:80], y[:80], **options)
+    np.testing.assert_array_equal(model.predict(X), dense.predict(X))
+
+
+def test_sparse_classes():
+    X, y = sparse_rows()
+    given, labels = sparse.csr_array(X), np.where(y > 0, "up", "down")
+    model = GreedyNetClassifier(n_nodes=5, correct=False).fit(given, labels)
+    np.testing.assert_array_equal(model.predict_proba(given), model.predict_proba(X))
+
+
+# Rows beyond the budget are read in blocks: a fit that needs all of them at once says so.
+def test_sparse_rows_beyond_the_memory_are_read_in_blocks():
+    X, y = sparse_rows(40_000)
+    weights = np.full(len(X), 2.0)
+    model = GreedyNetRegressor(n_nodes=8, correct=False, memory_budget=500_000)
+    model.fit(sparse.csr_array(X), y, weights)
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match=r"`validation_fraction` needs all rows in memory, got 40"):
+        model.set_params(n_nodes=None, validation_fraction=0.2).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match=r"`X` and `y` must have the same number of rows"):
+        model.fit(sparse.csr_array(X), y[:-1])
+
+
+def test_too_many_sparse_columns_are_refused_with_the_way_out():
+    X = sparse.csr_array((20_000, 1000))
+    with pytest.raises(ValueError, match=r"`X` is sparse with 1,000 columns.*TruncatedSVD"):
+        GreedyNetRegressor(memory_budget=1_000_000).fit(X, np.arange(20_000.0))
+
+
+# Data frames
+
+
+def test_categories_are_features():
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    features = ("size", "color=blue", "color=green", "color=red", "new")
+    assert model.network_.feature_names == features
+    np.testing.assert_array_equal(model.feature_names_in_, features)
+    assert model.categories_["color"].tolist() == ["blue", "green", "red"]
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+    # The table of the same columns has the same features.
+    table = greedynet.fit_table({"size": X["size"], "color": X["color"].astype(str), "y": y}, "y")
+    assert table.columns.features == features[:-1]
+    # Levels in another order or of another type, and a matrix of the features.
+    text = X.assign(color=X["color"].astype(str))
+    few = X.assign(color=pandas.Categorical(text["color"], ["red", "green", "blue"])).iloc[:7]
+    np.testing.assert_array_equal(model.predict(text), model.predict(X))
+    np.testing.assert_array_equal(model.predict(few), model.predict(X)[:7])
+    red = [[0.5, 0, 0, 1, 1]]
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_allclose(model.predict(red), [3.0], atol=1e-9)
+
+
+def test_categories_are_saved(tmp_path: Path):
+    X, y = frame()
+    model = GreedyNetClassifier(n_nodes=3, correct=False).fit(X, y > 1)
+    model.save(tmp_path / "model.safetensors")
+    again = greedynet.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    model.fit(X[["size"]], y > 1)
+    assert not hasattr(model, "categories_")
+
+
+def test_categories_of_polars_and_of_validation_rows():
+    polars = need("polars")
+    X, y = frame()
+    columns = {name: X[name].tolist() for name in X}
+    given = polars.DataFrame(columns).with_columns(polars.col("color").cast(polars.Categorical))
+    model = GreedyNetRegressor(n_nodes=2).fit(given, y)
+    wanted = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    np.testing.assert_array_equal(model.predict(given), wanted.predict(X))
+    validated = GreedyNetRegressor(max_nodes=4).fit(X, y, X_val=X, y_val=y)
+    np.testing.assert_allclose(validated.predict(X), y, atol=1e-6)
+
+
+def test_errors_name_the_column():
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    text = X.assign(color=X["color"].astype(str))
+    advice = r"got text such as '\w+' in the column 'color'.*fit_table.*'category'.*OneHotEncoder"
+    with pytest.raises(ValueError, match=advice):
+        GreedyNetRegressor().fit(text, y)
+    with pytest.raises(ValueError, match=advice):
+        GreedyNetClassifier().fit(text, y > 1)
+    with pytest.raises(ValueError, match=r"got text such as 'tall' in the column 'size'"):
+        model.predict(X.assign(size="tall"))
+    with pytest.raises(TypeError, match=r"got dates or times such as '2020.* in the column 'size'"):
+        model.predict(X.assign(size=pandas.Timestamp("2020-01-01")))
+    with pytest.raises(ValueError, match=r"the column 'color', \['blue', .*got 'pink' in row 0"):
+        model.predict(X.assign(color="pink"))
+    with pytest.raises(ValueError, match=r"`X` must have the column 'color', as in the fit, got"):
+        model.predict(X[["size", "new"]])
+    with pytest.raises(ValueError, match=r"NaN(.|\n)*empty cell is in the column 'size'"):
+        model.predict(X.assign(size=np.nan))
+    with pytest.raises(ValueError, match=r"NaN(.|\n)*empty cell is in the column 'color=blue'"):
+        model.predict(X.assign(color=pandas.Categorical([None] * N)))
+    array = np.array([[1, "a"], [2, "b"]] * 10, dtype=object)
+    with pytest.raises(ValueError, match=r"got text such as 'a' in the column 1. Use OneHot"):
+        GreedyNetRegressor().fit(array, np.arange(20.0))
+
+
+def test_many_categories_are_refused():
+    X, y = frame()
+    many = X.assign(color=pandas.Categorical(np.arange(N)))
+    with pytest.raises(ValueError, match=r"at most 60 categories .* got 120 in the column 'color'"):
+        GreedyNetRegressor().fit(many, y)
+    empty = X.assign(color=pandas.Categorical([None] * N, ["red"]))
+    with pytest.raises(ValueError, match=r"nothing but empty cells in the column 'color'"):
+        GreedyNetRegressor().fit(empty, y)
+
+
+def test_report_takes_the_frame_of_the_fit(tmp_path: Path):
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, np.abs(y))
+    greedynet.write_report(model, tmp_path / "report.html", X, y)
+    assert "color=blue" in (tmp_path / "report.html").read_text(encoding="utf-8")
