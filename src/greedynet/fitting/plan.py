@@ -24,10 +24,10 @@ SearchName = str
 class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names.
 
-    None for `n_networks` compares averages with single networks. Three are no parameters: `rounded`,
-    whether scaled rows are rounded, see `Coordinates.apply`; `n_columns`, how many of the inputs
-    are columns if the others are ramps of a first layer; and `start`, a network in original units
-    whose neurons come first.
+    None for `n_networks` compares averages with single networks. Three are no parameters:
+    `rounded`, whether scaled rows are rounded, see `Coordinates.apply`; `n_columns`, how many of
+    the inputs are columns if the others are ramps of a first layer; and `start`, a network in
+    original units whose neurons come first.
     """
 
     limits: Limits
