@@ -363,7 +363,7 @@ def test_files_that_are_no_tables(tmp_path, name, data, message):
 def test_a_parquet_file_that_is_none(tmp_path):
     need("pyarrow")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else at all")
-    with pytest.raises(TableError, match=r"a.parquet is not a Parquet file"):
+    with pytest.raises(TableError, match=r"a.parquet cannot be read as Parquet"):
         open_table(tmp_path / "a.parquet")
 
 
@@ -472,7 +472,7 @@ def test_dates_are_text():
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(TableError, match="does not exist"):
         open_table(tmp_path / "none.csv")
-    with pytest.raises(TableError, match="is a folder"):
+    with pytest.raises(TableError, match="is a folder without Parquet files"):
         open_table(tmp_path)
 
 

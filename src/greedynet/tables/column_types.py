@@ -11,6 +11,7 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Survey
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.readers import Table, TableError, is_text
+from greedynet.tables.truths import are_truths
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
@@ -181,13 +182,15 @@ def _refuse_empty(table: Table, surveys: Mapping[str, Survey]) -> None:
 
 
 def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
-    """Decide whether a column holds numbers or categories."""
+    """Decide whether a column holds numbers, true and false, or categories."""
     if found.empty == found.rows:
         raise TableError(
             f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
         )
     if found.text is None and not as_category:
         return Input(name)
+    if not as_category and are_truths(found.distinct):
+        return Input(name, boolean=True)
     if not as_category:
         _refuse_decimal_commas(table, f"column {name!r}", found, f"`text={name!r}`")
         _refuse_broken_numbers(table, name, found, f", or with `text={name!r}`")

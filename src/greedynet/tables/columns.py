@@ -17,6 +17,7 @@ from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Block, Column, Table, has_decimal_comma
 from greedynet.tables.readers.base import Levels, Mask, text_column
 from greedynet.tables.readers.texts import stripped, text_levels, text_numbers
+from greedynet.tables.truths import EMPTY_CELL, OTHER, truth_of
 
 # Maximum number of distinct values that are counted; the limit for categories is lower.
 MOST_DISTINCT = 1000
@@ -34,11 +35,14 @@ class Input:
         The categories, sorted; None for numbers.
     means : tuple of float
         Mean of each feature over the training rows, which can replace an empty cell.
+    boolean : bool
+        Whether the numbers are 1 for true and 0 for false.
     """
 
     name: str
     levels: tuple[str, ...] | None = None
     means: tuple[float, ...] = ()
+    boolean: bool = False
 
     @property
     def n_features(self) -> int:
@@ -66,6 +70,9 @@ class Input:
         start : int
             Number of rows before this block.
         """
+        if self.boolean:
+            self._encode_truths(cells, out, findings, start)
+            return
         if self.levels is None:
             out[:, 0] = checked_numbers(cells, self.name, findings, start)
             return
@@ -80,6 +87,13 @@ class Input:
             findings.note("unknown", self.name, at == -2, as_text(cells), start)
         out[known, at[known]] = 1.0
         out[at == -1] = np.nan
+
+    def _encode_truths(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
+        found = looked_up(cells, truth_of)
+        out[:, 0] = np.where(found == EMPTY_CELL, np.nan, np.maximum(found, 0))
+        if found.min(initial=0) < 0:
+            findings.note("empty", self.name, found == EMPTY_CELL, cells, start)
+            findings.note("unknown", self.name, found == OTHER, cells, start)
 
 
 @dataclass(frozen=True)
@@ -167,6 +181,7 @@ class Columns:
                     str(column["name"]),
                     None if column["levels"] is None else tuple(map(str, column["levels"])),
                     tuple(map(float, column["means"])),
+                    boolean=bool(column.get("boolean", False)),  # none in earlier files
                 )
                 for column in state
             )

@@ -110,7 +110,11 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
     """Return names and levels, or None if they are not known."""
     if table is not None:
         return [
-            {"name": column.name, "levels": None if column.levels is None else list(column.levels)}
+            {
+                "name": column.name,
+                "levels": None if column.levels is None else list(column.levels),
+                "boolean": column.boolean,
+            }
             for column in table.columns.inputs
         ]
     if network.feature_names is None:
@@ -180,6 +184,7 @@ def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
     lines = ["  inputs"]
     for column in inputs[:_INPUTS]:
         levels = "a number" if column["levels"] is None else f"one of {_some(column['levels'])}"
+        levels = "true or false" if column.get("boolean") else levels
         lines.append(f"    {column['name']}: {levels}")
     more = len(inputs) - _INPUTS
     return [*lines, f"    ... and {more} more"] if more > 0 else lines

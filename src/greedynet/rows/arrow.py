@@ -1,0 +1,131 @@
+"""Arrow data: Parquet files, folders of them, and tables in memory, read in batches by pyarrow.
+
+Fits from blocks and fits of tables both read through `ArrowRows`, so that a column is the same
+numbers by either way: integers, decimals and floats of any precision as float64, true and false as
+1 and 0, and NaN for null.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from greedynet.support.extras import require
+from greedynet.support.files import is_index_column
+from greedynet.support.types import Float64
+
+# Batches that are read ahead: enough to keep reading, few enough to need little memory.
+_AHEAD = 2
+
+
+class ArrowError(ValueError):
+    """Files that cannot be read; the message gives the reason."""
+
+
+class ArrowRows:
+    """The rows of a Parquet file, of a folder of them, or of a table in memory.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+        The rows.
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self.names = tuple(str(n) for n in dataset.schema.names if not is_index_column(str(n)))
+
+    @staticmethod
+    def of_files(path: Path, caller: str) -> "ArrowRows":
+        """Open a file, or a folder of files with the same columns.
+
+        Folders such as `year=2024` are columns, too. The types are those that hold the values of
+        all files: by default, pyarrow would force those of the first on the others.
+
+        Parameters
+        ----------
+        path : Path
+        caller : str
+            The public function that needs pyarrow.
+        """
+        dataset = require("pyarrow.dataset", "tables", caller)
+        unify = require("pyarrow", "tables", caller).unify_schemas
+        # For a single file, the folders above it are not partitions.
+        options = {"format": "parquet", "partitioning": "hive" if path.is_dir() else None}
+        try:
+            if path.is_file():
+                _check_once(path, require("pyarrow.parquet", "tables", caller).read_schema(path))
+            opened = dataset.dataset(path, **options)
+            files = list(opened.get_fragments())
+            schemas = [opened.schema, *(file.physical_schema for file in files)]
+            opened = dataset.dataset(path, unify(schemas, promote_options="permissive"), **options)
+        except ArrowError:
+            raise
+        except (OSError, TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ArrowError(f"{os.fspath(path)} cannot be read as Parquet: {reason}") from None
+        if not files:
+            raise ArrowError(f"{os.fspath(path)} is a folder without Parquet files.")
+        return ArrowRows(opened)
+
+    @staticmethod
+    def of_table(table: Any, caller: str) -> "ArrowRows":
+        """Return the rows of a `pyarrow.Table` or `RecordBatch`."""
+        dataset = require("pyarrow.dataset", "tables", caller)
+        try:
+            return ArrowRows(dataset.dataset(table))
+        except (TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ArrowError(f"the Arrow table cannot be read: {reason}") from None
+
+    def others(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the types of those of the columns that do not hold numbers."""
+        kinds = {name: self._dataset.schema.field(name).type for name in names}
+        return {name: kind for name, kind in kinds.items() if not holds_numbers(kind)}
+
+    def check_files(self, names: set[str]) -> None:
+        """Raise an error unless these columns are in every file: pyarrow would fill in nulls."""
+        keys = require("pyarrow.dataset", "tables", "fit").get_partition_keys
+        for file in self._dataset.get_fragments():
+            # Of the names of folders, too.
+            present = {*file.physical_schema.names, *keys(file.partition_expression)}
+            missing = sorted(names - present)
+            if missing:
+                raise ArrowError(
+                    f"columns must be the same in every file of a folder, got {file.path} "
+                    f"without {missing}, which others have: add them, or remove the file."
+                )
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """Yield record batches of at most `n_rows` rows of these columns, in order."""
+        yield from self._dataset.to_batches(
+            columns=list(names), batch_size=n_rows, batch_readahead=_AHEAD, fragment_readahead=1
+        )
+
+
+def _check_once(path: Path, schema: Any) -> None:
+    """Raise an error unless the names are distinct; pyarrow would not say which are not."""
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise ArrowError(
+            f"{os.fspath(path)} has more than one column named {twice[0]!r}: rename them."
+        )
+
+
+def holds_numbers(kind: Any) -> bool:
+    """Whether a type of Arrow is one of numbers, or that of true and false."""
+    types = require("pyarrow.types", "tables", "fit")
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(test(kind) for test in tests)
+
+
+def as_numbers(values: Any) -> Float64:
+    """Return an Arrow array of numbers, or of true and false, as float64 with NaN for null."""
+    arrow = require("pyarrow", "tables", "fit")
+    if arrow.types.is_decimal(values.type):  # rounded as Python does: Arrow's may differ by a bit
+        cells = values.to_pylist()
+        return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=float)
+    cast = values.cast(arrow.float64(), safe=False)
+    return np.asarray(cast.to_numpy(zero_copy_only=False), dtype=np.float64)
