@@ -160,6 +160,10 @@ class Columns:
         """Return the columns with the means of these rows, ignoring empty cells."""
         full = np.isfinite(X)
         means = np.where(full, X, 0.0).sum(axis=0) / np.maximum(full.sum(axis=0), 1)
+        return self.holding(means)
+
+    def holding(self, means: Float64) -> "Columns":
+        """Return the columns with these means of all features."""
         left = iter(means.tolist())
         return Columns(
             tuple(

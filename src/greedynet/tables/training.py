@@ -1,5 +1,6 @@
 """Rows of a table to learn from: inputs, targets and groups as arrays."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +50,34 @@ class TrainingRows:
         return replace(self, X=np.where(np.isnan(self.X), means, self.X))
 
 
+def training_blocks(
+    table: Table,
+    types: ColumnTypes,
+    missing: Missing,
+    by: str | None = None,
+    whole: Float64 | None = None,
+) -> Iterator[TrainingRows]:
+    """Yield the rows that have a target, without those with empty cells if asked to.
+
+    The parameters are those of `read_rows`; `whole`, if given, holds zeros for all rows of the
+    table, which are written to.
+    """
+    target, labels = types.target, types.classes
+    findings = Findings(table.label, empty_is_fine=missing is not None)
+    n_rows, also = 0, [target] if by is None else [target, by]
+    for X, block in encoded(types.inputs, table, findings, also, whole):
+        y, keep = read_target(block[target], target, labels, findings, n_rows)
+        n_rows += len(X)
+        if labels is not None:
+            y = y.astype(labels.dtype)
+        if missing == "drop":
+            keep = keep & ~np.isnan(X).any(axis=1)
+        groups = None if by is None else cell_texts(block[by])
+        rows = TrainingRows(X, y, int(np.sum(~keep)), groups)
+        yield rows if keep.all() else rows.taken(keep)
+    findings.check()
+
+
 def read_rows(
     table: Table,
     types: ColumnTypes,
@@ -70,27 +99,18 @@ def read_rows(
     by : str or None
         Column of groups, to be read too.
     """
-    target, labels = types.target, types.classes
-    findings = Findings(table.label, empty_is_fine=missing is not None)
     whole = None if n_expected is None else types.inputs.zeros(n_expected)
-    parts_X, parts_y, parts_g, n_rows = [], [], [], 0
-    also = [target] if by is None else [target, by]
-    for X, block in encoded(types.inputs, table, findings, also, whole):
-        y, keep = read_target(block[target], target, labels, findings, n_rows)
-        n_rows += len(X)
-        if missing == "drop":
-            keep = keep & ~np.isnan(X).any(axis=1)
-        parts_X.append(X if keep.all() else X[keep])
-        parts_y.append(y if keep.all() else y[keep])
-        if by is not None:
-            parts_g.append(cell_texts(block[by])[keep])
-    findings.check()
-    if not parts_X:
+    parts = list(training_blocks(table, types, missing, by, whole))
+    if not parts:
         raise TableError(f"{table.label} has no rows below the header.")
-    y = np.concatenate(parts_y)
-    if labels is not None:
-        y = y.astype(labels.dtype)
-    groups = None if by is None else np.concatenate(parts_g)
-    if whole is not None and len(whole) == n_rows == len(y):
+    y = np.concatenate([part.y for part in parts])
+    groups = None if by is None else np.concatenate([_groups(part) for part in parts])
+    n_left_out = sum(part.n_left_out for part in parts)
+    if whole is not None and len(whole) == len(y) and not n_left_out:
         return TrainingRows(whole, y, 0, groups)
-    return TrainingRows(np.concatenate(parts_X), y, n_rows - len(y), groups)
+    return TrainingRows(np.concatenate([part.X for part in parts]), y, n_left_out, groups)
+
+
+def _groups(part: TrainingRows) -> NDArray[Any]:
+    assert part.groups is not None
+    return part.groups

@@ -113,7 +113,7 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
             {
                 "name": column.name,
                 "levels": None if column.levels is None else list(column.levels),
-                "boolean": column.boolean,
+                **({"boolean": True} if column.boolean else {}),
             }
             for column in table.columns.inputs
         ]
