@@ -12,7 +12,8 @@ INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = FilePath(path_type=Path)
 
 MODEL = click.argument("model", type=INPUT)
-DATA = click.argument("data", type=INPUT)
+# A table may be a folder of Parquet files.
+DATA = click.argument("data", type=FilePath(exists=True, path_type=Path))
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -44,6 +45,15 @@ DECIMAL = click.option(
     default=".",
     show_default=True,
     help="Decimal mark of numbers in a text file.",
+)
+
+MEMORY_LIMIT = click.option(
+    "--memory-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="GB",
+    callback=lambda _, __, value: None if value is None else 1e9 * value,
+    help="Memory that the table may take as numbers, 8 bytes each; a larger one is read in blocks, "
+    "several times. A sixth of the machine's memory by default.",
 )
 
 # The treatment of rows

@@ -52,6 +52,7 @@ def _as_options(message: str) -> str:
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
     message = re.sub(r"`hold_out(_by|_last)?`", lambda m: _hold_out_option(m[1]), message)
+    message = message.replace("`memory_limit`", "--memory-limit")
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 
 

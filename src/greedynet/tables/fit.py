@@ -15,6 +15,9 @@ from greedynet.tables.columns import survey
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
+from greedynet.tables.large.fit import fit_large
+from greedynet.tables.large.rows import LargeRows
+from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.passes import TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
@@ -36,20 +39,23 @@ def fit_table(
     text: str | Sequence[str] = (),
     separator: str | None = None,
     decimal: str = ".",
+    memory_limit: float | None = None,
     progress: Callable[[int, float], None] | None = None,
     on_stage: Callable[[str], None] | None = None,
     **parameters: Any,
 ) -> TableModel:
     """Fit a network to a table.
 
-    Columns of numbers are used unchanged, columns of text are one-hot encoded. A target of text, or
+    Columns of numbers are used unchanged, true and false are 1 and 0, columns of text are one-hot
+    encoded, whichever way the table comes. A target of text, or
     any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a target of numbers by a
     `GreedyNetRegressor`.
 
     Parameters
     ----------
-    source : str, path, data frame, mapping or Table
-        A CSV, TSV, Parquet or NPZ file; or columns in memory.
+    source : str, path, data frame, Arrow table, mapping, Table, or iterable of these
+        A CSV, TSV, Parquet or NPZ file, or a folder of Parquet files; columns in memory; or parts
+        with the same columns, such as a list of files, which can be read repeatedly.
     target : str
         The column to predict; all others are inputs.
     validate : like `source`, or None, default=None
@@ -76,6 +82,9 @@ def fit_table(
     decimal : {".", ","}, default="."
         Decimal separator of numbers in text. It is a property of the file, not of the model: a file
         to predict from may have another.
+    memory_limit : float or None, default=None
+        Bytes that the table may take in memory as numbers, 8 for each feature and target of a row;
+        a larger one is read in blocks. None for a sixth of the memory.
     progress : callable or None, default=None
         Called after each new neuron with the number of nodes and the error.
     on_stage : callable or None, default=None
@@ -100,6 +109,13 @@ def fit_table(
     types = column_types(
         table, found, target, text, classes=classes, empty_is_fine=missing is not None
     )
+    estimator = _estimator(types, parameters)
+    estimator.set_progress(progress, on_stage)
+    if matrix_bytes(found[target].rows, len(types.inputs.features)) > limit_of(memory_limit):
+        if on_stage is not None:
+            on_stage(f"reading in blocks: {found[target].rows:,} rows")
+        valid = None if validate is None else open_table(validate, separator, decimal)
+        return _fit_in_blocks(estimator, rows, valid, types, missing, hold, began)
     data = read_rows(rows, types, missing, found[target].rows, by)
     _check_enough(table, data)
 
@@ -111,8 +127,6 @@ def fit_table(
     if validate is not None:
         held = _validation_rows(open_table(validate, separator, decimal), types, missing)
 
-    estimator = _estimator(types, parameters)
-    estimator.set_progress(progress, on_stage)
     try:
         _fit(estimator, data, held, types.inputs.features)
     finally:
@@ -129,6 +143,42 @@ def fit_table(
         "seconds": time.perf_counter() - began,
     }
     return TableModel(types.inputs, estimator, target, missing, about)
+
+
+def _fit_in_blocks(
+    estimator: Any,
+    table: Table,
+    valid: Table | None,
+    types: ColumnTypes,
+    missing: Missing,
+    hold: HoldOut | None,
+    began: float,
+) -> TableModel:
+    """Fit to a table that is too large for memory."""
+    rows = LargeRows(table, types, missing)
+
+    def validation(types: ColumnTypes) -> TrainingRows | None:
+        return None if valid is None else _validation_rows(valid, types, missing)
+
+    try:
+        found = fit_large(estimator, rows, types, hold, _seed(estimator.get_params()), validation)
+    finally:
+        estimator.set_progress()
+        rows.close()
+    _name_features(estimator, types.inputs.features)
+    held = found.validation
+    about = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": table.label,
+        "rows": found.n_rows,
+        "left_out": rows.n_left_out,
+        "in_blocks": True,
+        "training": found.training,
+        "validation": None if held is None else _scores(estimator, held),
+        "held_out": found.held_out,
+        "seconds": time.perf_counter() - began,
+    }
+    return TableModel(found.types.inputs, estimator, types.target, missing, about)
 
 
 # Rows
@@ -201,6 +251,10 @@ def _fit(
     if _folds_by_groups(estimator, data, held):
         how = {"groups": data.groups}
     estimator.fit(data.X, data.y, **how)
+    _name_features(estimator, names)
+
+
+def _name_features(estimator: Any, names: tuple[str, ...]) -> None:
     estimator.path_ = estimator.path_.with_feature_names(names)
     estimator.network_ = replace(estimator.network_, feature_names=names)
 

@@ -1,8 +1,8 @@
 """How much memory a table may take as a matrix of numbers; a larger one is read in blocks.
 
-A fit in memory holds the matrix `8 n (d + 1)` bytes of `n` rows and `d` features up to four times:
-as it is read, with empty cells filled, without the rows held out, and scaled. So the limit is a
-quarter of the memory that the process may use.
+The matrix of `n` rows and `d` features takes `8 n (d + 1)` bytes, and a fit in memory holds it up to
+4.4 times (`benchmarks/largetables.py`): as it is read, with empty cells filled, without the rows
+held out, and in the work of the fit. So the limit is a sixth of the memory that the process may use.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 from greedynet.tables.readers import TableError
 
-_COPIES = 4
+_SHARE = 1 / 6
 # Where the system does not tell how much memory there is.
 _UNKNOWN = 2**32
 # Files of Linux with the limit of a container.
@@ -29,13 +29,13 @@ def limit_of(asked: Any) -> float:
     Parameters
     ----------
     asked : float or None
-        A number of bytes, or None for a quarter of the memory.
+        A number of bytes, or None for a sixth of the memory.
     """
     if asked is None:
-        return usable_memory() / _COPIES
+        return usable_memory() * _SHARE
     if isinstance(asked, bool) or not isinstance(asked, int | float) or not asked >= 0:
         raise TableError(
-            f"`memory_limit` must be a number of bytes, or None for a quarter of the memory, got "
+            f"`memory_limit` must be a number of bytes, or None for a sixth of the memory, got "
             f"{asked!r}: write 2e9 for 2 GB, for example."
         )
     return float(asked)

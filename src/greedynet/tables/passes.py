@@ -21,18 +21,22 @@ class TwoPasses:
     table : Table
         The table.
     most_bytes : int
-        Size of the rows to keep; more rows are read again.
+        Size of the rows to keep; of a larger table, none are, and every pass reads it.
     """
 
     def __init__(self, table: Table, most_bytes: int = MOST_BYTES) -> None:
         self._table = table
         self._most_bytes = most_bytes
         self._kept: list[Block] | None = None
+        self._is_too_large = False
         self.label = table.label
         self.names = table.names
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows of these columns in order, several thousand at a time."""
+        if self._is_too_large:
+            yield from self._table.blocks(names)
+            return
         kept, self._kept = self._kept, None
         if kept and kept[0].keys() >= set(names):
             for i in range(len(kept)):
@@ -45,7 +49,10 @@ class TwoPasses:
             n_bytes += self._size(block)
             if n_bytes <= self._most_bytes:
                 kept.append(block)
-        self._kept = kept if n_bytes <= self._most_bytes else None
+            else:
+                kept.clear()
+                self._is_too_large = True
+        self._kept = None if self._is_too_large else kept
 
     def _size(self, block: Block) -> int:
         cells = next(iter(block.values()))

@@ -68,13 +68,12 @@ def training_blocks(
     for X, block in encoded(types.inputs, table, findings, also, whole):
         y, keep = read_target(block[target], target, labels, findings, n_rows)
         n_rows += len(X)
-        if labels is not None:
-            y = y.astype(labels.dtype)
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)
         groups = None if by is None else cell_texts(block[by])
         rows = TrainingRows(X, y, int(np.sum(~keep)), groups)
-        yield rows if keep.all() else rows.taken(keep)
+        rows = rows if keep.all() else rows.taken(keep)
+        yield rows if labels is None else replace(rows, y=rows.y.astype(labels.dtype))
     findings.check()
 
 

@@ -8,7 +8,15 @@ import click
 
 from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
-from greedynet.cli.options import DATA, DECIMAL, HIDDEN_LAYERS, INPUT, OUTPUT, SEPARATOR
+from greedynet.cli.options import (
+    DATA,
+    DECIMAL,
+    HIDDEN_LAYERS,
+    INPUT,
+    MEMORY_LIMIT,
+    OUTPUT,
+    SEPARATOR,
+)
 from greedynet.cli.progress import reporter
 
 if TYPE_CHECKING:
@@ -28,6 +36,12 @@ _PARAMETERS = {
     "seed": "random_state",
     "checkpoint": "checkpoint",
 }
+
+
+_NO_ROWS = (
+    "note: the report shows no rows, since DATA is too large to be held in memory: write "
+    "`greedynet report` with some of its rows for a report that does."
+)
 
 
 def _number_or_name(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -124,6 +138,7 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 )
 @SEPARATOR
 @DECIMAL
+@MEMORY_LIMIT
 @click.option("--seed", type=int, metavar="N", help="Random seed; 0 by default.")
 @click.option(
     "--report",
@@ -140,6 +155,8 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
 )
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
     """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ.
+
+    DATA may be larger than memory, and a folder of Parquet files.
 
     Every column except the target is an input; columns of text are one-hot encoded. The fit is a
     regression, or a classification if the target is text.
@@ -165,7 +182,11 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     # Before the report: the model has been saved even if the report fails.
     click.echo(summary(model, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
-        table = open_table(data, options["separator"], options["decimal"])
+        table = None
+        if model.about.get("in_blocks"):
+            click.echo(_NO_ROWS, err=True)
+        else:
+            table = open_table(data, options["separator"], options["decimal"])
         write_report(model, report, table, model_file=out.name)
         click.echo(wrote(report))
 
@@ -174,6 +195,8 @@ def summary(model: "TableModel", out: Path, *, chose_nodes: bool = True) -> str:
     """Return the errors to expect, what was fitted, and suggestions for the next steps."""
     about, lines = model.about, [model.summary()]
     lines.append(f"training: {scores(about['training'])}")
+    if about.get("in_blocks"):
+        lines.append("read in blocks, since it would take more memory than --memory-limit")
     if about["validation"] is not None:
         lines.append(f"validation: {scores(about['validation'])}")
     if about["held_out"] is not None:
