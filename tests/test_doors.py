@@ -11,7 +11,7 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table
 from greedynet.tables.readers import TableError, open_table
 
 N = 240
-SETTINGS = {"n_nodes": 8}
+SETTINGS = {"n_nodes": 5, "correct": False}
 
 
 def frame_of(n=N, seed=0):

@@ -46,9 +46,14 @@ class LargeRows:
         self, table: Table, types: ColumnTypes, missing: Missing, *, spill: bool = True
     ) -> None:
         self._table, self._types, self._missing = table, types, missing
-        self._file: NumbersFile | None = None
+        width = sum(column.n_features for column in types.inputs.inputs) + 1
+        self._file = NumbersFile.opened(width) if spill else None
         self.n_rows = self.n_left_out = 0
-        self._begin(spill)
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
 
     def __len__(self) -> int:
         return self.n_rows
@@ -60,16 +65,13 @@ class LargeRows:
         for numbers in self._file.blocks():
             yield TrainingRows(numbers[:, :-1], self._labels(numbers[:, -1]), 0)
 
-    def _begin(self, spill: bool) -> None:
+    def _begin(self) -> None:
         """Count the rows, and write them to a file; without room for it, count only."""
-        width = sum(column.n_features for column in self._types.inputs.inputs) + 1
-        file = NumbersFile.opened(width) if spill else None
         for rows in training_blocks(self._table, self._types, self._missing):
             self.n_rows += len(rows)
             self.n_left_out += rows.n_left_out
-            if file is not None and not file.append(rows.X, self._numbers(rows.y)):
-                file = None
-        self._file = file
+            if self._file is not None and not self._file.append(rows.X, self._numbers(rows.y)):
+                self._file = None
 
     def close(self) -> None:
         """Remove the temporary file."""
