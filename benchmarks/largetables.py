@@ -3,10 +3,9 @@
     python benchmarks/largetables.py [--rows 250000,500000,1000000] [--columns 10] [--kind csv]
 
 Writes tables of numbers and one category as CSV, or as Parquet with `--kind parquet`, and fits each
-of them twice in processes of their own: in memory, and in blocks (`memory_limit=0`). Prints the size
-of the file and of its matrix of numbers, and for both ways the most memory that the process held
-above what it held before, that memory over the size of the matrix, the seconds and the error. Both
-fits share one process per size for nothing: only files and results.
+of them twice, in processes of their own: in memory, and in blocks (`memory_limit=0`). Prints the
+size of the file and of its matrix of numbers, and for both ways the most memory that the process
+held above what it held before, that memory over the size of the matrix, the seconds and the error.
 """
 
 import argparse

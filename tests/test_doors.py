@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from extras import need
 
+from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table
 from greedynet.tables.readers import TableError, open_table
 

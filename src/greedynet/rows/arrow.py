@@ -16,8 +16,11 @@ from greedynet.support.extras import require
 from greedynet.support.files import is_index_column
 from greedynet.support.types import Float64
 
-# Batches that are read ahead: enough to keep reading, few enough to need little memory.
-_AHEAD = 2
+# Bytes of a column to read at a time: without it, all columns of a million rows are read at once.
+_BUFFER = 2**18
+
+# Columns of some rows, as Arrow arrays.
+Batch = dict[str, Any]
 
 
 class ArrowError(ValueError):
@@ -87,10 +90,8 @@ class ArrowRows:
 
     def check_files(self, names: set[str]) -> None:
         """Raise an error unless these columns are in every file: pyarrow would fill in nulls."""
-        keys = require("pyarrow.dataset", "tables", "fit").get_partition_keys
         for file in self._dataset.get_fragments():
-            # Of the names of folders, too.
-            present = {*file.physical_schema.names, *keys(file.partition_expression)}
+            present = {*file.physical_schema.names, *_partition_keys(file)}
             missing = sorted(names - present)
             if missing:
                 raise ArrowError(
@@ -98,11 +99,40 @@ class ArrowRows:
                     f"without {missing}, which others have: add them, or remove the file."
                 )
 
-    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """Yield record batches of at most `n_rows` rows of these columns, in order."""
-        yield from self._dataset.to_batches(
-            columns=list(names), batch_size=n_rows, batch_readahead=_AHEAD, fragment_readahead=1
-        )
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Batch]:
+        """Yield at most `n_rows` rows at a time of these columns, in order, as Arrow arrays."""
+        if not hasattr(self._dataset, "files"):
+            for batch in self._dataset.to_batches(columns=list(names), batch_size=n_rows):
+                yield {name: batch.column(name) for name in names}
+            return
+        for file in self._dataset.get_fragments():
+            yield from self._batches_of(file, names, n_rows)
+
+    def _batches_of(self, file: Any, names: Sequence[str], n_rows: int) -> Iterator[Batch]:
+        """Yield the rows of one file, page by page: a dataset would hold groups of a million."""
+        arrow = require("pyarrow", "tables", "fit")
+        parquet = require("pyarrow.parquet", "tables", "fit")
+        keys = _partition_keys(file)
+        own = [name for name in names if name not in keys]
+        kinds = {name: self._dataset.schema.field(name).type for name in names}
+        with parquet.ParquetFile(file.open(), pre_buffer=False, buffer_size=_BUFFER) as opened:
+            for batch in opened.iter_batches(batch_size=n_rows, columns=own):
+                found = {name: batch.column(name) for name in own}
+                for name in set(names) & keys.keys():
+                    value = arrow.scalar(keys[name], kinds[name])
+                    found[name] = arrow.repeat(value, batch.num_rows)
+                yield {name: _as_kind(found[name], kinds[name]) for name in names}
+
+
+def _partition_keys(file: Any) -> dict[str, Any]:
+    """Return the columns that the names of folders give, with the value of a file."""
+    keys = require("pyarrow.dataset", "tables", "fit").get_partition_keys
+    return dict(keys(file.partition_expression))
+
+
+def _as_kind(values: Any, kind: Any) -> Any:
+    """Return numbers in the type that holds those of all files; other values as they are."""
+    return values.cast(kind) if values.type != kind and holds_numbers(kind) else values
 
 
 def _check_once(path: Path, schema: Any) -> None:

@@ -19,7 +19,7 @@ from greedynet.tables.large.fit import fit_large
 from greedynet.tables.large.rows import LargeRows
 from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
-from greedynet.tables.passes import TwoPasses
+from greedynet.tables.passes import MOST_BYTES, TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.score import measure_of, scores_of
 from greedynet.tables.training import TrainingRows, read_rows
@@ -104,14 +104,15 @@ def fit_table(
     target, ignore, text = str(target), as_names(ignore), as_names(text)
     names = input_names(table, target, ignore, text, by)
 
-    rows = TwoPasses(table)
+    limit = limit_of(memory_limit)
+    rows = TwoPasses(table, min(MOST_BYTES, limit))
     found = survey(rows, [*names, target])
     types = column_types(
         table, found, target, text, classes=classes, empty_is_fine=missing is not None
     )
     estimator = _estimator(types, parameters)
     estimator.set_progress(progress, on_stage)
-    if matrix_bytes(found[target].rows, len(types.inputs.features)) > limit_of(memory_limit):
+    if matrix_bytes(found[target].rows, len(types.inputs.features)) > limit:
         if on_stage is not None:
             on_stage(f"reading in blocks: {found[target].rows:,} rows")
         valid = None if validate is None else open_table(validate, separator, decimal)

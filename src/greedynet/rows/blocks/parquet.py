@@ -36,11 +36,11 @@ class ParquetReader:
         others = [*self.targets, *([self.weight] if self.weight else [])]
         names = list(dict.fromkeys([*self.features, *others]))
         for batch in self.rows.batches(names, self.sizes.read_rows(len(names))):
-            X = np.empty((len(batch), len(self.features)))
+            X = np.empty((len(batch[names[0]]), len(self.features)))
             for j, name in enumerate(self.features):
-                X[:, j] = as_numbers(batch.column(name))
+                X[:, j] = as_numbers(batch[name])
             # As they are: they may be classes.
-            column = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in others}
+            column = {name: batch[name].to_numpy(zero_copy_only=False) for name in others}
             y = [column[name] for name in self.targets]
             yield X, y[0] if len(y) == 1 else np.column_stack(y), column.get(self.weight or "")
 

@@ -44,8 +44,9 @@ class ArrowTable:
         """Yield the rows of these columns in order, several thousand at a time."""
         self._check_files(names)
         for batch in self._rows.batches(names, ROWS):
-            if len(batch):
-                yield {name: self._column(batch.column(name)) for name in names}
+            block = {name: self._column(values) for name, values in batch.items()}
+            if len(next(iter(block.values()), ())):
+                yield block
 
     def _check_files(self, names: Sequence[str]) -> None:
         """Raise an error unless the columns that are read are in every file of a folder."""
