@@ -7,10 +7,12 @@ numbers by either way: integers, decimals and floats of any precision as float64
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.support.extras import require
 from greedynet.support.files import is_index_column
@@ -99,6 +101,11 @@ class ArrowRows:
                     f"without {missing}, which others have: add them, or remove the file."
                 )
 
+    def parts(self) -> list["ArrowPart"]:
+        """Return the groups of rows of all files, each of which another process can read."""
+        groups = (file.split_by_row_group() for file in self._dataset.get_fragments())
+        return [ArrowPart(group, self._dataset.schema) for parts in groups for group in parts]
+
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Batch]:
         """Yield at most `n_rows` rows at a time of these columns, in order, as Arrow arrays."""
         if not hasattr(self._dataset, "files"):
@@ -122,6 +129,26 @@ class ArrowRows:
                     value = arrow.scalar(keys[name], kinds[name])
                     found[name] = arrow.repeat(value, batch.num_rows)
                 yield {name: _as_kind(found[name], kinds[name]) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowPart:
+    """A group of rows of a Parquet file.
+
+    Attributes
+    ----------
+    fragment : pyarrow.dataset.Fragment
+    schema : pyarrow.Schema
+        The types that hold the values of all files.
+    """
+
+    fragment: Any
+    schema: Any
+
+    def read(self, names: Sequence[str]) -> Batch:
+        """Return these columns of all its rows."""
+        table = self.fragment.to_table(schema=self.schema, columns=list(names)).combine_chunks()
+        return {name: table.column(name) for name in names}
 
 
 def _partition_keys(file: Any) -> dict[str, Any]:
@@ -157,5 +184,9 @@ def as_numbers(values: Any) -> Float64:
     if arrow.types.is_decimal(values.type):  # rounded as Python does: Arrow's may differ by a bit
         cells = values.to_pylist()
         return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=float)
-    cast = values.cast(arrow.float64(), safe=False)
-    return np.asarray(cast.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return as_array(values.cast(arrow.float64(), safe=False))
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """Return an Arrow array as an array of its own kind, of objects if NumPy has none."""
+    return np.asarray(values.to_numpy(zero_copy_only=False))

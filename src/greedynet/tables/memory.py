@@ -1,8 +1,8 @@
 """How much memory a table may take as a matrix of numbers; a larger one is read in blocks.
 
-The matrix of `n` rows and `d` features takes `8 n (d + 1)` bytes. A fit in memory holds it up to
-4.4 times (`benchmarks/largetables.py`): as it is read, with empty cells filled, without the rows
-held out, and in the work of the fit. So the limit is a sixth of the memory of the process.
+The matrix of `n` rows and `d` features takes `8 n (d + 1)` bytes. A fit in memory holds it about
+three times (`benchmarks/largetables.py`): as it is read, with empty cells filled, and in parts in
+the work of the fit. So the limit is a sixth of the memory that the process may use.
 """
 
 import os

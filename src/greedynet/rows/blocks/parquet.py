@@ -8,9 +8,41 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.rows.arrow import ArrowError, ArrowRows, as_numbers
+from greedynet.rows.arrow import ArrowError, ArrowRows, Batch, as_array, as_numbers
 from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes
 from greedynet.rows.blocks.prepare import Raw
+
+
+@dataclass(frozen=True)
+class ParquetColumns:
+    """Which columns are what in a fit.
+
+    Attributes
+    ----------
+    features, targets : tuple of str
+        Columns of inputs and outputs; a single target gives a 1-D output.
+    weight : str or None
+        Column of sample weights.
+    """
+
+    features: tuple[str, ...]
+    targets: tuple[str, ...]
+    weight: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read."""
+        weight = [self.weight] if self.weight else []
+        return list(dict.fromkeys([*self.features, *self.targets, *weight]))
+
+    def raw(self, batch: Batch) -> Raw:
+        """Return inputs as float64, outputs as they are, since they may be classes, and weights."""
+        X = np.empty((len(batch[self.features[0]]), len(self.features)))
+        for j, name in enumerate(self.features):
+            X[:, j] = as_numbers(batch[name])
+        y = [as_array(batch[name]) for name in self.targets]
+        weights = None if self.weight is None else as_array(batch[self.weight])
+        return X, y[0] if len(y) == 1 else np.column_stack(y), weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,29 +52,17 @@ class ParquetReader:
     Attributes
     ----------
     rows : ArrowRows
-    features, targets : tuple of str
-        Columns of inputs and outputs; a single target gives a 1-D output.
-    weight : str or None
-        Column of sample weights.
+    columns : ParquetColumns
+    sizes : BlockSizes
     """
 
     rows: ArrowRows
-    features: tuple[str, ...]
-    targets: tuple[str, ...]
-    weight: str | None = None
+    columns: ParquetColumns
     sizes: BlockSizes = DEFAULT_SIZES
 
     def __iter__(self) -> Iterator[Raw]:
-        others = [*self.targets, *([self.weight] if self.weight else [])]
-        names = list(dict.fromkeys([*self.features, *others]))
-        for batch in self.rows.batches(names, self.sizes.read_rows(len(names))):
-            X = np.empty((len(batch[names[0]]), len(self.features)))
-            for j, name in enumerate(self.features):
-                X[:, j] = as_numbers(batch[name])
-            # As they are: they may be classes.
-            column = {name: batch[name].to_numpy(zero_copy_only=False) for name in others}
-            y = [column[name] for name in self.targets]
-            yield X, y[0] if len(y) == 1 else np.column_stack(y), column.get(self.weight or "")
+        names = self.columns.names
+        return map(self.columns.raw, self.rows.batches(names, self.sizes.read_rows(len(names))))
 
 
 def parquet_reader(
@@ -79,7 +99,7 @@ def parquet_reader(
             f"{os.fspath(path)}."
         )
     _check(rows, names, features)
-    return ParquetReader(rows, features, targets, sample_weight, sizes)
+    return ParquetReader(rows, ParquetColumns(features, targets, sample_weight), sizes)
 
 
 def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
@@ -101,7 +121,7 @@ def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
         raise ValueError(f"`X`: {os.fspath(path)} lacks the columns {missing}.")
     _check(rows, features, features)
     # The last column also serves as output, which is not used.
-    for X, *_ in ParquetReader(rows, tuple(features), (features[-1],)):
+    for X, *_ in ParquetReader(rows, ParquetColumns(tuple(features), (features[-1],))):
         if len(X):
             yield X
 

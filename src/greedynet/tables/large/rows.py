@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class NumbersFile:
         Numbers in each row.
     """
 
-    def __init__(self, file: IO[bytes], width: int) -> None:
+    def __init__(self, file: Any, width: int) -> None:
         self._file, self._width = file, width
         self._n_rows = 0
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class NumbersFile:
             # A pass may begin while another one is read ahead.
             with self._lock:
                 self._file.seek(8 * self._width * start)
-                n_bytes = self._file.readinto(memoryview(numbers).cast("B"))  # type: ignore[attr-defined]
+                n_bytes = self._file.readinto(numbers.data.cast("B"))
             if n_bytes != numbers.nbytes:
                 raise OSError("The temporary file of the rows has become shorter during the fit.")
             yield numbers
