@@ -260,7 +260,10 @@ def test_the_limit_counts_features_and_target():
         ({"hidden_layers": 2}, r"`hidden_layers` needs all rows in memory"),
         ({"validation_fraction": 0.1}, r"`validation_fraction` needs all rows in memory"),
         ({"search": "dictionary"}, r"`search` needs all rows in memory"),
-        ({"hold_out_by": "kind"}, r"`hold_out_by` needs all rows in memory.*`hold_out_last`"),
+        (
+            {"hold_out_by": "kind"},
+            r"`hold_out_by` needs all rows in memory, got hold_out_by='k",
+        ),
         ({"hold_out": 0.0001}, r"Of 300 rows, 0 would be held out"),
     ],
 )

@@ -15,7 +15,7 @@ from greedynet.tables.columns import survey
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
-from greedynet.tables.large.fit import fit_large
+from greedynet.tables.large.fit import check_large, fit_large
 from greedynet.tables.large.rows import LargeRows
 from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
@@ -113,6 +113,7 @@ def fit_table(
     estimator = _estimator(types, parameters)
     estimator.set_progress(progress, on_stage)
     if matrix_bytes(found[target].rows, len(types.inputs.features)) > limit:
+        check_large(estimator, found[target].rows, hold_out_by=by)
         if on_stage is not None:
             on_stage(f"reading in blocks: {found[target].rows:,} rows")
         valid = None if validate is None else open_table(validate, separator, decimal)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from greedynet.tables.holding import CheckSum, HoldOut, packed_record
 from greedynet.tables.large.rows import LargeRows
-from greedynet.tables.readers import TableError
 from greedynet.tables.training import TrainingRows
 
 # A multiple of eight, so that the bits of cells are whole bytes.
@@ -27,7 +26,7 @@ class Division:
     ----------
     rows : LargeRows
     hold : HoldOut or None
-        Which rows are set aside; None for none.
+        Which rows are set aside, at random or the last ones; None for none.
     seed : int
     classes : bool
         Whether the targets are classes.
@@ -39,12 +38,6 @@ class Division:
         self.record: dict[str, Any] | None = None
         if hold is None:
             return
-        if hold.by is not None:
-            raise TableError(
-                f"`hold_out_by` needs all rows in memory, got {len(rows):,} rows that are read in "
-                "blocks: write `hold_out` for random rows or `hold_out_last` for the last ones, or "
-                "raise `memory_limit`."
-            )
         check, parts, start = CheckSum(), [], 0
         for number, y in enumerate(_cells(rows)):
             check.add(y)

@@ -55,6 +55,27 @@ class LargeFit:
     held_out: dict[str, Any] | None
 
 
+def check_large(estimator: Any, n_rows: int, **columns: str | None) -> None:
+    """Raise an error for what needs all rows in memory.
+
+    Parameters
+    ----------
+    estimator : GreedyNetRegressor or GreedyNetClassifier
+    n_rows : int
+        Number of rows of the table.
+    **columns
+        Columns that say something of each row beside inputs and target, by the names of their
+        arguments; None where there is none.
+    """
+    of_estimator = {name: getattr(estimator, name, fine[0]) for name, fine in _IN_MEMORY.items()}
+    for name, value in {**columns, **of_estimator}.items():
+        if not any(value is fine or value == fine for fine in _IN_MEMORY.get(name, (None,))):
+            raise TableError(
+                f"`{name}` needs all rows in memory, got {name}={value!r} for {n_rows:,} rows that "
+                f"are read in blocks: omit `{name}`, give fewer rows, or raise `memory_limit`."
+            )
+
+
 def fit_large(
     estimator: Any,
     rows: LargeRows,
@@ -78,7 +99,6 @@ def fit_large(
     validation : callable
         Returns the rows by which the width is chosen, given the means.
     """
-    _check_parameters(estimator, len(rows))
     division = Division(rows, hold, seed, classes=types.classes is not None)
     learned = Learned.of(division, types)
     blocks = FilledBlocks(division, learned.types.inputs.means)
@@ -172,13 +192,3 @@ def _held_out_scores(
     elif measure == "rmse":
         constant = held.error_of(mean)
     return {**found, "measure": measure, "constant": constant}
-
-
-def _check_parameters(estimator: Any, n_rows: int) -> None:
-    for name, fine in _IN_MEMORY.items():
-        value = getattr(estimator, name, fine[0])
-        if not any(value is one or value == one for one in fine):
-            raise TableError(
-                f"`{name}` needs all rows in memory, got {name}={value!r} for {n_rows:,} rows that "
-                f"are read in blocks: omit `{name}`, give fewer rows, or raise `memory_limit`."
-            )
