@@ -342,7 +342,7 @@ print(json.dumps({"fits": fits} | {name: about[name] for name in kept}))
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_table_larger_than_memory(tmp_path, kind):
     arrow, csv, parquet = need("pyarrow"), need("pyarrow.csv"), need("pyarrow.parquet")
-    rng, n, d, room = np.random.default_rng(0), 900_000, 24, 170_000_000
+    rng, n, d, room = np.random.default_rng(0), 1_200_000, 24, 170_000_000
     X = rng.integers(-999, 999, (n, d)) / 100
     y = np.abs(X[:, 0]) + X[:, 1] * (X[:, 2] > 0)
     whole = arrow.table({f"x{j}": X[:, j] for j in range(d)} | {"y": y})
