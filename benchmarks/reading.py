@@ -1,4 +1,4 @@
-"""Reading of text tables: ours against pandas.
+"""Reading of text tables: ours against pandas and pyarrow.
 
     python benchmarks/reading.py [--repeats 5] [--megabytes 9]
 
@@ -7,6 +7,7 @@ numbers with a decimal comma, with quotes inside quotes, which only the careful 
 one of 4 rows and 100,000 columns; then prints the median processor time of `pandas.read_csv` and
 the ratio to it of
 
+- pyarrow: `pyarrow.csv.read_csv`, on one thread; it reads no text as categories;
 - reading: one pass over the file that reads every cell and counts the distinct ones;
 - both passes: all that `fit_table` does before the fit, up to the matrix of features, in which
   categories are one-hot encoded;
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+import pyarrow.csv
 
 from greedynet.tables.columns import Columns, Input, encoded
 from greedynet.tables.findings import Findings
@@ -113,10 +115,18 @@ def seconds(functions, repeats):
 def measure(name, path, repeats):
     comma = name == "comma"
     pandas_options = {"sep": ";", "decimal": ","} if comma else {}
+    arrow = pyarrow.csv
+    # A row of 100,000 columns must fit into a block.
+    arrow_options = {
+        "read_options": arrow.ReadOptions(use_threads=False, block_size=2**24),
+        "parse_options": arrow.ParseOptions(delimiter=";" if comma else ","),
+        "convert_options": arrow.ConvertOptions(decimal_point="," if comma else "."),
+    }
     both_passes(opened(path, comma))  # loads compiled code
-    theirs, reading, both, careful = seconds(
+    theirs, arrows, reading, both, careful = seconds(
         [
             lambda: pandas.read_csv(path, **pandas_options),
+            lambda: arrow.read_csv(path, **arrow_options),
             lambda: survey(table := opened(path, comma), table.names),
             lambda: both_passes(opened(path, comma)),
             lambda: both_passes(opened(path, comma, least_bytes=10**18)),
@@ -124,7 +134,7 @@ def measure(name, path, repeats):
         repeats,
     )
     size = path.stat().st_size / 1e6
-    ratios = "".join(f"{ours / theirs:10.1f}" for ours in (reading, both, careful))
+    ratios = "".join(f"{ours / theirs:10.1f}" for ours in (arrows, reading, both, careful))
     print(f"{name:12} {size:5.1f} MB {theirs:9.3f} s{ratios}", flush=True)
 
 
@@ -134,7 +144,7 @@ def main():
     parser.add_argument("--megabytes", type=float, default=9.0)
     parser.add_argument("--tables", default=";".join(TABLES))
     arguments = parser.parse_args()
-    print("table            size      pandas   reading      both   careful")
+    print("table            size      pandas   pyarrow   reading      both   careful")
     with tempfile.TemporaryDirectory() as folder:
         for name in arguments.tables.split(";"):
             path = Path(folder) / "table.csv"

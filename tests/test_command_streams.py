@@ -131,7 +131,7 @@ def test_cells_of_parquet(folder):
     parquet.write_table(pyarrow.table(columns), "a.parquet")
     result = run("predict", "m.safetensors", "a.parquet", "--keep", "id,day,name,is", "--out", "-")
     first, second = (list(row.values())[:4] for row in rows_of(result.stdout))
-    assert first == ["7", "2024-01-31", "None of them", "True"]
+    assert first == ["7", "2024-01-31 00:00:00", "None of them", "True"]
     assert second == ["", "", "", "False"]
 
 

@@ -1063,3 +1063,28 @@ def test_groups_need_all_rows_in_memory(kind):
     X = da.ones((10, 2), chunks=(5, 2))
     with pytest.raises(ValueError, match=r"`groups` needs all rows in memory.* as `X_val`"):
         kind().fit(X, X[:, 0], groups=[0] * 10)
+
+
+# Files
+
+
+@pytest.mark.parametrize("where", ["all.parquet", "parts"])
+def test_parquet_files_are_read_by_the_workers(client, small_samples, tmp_path, where):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(900, 2)), rng.uniform(1, 2, 900)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "flag": X[:, 0] > 0, "w": weights})
+    frame["t"] = np.abs(X[:, 0]) + X[:, 1] * frame["flag"] + rng.normal(size=900)
+    frame.to_parquet(tmp_path / "all.parquet", row_group_size=250)
+    frame.assign(side=np.arange(900) // 450).to_parquet(tmp_path / "parts", partition_cols=["side"])
+    model = DaskGreedyNetRegressor(n_nodes=5, correct=False)
+    model.client = client
+    local = GreedyNetRegressor(n_nodes=5, correct=False)
+    for arguments in (("t", "w"), (["t", "b"],)):
+        model.fit(tmp_path / where, *arguments)
+        local.fit(tmp_path / where, *arguments)
+        assert list(model.feature_names_in_) == list(local.feature_names_in_)
+        np.testing.assert_allclose(
+            model.network_.outer_weights, local.network_.outer_weights, rtol=1e-6, atol=1e-9
+        )
+    with pytest.raises(ValueError, match=r"must be columns of .* got \['z'\]"):
+        model.fit(tmp_path / where, "z")

@@ -375,7 +375,7 @@ def test_files_that_are_no_tables(tmp_path, name, data, message):
 def test_a_parquet_file_that_is_none(tmp_path):
     need("pyarrow")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else at all")
-    with pytest.raises(TableError, match=r"a.parquet is not a Parquet file"):
+    with pytest.raises(TableError, match=r"a.parquet cannot be read as Parquet"):
         open_table(tmp_path / "a.parquet")
 
 
@@ -484,7 +484,7 @@ def test_dates_are_text():
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(TableError, match="does not exist"):
         open_table(tmp_path / "none.csv")
-    with pytest.raises(TableError, match="is a folder"):
+    with pytest.raises(TableError, match="is a folder without Parquet files"):
         open_table(tmp_path)
 
 
@@ -889,5 +889,5 @@ def test_bare_deep_network_file(tmp_path):
 
 
 def test_layers_are_for_numbers():
-    with pytest.raises(TableError, match="`hidden_layers` applies to a target of numbers"):
-        fit_table(bent_columns(), "color", hidden_layers=2)
+    with pytest.raises(TableError, match="`n_networks` applies to a target of numbers"):
+        fit_table(bent_columns(), "color", n_networks=2)

@@ -22,8 +22,8 @@ def _read(context: click.Context, parameter: click.Parameter, value: Path | str 
 
 
 def data_argument(*, required: bool = True) -> Any:
-    """Return the argument of the table to read."""
-    given = StreamPath(exists=True, dir_okay=False, path_type=Path)
+    """Return the argument of the table to read; it may be a folder of Parquet files."""
+    given = StreamPath(exists=True, path_type=Path)
     return click.argument("data", type=given, callback=_read, required=required)
 
 
@@ -78,6 +78,15 @@ DATES = click.option(
 
 # Names of these, as parameters of `open_table`.
 TEXT_OPTIONS = ("separator", "decimal", "thousands", "encoding")
+
+MEMORY_LIMIT = click.option(
+    "--memory-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="GB",
+    callback=lambda _, __, value: None if value is None else 1e9 * value,
+    help="Memory that the table may take as numbers, 8 bytes each; a larger one is read in blocks, "
+    "several times. A sixth of the machine's memory by default.",
+)
 
 # The treatment of rows
 

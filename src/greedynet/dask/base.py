@@ -1,6 +1,7 @@
 """`OnDask`: the common base of the estimators on a cluster."""
 
 import os
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import dask.array as da
@@ -11,6 +12,7 @@ from distributed import Client, get_client
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.dask.collections import Partitions, check_inputs
+from greedynet.dask.files import partitions_of_files
 from greedynet.dask.lazy import lazily
 from greedynet.dask.source import DaskSource
 from greedynet.estimators.base import BaseGreedyNet
@@ -84,12 +86,14 @@ class OnDask(BaseGreedyNet):
 
         Parameters
         ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
+        X : dask Array of shape (n_samples, n_features), DataFrame, or path
             Inputs, split by rows. Partitions may have any size, be empty, or be of unknown size.
-        y : dask Array of shape (n_samples,) or (n_samples, n_outputs), Series or DataFrame
-            Outputs or classes, split into the same partitions.
-        sample_weight : dask Array of shape (n_samples,), Series or None, default=None
-            Weights of the rows, split into the same partitions.
+            Or the name of a Parquet file, or of a folder of them, which the workers read.
+        y : dask Array of shape (n_samples,) or (n_samples, n_outputs), Series, DataFrame or str
+            Outputs or classes, split into the same partitions; the name of a column, or a list of
+            names, for Parquet.
+        sample_weight : dask Array of shape (n_samples,), Series, str or None, default=None
+            Weights of the rows, split into the same partitions; the name of a column for Parquet.
         X_val, y_val, sample_weight_val : array-like, dask collection or None, default=None
             Validation data by which the width is chosen; they are gathered on the client.
         groups : None
@@ -106,7 +110,10 @@ class OnDask(BaseGreedyNet):
                 "cluster: pass whole groups as `X_val` and `y_val`, or fit "
                 f"`{self._local.__name__}`."
             )
-        partitions = Partitions.of(X, y, sample_weight, type(self).__name__)
+        if isinstance(X, str | os.PathLike):
+            partitions = partitions_of_files(Path(X), y, sample_weight)
+        else:
+            partitions = Partitions.of(X, y, sample_weight, type(self).__name__)
         client = self._synchronous_client()
         validation = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         held_out = {name: _gathered(values, client) for name, values in validation.items()}

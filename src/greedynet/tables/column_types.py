@@ -11,8 +11,9 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
 from greedynet.tables.findings import check_present, empty_cells
-from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers
+from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
+from greedynet.tables.kinds.truths import are_truths
 from greedynet.tables.readers import Table, TableError, is_text
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey
@@ -205,6 +206,8 @@ def _input(
         )
     if found.texts is None and not as_category:
         return _NUMBERS, ""
+    if not as_category and are_truths(found.distinct):
+        return Truths(), ""
     if not as_category:
         words = wording_of_input(table.label, name, decimal)
         kind, said = decide(found, words, dates)

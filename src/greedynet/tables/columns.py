@@ -26,7 +26,7 @@ class Input:
     name : str
         Name of the column.
     kind : Kind
-        What it holds: numbers, categories, dates or durations.
+        What it holds: numbers, true and false, categories, dates or durations.
     means : tuple of float
         Mean of each feature over the training rows, which can replace an empty cell.
     """
@@ -159,6 +159,10 @@ class Columns:
         """Return the columns with the means of these rows, ignoring empty cells."""
         full = np.isfinite(X)
         means = np.where(full, X, 0.0).sum(axis=0) / np.maximum(full.sum(axis=0), 1)
+        return self.holding(means)
+
+    def holding(self, means: Float64) -> "Columns":
+        """Return the columns with these means of all features."""
         left = iter(means.tolist())
         return Columns(
             tuple(

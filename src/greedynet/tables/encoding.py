@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, encoded
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.readers import Block, Table, TableError
+from greedynet.tables.readers import Block, Table, TableError, is_in_parts
 
 Missing = Literal["drop", "mean"] | None
 Unknown = Literal["error", "zero"]
@@ -18,7 +18,7 @@ Unknown = Literal["error", "zero"]
 
 def is_table(given: Any) -> bool:
     """Whether something is a table, or names one; a matrix is not."""
-    known = isinstance(given, str | os.PathLike | Mapping)
+    known = isinstance(given, str | os.PathLike | Mapping) or is_in_parts(given)
     return known or hasattr(given, "columns") or hasattr(given, "blocks")
 
 

@@ -17,12 +17,15 @@ from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
+from greedynet.tables.large.fit import check_large, fit_large
+from greedynet.tables.large.rows import LargeRows
+from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
-from greedynet.tables.passes import TwoPasses
+from greedynet.tables.passes import MOST_BYTES, TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.reading import reading_record
-from greedynet.tables.roles import Roles
+from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.score import measure_of, scores_of
 from greedynet.tables.survey import survey
 from greedynet.tables.times import forward_in_time
@@ -50,23 +53,26 @@ def fit_table(
     thousands: str | None = None,
     dates: str | None = None,
     encoding: str | None = None,
+    memory_limit: float | None = None,
     progress: Callable[[int, float], None] | None = None,
     on_stage: Callable[[str], None] | None = None,
     **parameters: Any,
 ) -> TableModel:
     """Fit a network to a table.
 
-    Columns of numbers are used unchanged, columns of text are one-hot encoded, dates become elapsed
-    time and positions in the year, the week and the day. What is assumed about cells that could be
-    meant otherwise is said in a `TableWarning`; what cannot be decided is an error.
+    Columns of numbers are used unchanged, true and false are 1 and 0, columns of text are one-hot
+    encoded, dates become elapsed time and positions in the year, the week and the day, whichever
+    way the table comes. What is assumed about cells that could be meant otherwise is said in a
+    `TableWarning`; what cannot be decided is an error.
 
     A target of text, or any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a
     target of numbers by a `GreedyNetRegressor`.
 
     Parameters
     ----------
-    source : str, path, data frame, mapping or Table
-        A CSV, TSV, Parquet or NPZ file; or columns in memory.
+    source : str, path, data frame, Arrow table, mapping, Table, or iterable of these
+        A CSV, TSV, Parquet or NPZ file, or a folder of Parquet files; columns in memory; or parts
+        with the same columns, such as a list of files, which can be read repeatedly.
     target : str
         The column to predict; all others are inputs.
     validate : like `source`, or None, default=None
@@ -109,6 +115,9 @@ def fit_table(
         Order of day and month in dates such as 01/02/2024; None to detect it by a day above 12.
     encoding : str or None, default=None
         Encoding of a text file, such as "cp1252"; None to detect it.
+    memory_limit : float or None, default=None
+        Bytes that the table may take in memory as numbers, 8 for each feature and target of a row;
+        a larger one is read in blocks. None for a sixth of the memory.
     progress : callable or None, default=None
         Called after each new neuron with the number of nodes and the error.
     on_stage : callable or None, default=None
@@ -135,7 +144,8 @@ def fit_table(
     target, ignore, text = str(target), as_names(ignore), as_names(text)
     names = input_names(table, target, ignore, text, roles)
 
-    rows = TwoPasses(table)
+    limit = limit_of(memory_limit)
+    rows = TwoPasses(table, min(MOST_BYTES, limit))
     found = survey(rows, [*names, target])
     types = column_types(
         table,
@@ -149,7 +159,24 @@ def fit_table(
     )
     for line in types.assumed:
         warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=2)
-    data = read_rows(rows, types, missing, found[target].rows, roles)
+    known = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": table.label,
+        "assumed": list(types.assumed),
+        "noticed": notices(table, found, types),
+        "reading": reading_record(decimal, thousands, types.target_kind.state()),
+        **roles.record(),
+    }
+    estimator = _estimator(types, parameters)
+    estimator.set_progress(progress, on_stage)
+    n_rows = found[target].rows
+    if matrix_bytes(n_rows, len(types.inputs.features)) > limit:
+        check_large(estimator, n_rows, hold_out_by=hold_out_by, **roles.record())
+        if on_stage is not None:
+            on_stage(f"reading in blocks: {n_rows:,} rows")
+        valid = None if validate is None else opened(validate)
+        return _fit_in_blocks(estimator, rows, valid, types, missing, hold, known, began)
+    data = read_rows(rows, types, missing, n_rows, roles)
     _check_enough(table, data)
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
@@ -160,26 +187,18 @@ def fit_table(
     if validate is not None:
         held = _validation_rows(opened(validate), types, missing, roles)
 
-    estimator = _estimator(types, parameters)
-    estimator.set_progress(progress, on_stage)
     try:
         _fit(estimator, data, held, types.inputs.features)
     finally:
         estimator.set_progress()
 
-    about = {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "source": table.label,
+    about = known | {
         "rows": len(data),
         "left_out": data.n_left_out,
-        "assumed": list(types.assumed),
-        "noticed": notices(table, found, types),
-        "reading": reading_record(decimal, thousands, types.target_kind.state()),
         "training": _scores(estimator, data),
         "validation": None if held is None else _scores(estimator, held),
         "held_out": None if aside is None else _scores_aside(estimator, data, aside, means),
         "seconds": perf_counter() - began,
-        **roles.record(),
     }
     return TableModel(types.inputs, estimator, target, missing, about)
 
@@ -189,6 +208,41 @@ def _check_dates(order: str | None) -> None:
         raise TableError(
             f'`dates` must be "dmy" if days come before months, or "mdy", got {order!r}.'
         )
+
+
+def _fit_in_blocks(
+    estimator: Any,
+    table: Table,
+    valid: Table | None,
+    types: ColumnTypes,
+    missing: Missing,
+    hold: HoldOut | None,
+    known: dict[str, Any],
+    began: float,
+) -> TableModel:
+    """Fit to a table that is too large for memory."""
+    rows = LargeRows(table, types, missing)
+
+    def validation(types: ColumnTypes) -> TrainingRows | None:
+        return None if valid is None else _validation_rows(valid, types, missing, NO_ROLES)
+
+    try:
+        found = fit_large(estimator, rows, types, hold, _seed(estimator.get_params()), validation)
+    finally:
+        estimator.set_progress()
+        rows.close()
+    _name_features(estimator, types.inputs.features)
+    held = found.validation
+    about = known | {
+        "rows": found.n_rows,
+        "left_out": rows.n_left_out,
+        "in_blocks": True,
+        "training": found.training,
+        "validation": None if held is None else _scores(estimator, held),
+        "held_out": found.held_out,
+        "seconds": perf_counter() - began,
+    }
+    return TableModel(found.types.inputs, estimator, types.target, missing, about)
 
 
 # Rows
@@ -244,7 +298,7 @@ def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     if types.classes is None:
         _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)
-    of_numbers = ("loss", "quantile", "tol", "hidden_layers")
+    of_numbers = ("loss", "quantile", "tol", "n_networks")
     wrong = next((name for name in of_numbers if name in parameters), None)
     if wrong is not None:
         raise TableError(
@@ -286,6 +340,10 @@ def _fit(
         how["groups"] = data.groups
     with forward_in_time(estimator, data.times):
         estimator.fit(data.X, data.y, **how)
+    _name_features(estimator, names)
+
+
+def _name_features(estimator: Any, names: tuple[str, ...]) -> None:
     estimator.path_ = estimator.path_.with_feature_names(names)
     estimator.network_ = replace(estimator.network_, feature_names=names)
 

@@ -119,7 +119,8 @@ class HoldOut:
         elif groups is not None:
             chosen = self._groups(groups, np.random.default_rng(seed))
         else:
-            chosen = self._rows(y if classes else np.zeros(len(y)), np.random.default_rng(seed))
+            strata = y if classes else np.zeros(len(y))
+            chosen = self.random_rows(strata, np.random.default_rng(seed))
         self._check(chosen, y, classes=classes)
         return chosen
 
@@ -131,7 +132,7 @@ class HoldOut:
             )
         return latest(times, self.share)
 
-    def _rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
+    def random_rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
         """Return rows that are evenly spaced among all, in random order within each class."""
         codes = np.unique(strata, return_inverse=True)[1]
         order = np.lexsort((rng.random(len(codes)), codes))
@@ -155,15 +156,25 @@ class HoldOut:
         return np.isin(codes, order[:n_groups])
 
     def _check(self, chosen: Mask, y: NDArray[Any], *, classes: bool) -> None:
-        n_held, n_left = int(chosen.sum()), int((~chosen).sum())
-        if not n_held or n_left < 2:
+        self.check_sizes(len(y), int(chosen.sum()))
+        if classes:
+            self.check_classes(set(y[chosen].tolist()), set(y[~chosen].tolist()), self.time)
+
+    @staticmethod
+    def check_sizes(n_rows: int, n_held: int) -> None:
+        """Raise an error if no row is held out, or too few are left."""
+        if not n_held or n_rows - n_held < 2:
             raise TableError(
-                f"Of {len(y):,} rows, {n_held:,} would be held out and {n_left:,} left to fit, "
-                "which needs at least two: choose another share, or give more rows."
+                f"Of {n_rows:,} rows, {n_held:,} would be held out and {n_rows - n_held:,} left to "
+                "fit, which needs at least two: choose another share, or give more rows."
             )
-        new = sorted(set(y[chosen].tolist()) - set(y[~chosen].tolist())) if classes else []
+
+    @staticmethod
+    def check_classes(held: set[Any], learned: set[Any], time: str | None = None) -> None:
+        """Raise an error if rows held out have classes that no other row has."""
+        new = sorted(held - learned)
         if new:
-            advice = "random ones by `hold_out`" if self.time is None else "omit `time`"
+            advice = "random ones by `hold_out`" if time is None else "omit `time`"
             raise TableError(
                 f"The rows held out contain the class {new[0]!r}, which no other row has, so it "
                 f"cannot be learned: hold out fewer rows, or {advice}."
@@ -172,14 +183,17 @@ class HoldOut:
 
 def held_out_record(hold: HoldOut, chosen: Mask, y: NDArray[Any]) -> dict[str, Any]:
     """Return plain values by which the rows can be found again in the same table."""
-    packed = base64.b64encode(zlib.compress(np.packbits(chosen).tobytes(), 9)).decode("ascii")
-    return {
-        "rows": int(chosen.sum()),
-        "how": hold.words,
-        "of": len(chosen),
-        "check": _check_sum(y),
-        "mask": packed,
-    }
+    check = CheckSum()
+    check.add(y)
+    return packed_record(hold, np.packbits(chosen), int(chosen.sum()), len(chosen), check.value)
+
+
+def packed_record(
+    hold: HoldOut, bits: NDArray[np.uint8], n_held: int, n_rows: int, check: int
+) -> dict[str, Any]:
+    """Return the record of rows whose mask is given by its bits, and their check sum."""
+    packed = base64.b64encode(zlib.compress(bits.tobytes(), 9)).decode("ascii")
+    return {"rows": n_held, "how": hold.words, "of": n_rows, "check": check, "mask": packed}
 
 
 def without_scores(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -197,16 +211,29 @@ def held_out_mask(record: Mapping[str, Any] | None, y: NDArray[Any]) -> Mask | N
     """Return which rows were set aside, or None unless these are the rows of the fit."""
     if record is None or "mask" not in record:
         return None
-    if record["of"] != len(y) or record["check"] != _check_sum(y):
+    check = CheckSum()
+    check.add(y)
+    if record["of"] != len(y) or record["check"] != check.value:
         return None
     raw = np.frombuffer(zlib.decompress(base64.b64decode(record["mask"])), dtype=np.uint8)
     return np.unpackbits(raw, count=len(y)).astype(bool)
 
 
-def _check_sum(y: NDArray[Any]) -> int:
-    if y.dtype.kind in "biuf":
-        return zlib.crc32(np.ascontiguousarray(y, dtype=np.float64).tobytes())
-    return zlib.crc32("\n".join(map(str, y.tolist())).encode("utf-8"))
+class CheckSum:
+    """A check sum of targets, which may be added in blocks."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self._is_first = True
+
+    def add(self, y: NDArray[Any]) -> None:
+        """Add the targets of some rows."""
+        if y.dtype.kind in "biuf":
+            data = np.ascontiguousarray(y, dtype=np.float64).tobytes()
+        else:
+            text = "\n".join(map(str, y.tolist()))
+            data = (text if self._is_first else f"\n{text}").encode("utf-8")
+        self.value, self._is_first = zlib.crc32(data, self.value), False
 
 
 def guess_of(

@@ -6,8 +6,10 @@ import numpy as np
 
 from greedynet.tables.readers import Block, Table
 
-# Bytes of rows that are kept at most. What is known of them takes about as much again.
-MOST_BYTES = 2**26
+# Bytes that are kept at most: of the rows, and of what is known of their cells.
+MOST_BYTES = 2**28
+# The places of a cell in the text, 8 bytes, its number, and whether it is one.
+_OF_CELL = 17
 
 
 class TwoPasses:
@@ -20,33 +22,42 @@ class TwoPasses:
     ----------
     table : Table
         The table.
-    most_bytes : int
-        Size of the rows to keep; more rows are read again.
+    most_bytes : float
+        Memory for the rows to keep; of a larger table, none are, and every pass reads it.
     """
 
-    def __init__(self, table: Table, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, table: Table, most_bytes: float = MOST_BYTES) -> None:
         self._table = table
         self._most_bytes = most_bytes
         self._kept: list[Block] | None = None
+        self._is_too_large = False
         self.label = table.label
         self.names = table.names
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Yield the rows of these columns in order, several thousand at a time."""
+        if self._is_too_large:
+            yield from self._table.blocks(names)
+            return
         kept, self._kept = self._kept, None
         if kept and kept[0].keys() >= set(names):
             for i in range(len(kept)):
                 block, kept[i] = kept[i], {}
                 yield block
             return
-        kept, n_bytes = [], 0
+        kept, n_bytes = [], 0.0
         for block in self._table.blocks(names):
             yield block
             n_bytes += self._size(block)
             if n_bytes <= self._most_bytes:
                 kept.append(block)
-        self._kept = kept if n_bytes <= self._most_bytes else None
+            else:
+                kept.clear()
+                self._is_too_large = True
+        self._kept = None if self._is_too_large else kept
 
-    def _size(self, block: Block) -> int:
+    def _size(self, block: Block) -> float:
         cells = next(iter(block.values()))
-        return self._most_bytes + 1 if isinstance(cells, np.ndarray) else cells.n_bytes
+        if isinstance(cells, np.ndarray):
+            return self._most_bytes + 1
+        return cells.n_bytes + _OF_CELL * len(block) * len(cells)

@@ -1,5 +1,6 @@
 """Rows of a table to learn from: inputs, targets, groups, weights and times as arrays."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +63,35 @@ class TrainingRows:
         return replace(self, X=np.where(np.isnan(self.X), means, self.X))
 
 
+def training_blocks(
+    table: Table,
+    types: ColumnTypes,
+    missing: Missing,
+    beside: "_Beside | None" = None,
+    whole: Float64 | None = None,
+) -> Iterator[TrainingRows]:
+    """Yield inputs and targets of the rows that have a target, without those to be dropped.
+
+    The parameters are those of `read_rows`; `beside` collects what else is known of these rows, and
+    `whole`, if given, holds zeros for all rows of the table, which are written to.
+    """
+    target, labels = types.target, types.classes
+    findings, n_rows = Findings(table.label, empty_is_fine=missing is not None), 0
+    beside = beside or _Beside(NO_ROLES)
+    also = [target, *beside.roles.names]
+    for X, block in encoded(types.inputs, table, findings, also, whole):
+        y, keep = read_target(block[target], target, labels, findings, n_rows, types.target_kind)
+        keep &= beside.weighted(block, findings, n_rows)
+        n_rows += len(X)
+        if missing == "drop":
+            keep = keep & ~np.isnan(X).any(axis=1)
+        beside.add(block, keep)
+        rows = TrainingRows(X, y, int(np.sum(~keep)))
+        rows = rows if keep.all() else rows.taken(keep)
+        yield rows if labels is None else replace(rows, y=rows.y.astype(labels.dtype))
+    findings.check()
+
+
 def read_rows(
     table: Table,
     types: ColumnTypes,
@@ -83,43 +113,29 @@ def read_rows(
     roles : Roles
         Columns of groups, weights and times, to be read too.
     """
-    target, labels = types.target, types.classes
-    findings = Findings(table.label, empty_is_fine=missing is not None)
     whole = None if n_expected is None else types.inputs.zeros(n_expected)
-    parts_X, parts_y, n_rows = [], [], 0
     beside = _Beside(roles)
-    for X, block in encoded(types.inputs, table, findings, [target, *roles.names], whole):
-        y, keep = read_target(block[target], target, labels, findings, n_rows, types.target_kind)
-        keep &= beside.weighted(block, findings, n_rows)
-        n_rows += len(X)
-        if missing == "drop":
-            keep = keep & ~np.isnan(X).any(axis=1)
-        parts_X.append(X if keep.all() else X[keep])
-        parts_y.append(y if keep.all() else y[keep])
-        beside.add(block, keep)
-    findings.check()
-    if not parts_X:
+    parts = list(training_blocks(table, types, missing, beside, whole))
+    if not parts:
         raise TableError(f"{table.label} has no rows below the header.")
-    y = np.concatenate(parts_y)
-    if labels is not None:
-        y = y.astype(labels.dtype)
-    if whole is not None and len(whole) == n_rows == len(y):
+    y, n_left_out = np.concatenate([p.y for p in parts]), sum(p.n_left_out for p in parts)
+    if whole is not None and len(whole) == len(y) and not n_left_out:
         return TrainingRows(whole, y, 0, **beside.arrays(table.label))
-    left_out = n_rows - len(y)
-    return TrainingRows(np.concatenate(parts_X), y, left_out, **beside.arrays(table.label))
+    X = np.concatenate([part.X for part in parts])
+    return TrainingRows(X, y, n_left_out, **beside.arrays(table.label))
 
 
 class _Beside:
     """Groups, weights and times of the rows that are kept, block by block."""
 
     def __init__(self, roles: Roles) -> None:
-        self._roles = roles
+        self.roles = roles
         self._weights: Float64 = np.zeros(0)
         self._parts: dict[str, list[NDArray[Any]]] = {role: [] for role in roles.record()}
 
     def weighted(self, block: Block, findings: Findings, start: int) -> NDArray[np.bool_]:
         """Read the weights of a block, and return which rows have one."""
-        name = self._roles.weights
+        name = self.roles.weights
         if name is None:
             return np.ones(len(next(iter(block.values()))), dtype=bool)
         self._weights, found = read_weights(block[name], name, findings, start)
@@ -127,18 +143,18 @@ class _Beside:
 
     def add(self, block: Block, keep: NDArray[np.bool_]) -> None:
         """Add the rows of a block that are kept."""
-        if self._roles.groups is not None:
-            self._parts["groups"].append(cell_texts(block[self._roles.groups])[keep])
-        if self._roles.weights is not None:
+        if self.roles.groups is not None:
+            self._parts["groups"].append(cell_texts(block[self.roles.groups])[keep])
+        if self.roles.weights is not None:
             self._parts["weights"].append(self._weights[keep])
-        if self._roles.time is not None:
-            self._parts["time"].append(as_text(block[self._roles.time])[keep])
+        if self.roles.time is not None:
+            self._parts["time"].append(as_text(block[self.roles.time])[keep])
 
     def arrays(self, label: str) -> dict[str, Any]:
         """Return all of them, by the names of the attributes of `TrainingRows`."""
         found: dict[str, Any] = {role: np.concatenate(parts) for role, parts in self._parts.items()}
         if "weights" in found and len(found["weights"]):
-            check_some_weight(found["weights"], self._roles.weights, label)
+            check_some_weight(found["weights"], self.roles.weights, label)
         if "time" in found:
-            found["times"] = times_of(found.pop("time"), str(self._roles.time), label)
+            found["times"] = times_of(found.pop("time"), str(self.roles.time), label)
         return found

@@ -15,6 +15,7 @@ from greedynet.cli.options import (
     ENCODING,
     HIDDEN_LAYERS,
     INPUT,
+    MEMORY_LIMIT,
     OUTPUT,
     SEPARATOR,
     THOUSANDS,
@@ -41,6 +42,12 @@ _PARAMETERS = {
     "cv": "cv",
     "class_weight": "class_weight",
 }
+
+
+_NO_ROWS = (
+    "note: the report shows no rows, since DATA is too large to be held in memory: write "
+    "`greedynet report` with some of its rows for a report that does."
+)
 
 
 def _number_or_name(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -191,6 +198,7 @@ def _class_weight(
 @THOUSANDS
 @DATES
 @ENCODING
+@MEMORY_LIMIT
 @click.option("--seed", type=int, metavar="N", help="Random seed; 0 by default.")
 @click.option(
     "--report",
@@ -207,6 +215,8 @@ def _class_weight(
 )
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
     """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ, or -.
+
+    DATA may be larger than memory, and a folder of Parquet files.
 
     Every column except the target is an input; columns of text are one-hot encoded, dates become
     elapsed time and positions in the year, the week and the day. The fit is a regression, or a
@@ -236,9 +246,13 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     # Before the report: the model has been saved even if the report fails.
     click.echo(summary(model, out, chose_nodes="n_nodes" not in parameters))
     if report is not None:
-        how = {name: options[name] for name in ("separator", "decimal", "thousands", "encoding")}
-        with warnings.catch_warnings(action="ignore", category=TableWarning):  # said above
-            table = open_table(data, **how)
+        table = None
+        if model.about.get("in_blocks"):
+            click.echo(_NO_ROWS, err=True)
+        else:
+            names = ("separator", "decimal", "thousands", "encoding")
+            with warnings.catch_warnings(action="ignore", category=TableWarning):  # said above
+                table = open_table(data, **{name: options[name] for name in names})
         write_report(model, report, table, model_file=out.name)
         click.echo(wrote(report))
 
@@ -247,6 +261,8 @@ def summary(model: "TableModel", out: Path, *, chose_nodes: bool = True) -> str:
     """Return the errors to expect, what was fitted, and suggestions for the next steps."""
     about, lines = model.about, [model.summary()]
     lines.append(f"training: {scores(about['training'])}")
+    if about.get("in_blocks"):
+        lines.append("read in blocks, since it would take more memory than --memory-limit")
     if about["validation"] is not None:
         lines.append(f"validation: {scores(about['validation'])}")
     if about["held_out"] is not None:

@@ -1,4 +1,4 @@
-"""Parquet files and folders -> raw blocks, read by pyarrow."""
+"""Parquet files and folders -> raw blocks."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -8,40 +8,61 @@ from typing import Any
 
 import numpy as np
 
+from greedynet.rows.arrow import ArrowError, ArrowRows, Batch, as_array, as_numbers
 from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes
 from greedynet.rows.blocks.prepare import Raw
-from greedynet.support.extras import require
-from greedynet.support.files import is_index_column
 
 
-@dataclass(frozen=True, eq=False)
-class ParquetReader:
-    """A Parquet file, or a folder of them.
+@dataclass(frozen=True)
+class ParquetColumns:
+    """Which columns are what in a fit.
 
     Attributes
     ----------
-    dataset : pyarrow.dataset.Dataset
     features, targets : tuple of str
         Columns of inputs and outputs; a single target gives a 1-D output.
     weight : str or None
         Column of sample weights.
     """
 
-    dataset: Any
     features: tuple[str, ...]
     targets: tuple[str, ...]
     weight: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read."""
+        weight = [self.weight] if self.weight else []
+        return list(dict.fromkeys([*self.features, *self.targets, *weight]))
+
+    def raw(self, batch: Batch) -> Raw:
+        """Return inputs as float64, outputs as they are, since they may be classes, and weights."""
+        X = np.empty((len(batch[self.features[0]]), len(self.features)))
+        for j, name in enumerate(self.features):
+            X[:, j] = as_numbers(batch[name])
+        y = [as_array(batch[name]) for name in self.targets]
+        weights = None if self.weight is None else as_array(batch[self.weight])
+        return X, y[0] if len(y) == 1 else np.column_stack(y), weights
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetReader:
+    """Columns of a Parquet file, or of a folder of them.
+
+    Attributes
+    ----------
+    rows : ArrowRows
+    columns : ParquetColumns
+    sizes : BlockSizes
+    """
+
+    rows: ArrowRows
+    columns: ParquetColumns
     sizes: BlockSizes = DEFAULT_SIZES
 
     def __iter__(self) -> Iterator[Raw]:
-        weight = [self.weight] if self.weight else []
-        names = list(dict.fromkeys([*self.features, *self.targets, *weight]))
-        rows = self.sizes.read_rows(len(names))
-        for batch in self.dataset.to_batches(columns=names, batch_size=rows):
-            column = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in names}
-            y = [column[name] for name in self.targets]
-            X = np.column_stack([column[name] for name in self.features])
-            yield X, y[0] if len(y) == 1 else np.column_stack(y), column.get(self.weight or "")
+        names = self.columns.names
+        return map(self.columns.raw, self.rows.batches(names, self.sizes.read_rows(len(names))))
 
 
 def parquet_reader(
@@ -59,8 +80,8 @@ def parquet_reader(
     sample_weight : str or None
         Column of weights.
     """
-    opened = _dataset(path)
-    names = list(opened.schema.names)
+    rows = _opened(path)
+    names = list(rows.names)
     targets = _targets(y, names)
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise ValueError(
@@ -71,15 +92,14 @@ def parquet_reader(
     missing = sorted(others - set(names))
     if missing:
         raise ValueError(f"`y` and `sample_weight` must be columns of {names}, got {missing}.")
-    features = tuple(n for n in names if n not in others and not is_index_column(n))
+    features = tuple(name for name in names if name not in others)
     if not features:
         raise ValueError(
             f"`X` must have at least one input column besides {sorted(others)}, got none in "
             f"{os.fspath(path)}."
         )
-    _check_files(opened, {name for name in names if not is_index_column(name)})
-    _check_numbers(opened, features)
-    return ParquetReader(opened, features, targets, sample_weight, sizes)
+    _check(rows, names, features)
+    return ParquetReader(rows, ParquetColumns(features, targets, sample_weight), sizes)
 
 
 def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
@@ -95,66 +115,37 @@ def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
 
 def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
     """Yield the inputs of a file or a folder in blocks, ignoring other columns."""
-    opened = _dataset(path)
-    missing = sorted(set(features) - set(opened.schema.names))
+    rows = _opened(path)
+    missing = sorted(set(features) - set(rows.names))
     if missing:
         raise ValueError(f"`X`: {os.fspath(path)} lacks the columns {missing}.")
-    _check_files(opened, set(features))
-    _check_numbers(opened, features)
+    _check(rows, features, features)
     # The last column also serves as output, which is not used.
-    for X, *_ in ParquetReader(opened, tuple(features), (features[-1],)):
+    for X, *_ in ParquetReader(rows, ParquetColumns(tuple(features), (features[-1],))):
         if len(X):
             yield X
 
 
-def _dataset(path: Path) -> Any:
-    """Open a Parquet file or a folder of them, with the unified schema of all files.
-
-    By default, pyarrow uses the schema of the first file: integers there would be forced on the
-    others.
-    """
-    dataset = require("pyarrow.dataset", "tables", "fit")
+def _opened(path: Path) -> ArrowRows:
     if not path.exists():
         raise FileNotFoundError(f"`X`: there is no file or folder {os.fspath(path)}.")
-    # For a single file, the folders above it are not partitions.
-    options = {"format": "parquet", "partitioning": "hive" if path.is_dir() else None}
     try:
-        opened = dataset.dataset(path, **options)
-        schemas = [opened.schema, *(file.physical_schema for file in opened.get_fragments())]
-        unify = require("pyarrow", "tables", "fit").unify_schemas
-        return dataset.dataset(path, unify(schemas, promote_options="permissive"), **options)
-    except (OSError, TypeError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"`X`: {os.fspath(path)} cannot be read as Parquet: {reason}") from None
+        return ArrowRows.of_files(path, "fit")
+    except ArrowError as error:
+        raise ValueError(
+            f"`X`: {error} For other files, such as CSV, write `greedynet.fit_table`."
+        ) from None
 
 
-def _check_files(opened: Any, names: set[str]) -> None:
-    """Raise an error unless these columns are in every file: pyarrow would fill in nulls."""
-    for file in opened.get_fragments():
-        missing = sorted(names - _names(file))
-        if missing:
-            raise ValueError(
-                f"`X` must have the same columns in every file of a folder, got {file.path} "
-                f"without {missing}, which others have: add them, or remove the file."
-            )
-
-
-def _names(file: Any) -> set[str]:
-    """Return the columns of a file, including those given by the names of its folders."""
-    partitions = require("pyarrow.dataset", "tables", "fit").get_partition_keys(
-        file.partition_expression
-    )
-    return {*file.physical_schema.names, *partitions}
-
-
-def _check_numbers(opened: Any, names: Sequence[str]) -> None:
-    """Raise an error for inputs that are dates, text or lists."""
-    types = require("pyarrow.types", "tables", "fit")
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    kinds = {name: opened.schema.field(name).type for name in names}
-    others = [f"{name} ({kind})" for name, kind in kinds.items() if not any(t(kind) for t in tests)]
+def _check(rows: ArrowRows, present: Sequence[str], features: Sequence[str]) -> None:
+    """Raise an error unless columns are in every file, and the inputs hold numbers."""
+    try:
+        rows.check_files(set(present))
+    except ArrowError as error:
+        raise ValueError(f"`X`: {error}") from None
+    others = [f"{name} ({kind})" for name, kind in rows.others(features).items()]
     if others:
         raise ValueError(
             f"`X` must hold numbers, got other types in the columns {', '.join(others)}: drop or "
-            "encode them."
+            "encode them, or write `greedynet.fit_table(path, target)`, which encodes them."
         )

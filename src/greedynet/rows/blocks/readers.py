@@ -147,7 +147,7 @@ def reader_of(
     """Return the reader of the blocks, and the names of the inputs if files provide them."""
     if isinstance(X, str | os.PathLike):
         files = parquet_reader(Path(X), y, sample_weight, sizes)
-        return files, files.features
+        return files, files.columns.features
     if isinstance(X, np.memmap):
         return ArrayReader.of(X, y, sample_weight, sizes), None
     if iter(X) is X:

@@ -1,9 +1,9 @@
 """Kinds of columns: what a column holds, and the features that it becomes.
 
-One object per kind, all with the interface of `base.Kind`: `Numbers`, `Categories`, `Dates` and
-`Durations`. It is decided once, in training, from a tally of all cells (`Kind` objects are made by
-`decide`), stored in the model file by `state`, and then encodes the cells of every table, whatever
-file or frame they come from. A new kind is a module here, and a line in `KINDS`.
+One object per kind, all with the interface of `base.Kind`: `Numbers`, `Truths`, `Categories`,
+`Dates` and `Durations`. It is decided once, in training, from a tally of all cells (`Kind` objects
+are made by `decide`), stored in the model file by `state`, and then encodes the cells of every
+table, whatever file or frame they come from. A new kind is a module here, and a line in `KINDS`.
 
 May import `support`, and of `tables` only `cells` and `readers`.
 """
@@ -16,11 +16,23 @@ from greedynet.tables.kinds.categories import Categories
 from greedynet.tables.kinds.dates import Dates
 from greedynet.tables.kinds.durations import Durations
 from greedynet.tables.kinds.numbers import Numbers
+from greedynet.tables.kinds.truths import Truths
 
-__all__ = ["KINDS", "Categories", "Dates", "Durations", "Kind", "Numbers", "Part", "from_state"]
+__all__ = [
+    "KINDS",
+    "Categories",
+    "Dates",
+    "Durations",
+    "Kind",
+    "Numbers",
+    "Part",
+    "Truths",
+    "from_state",
+]
 
 KINDS: dict[str, Any] = {
     "number": Numbers,
+    "truth": Truths,
     "category": Categories,
     "date": Dates,
     "duration": Durations,

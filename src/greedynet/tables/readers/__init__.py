@@ -1,22 +1,24 @@
 """Readers: files and data frames with named columns, behind one small interface, `base.Table`.
 
-May import `support`, and no other module of `tables`.
+May import `support` and `rows.arrow`, and no other module of `tables`.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from greedynet.tables.readers.arrow import ArrowTable
 from greedynet.tables.readers.base import Block, Column, Table, TableError
 from greedynet.tables.readers.compressed import plain_name
 from greedynet.tables.readers.delimited import DelimitedTable
 from greedynet.tables.readers.frame import FrameTable
 from greedynet.tables.readers.marks_table import MARKS, MarksTable
 from greedynet.tables.readers.npz import NpzTable
-from greedynet.tables.readers.parquet import ParquetTable
+from greedynet.tables.readers.parts import PartsTable
 
-__all__ = ["Block", "Column", "Table", "TableError", "is_text", "open_table"]
+__all__ = ["Block", "Column", "Table", "TableError", "is_in_parts", "is_text", "open_table"]
 
 
 def open_table(
@@ -31,9 +33,10 @@ def open_table(
 
     Parameters
     ----------
-    source : str, path, data frame, mapping or Table
-        A CSV, TSV, Parquet or NPZ file; or columns in memory. Text files may be compressed by gzip,
-        bzip2 or xz: `data.csv.gz`.
+    source : str, path, data frame, Arrow table, mapping, Table, or iterable of these
+        A CSV, TSV, Parquet or NPZ file, or a folder of Parquet files; columns in memory; or parts
+        with the same columns, such as a list of files or of data frames, which are read one after
+        the other. Text files may be compressed by gzip, bzip2 or xz: `data.csv.gz`.
     separator : str or None, default=None
         Separator of the cells of a text file; None to detect it.
     decimal : {".", ","} or None, default=None
@@ -48,20 +51,47 @@ def open_table(
     table : Table
     """
     _check_marks(decimal, thousands)
-    table: Table = source
-    if isinstance(source, str | os.PathLike):
-        table = _open_file(Path(source), separator, encoding)
-    elif isinstance(source, Mapping) or hasattr(source, "columns"):
-        table = FrameTable(source)
-    elif not hasattr(source, "blocks"):
-        raise TypeError(
-            "`source` must be a file's path, a data frame, a mapping from names to columns or a "
-            f"Table, got {type(source).__name__}: write "
-            '`{"a": X[:, 0], "b": X[:, 1], "y": y}`, for example.'
-        )
+    opened = partial(_opened, separator=separator, encoding=encoding)
+    table = PartsTable(source, opened) if is_in_parts(source) else opened(source)
     if decimal != "," and thousands is None:
         return table
     return MarksTable(table, decimal or ".", thousands)
+
+
+def _opened(source: Any, separator: str | None, encoding: str | None) -> Table:
+    if isinstance(source, str | os.PathLike):
+        return _open_file(Path(source), separator, encoding)
+    if _is_arrow(source):
+        return ArrowTable(source)
+    advice = '`{"a": X[:, 0], "b": X[:, 1], "y": y}`, for example.'
+    if hasattr(source, "collect"):  # a lazy frame, whose values are not known yet
+        advice = "`frame.collect()`."
+    elif isinstance(source, Mapping) or hasattr(source, "columns"):
+        return FrameTable(source)
+    elif hasattr(source, "blocks"):
+        table: Table = source
+        return table
+    raise TypeError(
+        "`source` must be a file's path, a data frame, an Arrow table, a mapping from names to "
+        f"columns, a Table, or an iterable of these, got {type(source).__name__}: write {advice}"
+    )
+
+
+def is_in_parts(source: Any) -> bool:
+    """Whether this yields tables, rather than being one, a matrix or lists of numbers."""
+    if isinstance(source, list | tuple):
+        return len(source) > 0 and not isinstance(source[0], list | tuple | int | float)
+    one = isinstance(source, str | bytes | os.PathLike | Mapping) or _is_arrow(source)
+    has_rows = any(hasattr(source, name) for name in ("collect", "columns", "blocks", "__array__"))
+    return isinstance(source, Iterable) and not one and not has_rows
+
+
+def _is_arrow(source: Any) -> bool:
+    """Whether this is a table or a dataset of pyarrow, of which `columns` are not the names."""
+    # By its name: pyarrow is not imported for other tables. A reader of batches ends after a pass.
+    kinds = type(source).__mro__
+    is_arrow = any(kind.__module__.partition(".")[0] == "pyarrow" for kind in kinds)
+    return is_arrow and hasattr(source, "schema") and not hasattr(source, "read_next_batch")
 
 
 def is_text(table: Table) -> bool:
@@ -85,7 +115,7 @@ def _open_file(path: Path, separator: str | None, encoding: str | None) -> Table
     if not path.exists():
         raise TableError(f"{str(path)!r} does not exist: check the name and the folder.")
     if path.is_dir():
-        raise TableError(f"{str(path)!r} is a folder: name a file in it.")
+        return ArrowTable(path)
     if not path.is_file():
         raise TableError(
             f"{str(path)!r} is a pipe or a device, but a table is read more than once: write it "
@@ -95,7 +125,7 @@ def _open_file(path: Path, separator: str | None, encoding: str | None) -> Table
         start = file.read(4)
     ending = path.suffix.lower()
     if ending in (".parquet", ".pq") or start == b"PAR1":
-        return ParquetTable(path)
+        return ArrowTable(path)
     if ending == ".npz":
         return NpzTable(path)
     inner = plain_name(path).suffix.lower()

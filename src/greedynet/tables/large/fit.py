@@ -1,0 +1,193 @@
+"""A fit to a large table: division, means and classes, the estimator, and the errors.
+
+Each stage is one pass over the rows, but for the estimator, which makes several.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from greedynet.support.types import Float64
+from greedynet.tables.column_types import ColumnTypes
+from greedynet.tables.holding import HoldOut
+from greedynet.tables.large.division import Division
+from greedynet.tables.large.rows import LargeRows
+from greedynet.tables.large.scores import RunningScores
+from greedynet.tables.readers import TableError
+from greedynet.tables.score import measure_of
+from greedynet.tables.training import TrainingRows
+
+# Parameters of the estimators that need all rows at once, and the values that do not.
+_IN_MEMORY = {
+    "cv": (None,),
+    "validation_fraction": (None, 0),
+    "refine": (None,),
+    "search": ("continuous",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFit:
+    """What is known after the fit.
+
+    Attributes
+    ----------
+    types : ColumnTypes
+        With the means and classes of the rows that were learned from.
+    n_rows : int
+        Their number.
+    validation : TrainingRows or None
+        The rows by which the width was chosen.
+    training : dict
+        Errors on the rows that were learned from.
+    held_out : dict or None
+        Errors on the rows set aside.
+    """
+
+    types: ColumnTypes
+    n_rows: int
+    validation: TrainingRows | None
+    training: dict[str, Any]
+    held_out: dict[str, Any] | None
+
+
+def check_large(estimator: Any, n_rows: int, **columns: str | None) -> None:
+    """Raise an error for what needs all rows in memory.
+
+    Parameters
+    ----------
+    estimator : GreedyNetRegressor or GreedyNetClassifier
+    n_rows : int
+        Number of rows of the table.
+    **columns
+        Columns that say something of each row beside inputs and target, by the names of their
+        arguments; None where there is none.
+    """
+    of_estimator = {name: getattr(estimator, name, fine[0]) for name, fine in _IN_MEMORY.items()}
+    for name, value in {**columns, **of_estimator}.items():
+        if not any(value is fine or value == fine for fine in _IN_MEMORY.get(name, (None,))):
+            raise TableError(
+                f"`{name}` needs all rows in memory, got {name}={value!r} for {n_rows:,} rows that "
+                f"are read in blocks: omit `{name}`, give fewer rows, or raise `memory_limit`."
+            )
+
+
+def fit_large(
+    estimator: Any,
+    rows: LargeRows,
+    types: ColumnTypes,
+    hold: HoldOut | None,
+    seed: int,
+    validation: Callable[[ColumnTypes], TrainingRows | None],
+) -> LargeFit:
+    """Fit an estimator to rows that are read in blocks.
+
+    Parameters
+    ----------
+    estimator : GreedyNetRegressor or GreedyNetClassifier
+    rows : LargeRows
+    types : ColumnTypes
+        What the columns hold.
+    hold : HoldOut or None
+        Which rows are set aside.
+    seed : int
+        Of the rows set aside.
+    validation : callable
+        Returns the rows by which the width is chosen, given the means.
+    """
+    division = Division(rows, hold, seed, classes=types.classes is not None)
+    learned = Learned.of(division, types)
+    blocks = FilledBlocks(division, learned.types.inputs.means)
+    held = validation(learned.types)
+    estimator.fit(blocks, **({} if held is None else {"X_val": held.X, "y_val": held.y}))
+    training = RunningScores(estimator)
+    for block in blocks.learned():
+        training.add(block)
+    found = None
+    if division.record is not None:
+        found = {**division.record, **_held_out_scores(estimator, blocks, learned, training.mean)}
+    return LargeFit(learned.types, learned.n_rows, held, training.scores(), found)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Means and classes of the rows to learn from.
+
+    Attributes
+    ----------
+    types : ColumnTypes
+        With them.
+    n_rows : int
+    classes : Counter
+        Number of rows of each class; empty for numbers.
+    """
+
+    types: ColumnTypes
+    n_rows: int
+    classes: "Counter[Any]"
+
+    @staticmethod
+    def of(division: Division, types: ColumnTypes) -> "Learned":
+        """Learn them in one pass."""
+        n_rows, sums, counts, classes = 0, 0.0, 0, Counter[Any]()
+        for rows in division.learned():
+            full = np.isfinite(rows.X)
+            sums = sums + np.where(full, rows.X, 0.0).sum(axis=0)
+            counts = counts + full.sum(axis=0)
+            n_rows += len(rows)
+            if types.classes is not None:
+                classes.update(_counted(rows))
+        if n_rows < 2:
+            raise TableError(f"A fit needs at least two rows without empty cells, got {n_rows}.")
+        inputs = types.inputs.holding(np.asarray(sums / np.maximum(counts, 1)))
+        labels = None if types.classes is None else np.array(sorted(classes), types.classes.dtype)
+        return Learned(replace(types, inputs=inputs, classes=labels), n_rows, classes)
+
+
+def _counted(rows: TrainingRows) -> dict[Any, int]:
+    labels, counts = np.unique(rows.y, return_counts=True)
+    return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class FilledBlocks:
+    """Blocks `(X, y)` for the fit of an estimator, with the means in empty cells."""
+
+    division: Division
+    means: Float64
+
+    def __iter__(self) -> Iterator[tuple[Float64, Any]]:
+        for rows in self.learned():
+            yield rows.X, rows.y
+
+    def learned(self) -> Iterator[TrainingRows]:
+        """Yield the rows to learn from."""
+        return (rows.filled(self.means) for rows in self.division.learned())
+
+    def set_aside(self) -> Iterator[TrainingRows]:
+        """Yield the rows that were set aside."""
+        return (rows.filled(self.means) for rows in self.division.set_aside())
+
+
+def _held_out_scores(
+    estimator: Any, blocks: FilledBlocks, learned: Learned, mean: float
+) -> dict[str, Any]:
+    """Return the scores on the rows set aside, with that of a constant where it is known."""
+    held, classes = RunningScores(estimator), Counter[Any]()
+    for rows in blocks.set_aside():
+        if learned.types.classes is not None:
+            classes.update(_counted(rows))
+            HoldOut.check_classes(set(classes), set(learned.classes))
+        held.add(rows)
+    found = held.scores()
+    measure, constant = measure_of(found), None
+    if measure == "accuracy":
+        # Of several that are as common, the first by name, as among rows in memory.
+        commonest = min(learned.classes, key=lambda label: (-learned.classes[label], label))
+        constant = classes[commonest] / held.n_rows
+    elif measure == "rmse":
+        constant = held.error_of(mean)
+    return {**found, "measure": measure, "constant": constant}

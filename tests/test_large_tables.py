@@ -1,0 +1,364 @@
+"""Tables that are read in blocks: the same models as in memory, and bounded memory."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from extras import need
+from greedynet import fit_table, load
+from greedynet.cli import main
+from greedynet.estimators import GreedyNetRegressor
+from greedynet.tables import memory
+from greedynet.tables.column_types import ColumnTypes
+from greedynet.tables.columns import Columns, Input
+from greedynet.tables.holding import HoldOut, held_out_mask
+from greedynet.tables.kinds import Categories
+from greedynet.tables.large import division, rows
+from greedynet.tables.large.division import Division
+from greedynet.tables.large.rows import LargeRows, NumbersFile
+from greedynet.tables.large.scores import RunningScores
+from greedynet.tables.readers import TableError, open_table
+from greedynet.tables.score import scores_of
+from greedynet.tables.training import TrainingRows, read_rows
+
+N = 300
+
+
+def table(n=N, empty=()):
+    rng = np.random.default_rng(0)
+    x, kind = rng.normal(size=(2, n)), rng.choice(["a", "b", "c"], n)
+    y = np.abs(x[0]) + np.where(kind == "a", x[1], 0) + 0.1 * rng.normal(size=n)
+    found = {"u": x[0], "v": x[1], "kind": kind.astype(object), "y": y}
+    for name in empty:
+        found[name][rng.choice(n, n // 20, replace=False)] = None if name == "kind" else np.nan
+    return found
+
+
+def classes(n=N):
+    found = table(n)
+    return found | {"y": np.where(found["y"] > 0.7, "high", "low")}
+
+
+def both(source, **options):
+    """Fit in memory and in blocks."""
+    settings = {"n_nodes": 4, "correct": False} | options
+    return [fit_table(source, "y", memory_limit=limit, **settings) for limit in (None, 0)]
+
+
+def same(one, other, rtol=0.0):
+    assert one.columns.features == other.columns.features
+    np.testing.assert_allclose(one.columns.means, other.columns.means, rtol=1e-12, atol=1e-14)
+    for name in ("inner_weights", "biases", "outer_weights", "linear_weights"):
+        wanted, found = (getattr(model.network, name) for model in (one, other))
+        np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
+    assert one.network.feature_names == other.network.feature_names
+    assert one.estimator.path_.network.feature_names == other.columns.features
+    for part in ("training", "validation", "held_out"):
+        wanted, found = one.about[part], other.about[part]
+        assert (wanted is None) == (found is None)
+        for name in wanted or ():
+            if isinstance(wanted[name], float):
+                assert found[name] == pytest.approx(wanted[name], rel=1e-9)
+            else:
+                assert found[name] == wanted[name]
+
+
+# The same models
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        (table(), {"hold_out": 0.2}),
+        (table(), {"hold_out_last": 0.2, "random_state": 3}),
+        (table(), {"validate": table(50)}),
+        (table(empty=["y"]), {"missing": "drop", "hold_out": 0.3}),
+        (table(empty=["u", "kind"]), {"missing": "drop"}),
+        (classes(), {"hold_out": 0.2}),
+        (classes() | {"y": (table()["y"] > 1).astype(int)}, {"hold_out": 0.2, "classes": True}),
+    ],
+)
+def test_a_fit_in_blocks_is_that_in_memory(source, options):
+    in_memory, in_blocks = both(source, **options)
+    same(in_memory, in_blocks)
+    assert in_blocks.about["in_blocks"]
+    assert "in_blocks" not in in_memory.about
+    assert [in_blocks.about[name] for name in ("rows", "left_out")] == [
+        in_memory.about[name] for name in ("rows", "left_out")
+    ]
+
+
+def test_means_are_those_of_all_blocks_but_for_the_rows_held_out():
+    same(*both(table(empty=["u", "kind"]), missing="mean", hold_out=0.2), rtol=1e-9)
+
+
+def test_other_losses_are_measured_on_all_rows():
+    in_memory, in_blocks = both(table(60), loss="absolute", hold_out=0.2, n_nodes=2)
+    assert in_blocks.about["training"] == pytest.approx(in_memory.about["training"])
+    # The median of the targets would need all of them.
+    assert in_blocks.about["held_out"]["constant"] is None
+    assert "always guessing" not in in_blocks.summary().split(".")[0]
+
+
+def test_a_table_that_cannot_be_written_is_read_again(monkeypatch):
+    wanted, _ = both(table(), hold_out=0.2)
+    monkeypatch.setattr(NumbersFile, "opened", lambda width: None)
+    same(wanted, fit_table(table(), "y", n_nodes=4, correct=False, memory_limit=0, hold_out=0.2))
+
+
+def test_a_full_disk_is_no_end(monkeypatch):
+    source, types = open_table(table()), types_of()
+    wanted = read_rows(source, types, None)
+    n_written = []
+
+    class Full:
+        def write(self, data):
+            n_written.append(len(data))
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            n_written.append("closed")
+
+    monkeypatch.setattr(rows.tempfile, "TemporaryFile", lambda dir: Full())
+    large = LargeRows(source, types, None)
+    assert n_written[1:] == ["closed"]
+    for _ in range(2):
+        np.testing.assert_array_equal(np.concatenate([part.X for part in large]), wanted.X)
+
+
+# Rows
+
+
+def types_of(labels=None):
+    inputs = (Input("u"), Input("v"), Input("kind", Categories(("a", "b", "c"))))
+    return ColumnTypes(Columns(inputs), "y", labels)
+
+
+@pytest.mark.parametrize("spill", [True, False])
+@pytest.mark.parametrize("labels", [None, np.array(["high", "low"])])
+def test_rows_are_the_same_in_every_pass(monkeypatch, spill, labels):
+    monkeypatch.setattr(rows, "_SIZES", replace(rows._SIZES, read_bytes=8 * 6 * 70))
+    source, types = open_table(table() if labels is None else classes()), types_of(labels)
+    wanted = read_rows(source, types, None)
+    large = LargeRows(source, types, None, spill=spill)
+    assert len(large) == N
+    begun = iter(large)  # another pass, which is read ahead
+    next(begun)
+    for _ in range(2):
+        parts = list(large)
+        assert len(parts) == (5 if spill else 1)
+        np.testing.assert_array_equal(np.concatenate([part.X for part in parts]), wanted.X)
+        np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), wanted.y)
+    large.close()
+
+
+def test_the_file_is_gone_after_the_fit(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(rows.tempfile, "tempdir", None)
+    assert rows._folder() is None
+    fit_table(table(), "y", n_nodes=2, memory_limit=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("spill", [True, False])
+@pytest.mark.parametrize("hold", [HoldOut(0.25), HoldOut(0.1, last=True)])
+def test_rows_set_aside_are_chosen_in_cells(monkeypatch, hold, spill):
+    monkeypatch.setattr(division, "CELL", 64)
+    monkeypatch.setattr(rows, "_SIZES", replace(rows._SIZES, read_bytes=8 * 6 * 50))
+    labels, source = np.array(["high", "low"]), classes()
+    large = LargeRows(open_table(source), types_of(labels), None, spill=spill)
+    found = Division(large, hold, 5, classes=True)
+    mask = held_out_mask(found.record, source["y"])
+    assert mask.sum() == found.record["rows"] == pytest.approx(hold.share * N, abs=3)
+    if hold.last:
+        assert mask[-found.record["rows"] :].all()
+    else:
+        for start in range(0, N - 64, 64):
+            cell = slice(start, start + 64)
+            assert mask[cell].sum() == 16
+            assert np.mean(source["y"][cell][mask[cell]] == "high") == pytest.approx(
+                np.mean(source["y"][cell] == "high"), abs=0.07
+            )
+    for parts, chosen in ((found.learned(), ~mask), (found.set_aside(), mask)):
+        some = list(parts)
+        np.testing.assert_array_equal(
+            np.concatenate([part.X[:, 0] for part in some]), source["u"][chosen]
+        )
+        np.testing.assert_array_equal(np.concatenate([p.y for p in some]), source["y"][chosen])
+    large.close()
+
+
+# Scores
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e180, 1e-180])
+@pytest.mark.parametrize("loss", ["squared", "absolute", 3.0])
+def test_scores_from_blocks_are_those_of_all_rows(scale, loss):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 2)), scale * (rng.normal(size=200) + 3)
+
+    class Line(GreedyNetRegressor):
+        def predict(self, X):
+            return scale * X[:, 0]
+
+    model, cuts = Line(loss=loss), [0, 1, 90, 90, 200]
+    running = RunningScores(model)
+    for start, end in pairwise(cuts):
+        running.add(TrainingRows(X[start:end], y[start:end], 0))
+    wanted = scores_of(model, y, model.predict(X))
+    assert list(running.scores()) == list(wanted)
+    assert running.scores() == pytest.approx(wanted, rel=1e-12)
+    assert running.mean == pytest.approx(y.mean(), rel=1e-12)
+    error = scale * np.sqrt(np.mean((y / scale - 2.0) ** 2))
+    assert running.error_of(2.0 * scale) == pytest.approx(error, rel=1e-12)
+
+
+# What decides
+
+
+def test_the_limit_is_a_sixth_of_the_memory(monkeypatch, tmp_path):
+    assert memory.matrix_bytes(10, 3) == 320
+    assert memory.limit_of(5) == 5
+    assert 0 < memory.usable_memory() <= memory._of_machine()
+    monkeypatch.setattr(memory, "_of_machine", lambda: 6 * 2**30)
+    monkeypatch.setattr(memory, "_of_process", list)
+    (tmp_path / "max").write_text("max\n")
+    monkeypatch.setattr(memory, "_LIMITS", [str(tmp_path / "max"), str(tmp_path / "none")])
+    assert memory.limit_of(None) == 2**30
+    (tmp_path / "none").write_text(f"{3 * 2**30}\n")
+    assert memory.limit_of(None) == 2**29
+    monkeypatch.setattr(memory, "_of_process", lambda: [6 * 2**20])
+    assert memory.limit_of(None) == 2**20
+
+
+@pytest.mark.parametrize("limit", [-1, True, "2 GB", float("nan")])
+def test_wrong_limits(limit):
+    with pytest.raises(TableError, match=r"`memory_limit` must be a number of bytes.*2e9 for 2 GB"):
+        fit_table(table(), "y", memory_limit=limit)
+
+
+def test_the_limit_counts_features_and_target():
+    n_bytes = 8 * N * (2 + 3 + 1)
+    for limit, in_blocks in ((n_bytes, False), (n_bytes - 1, True)):
+        model = fit_table(table(), "y", n_nodes=2, memory_limit=limit)
+        assert model.about.get("in_blocks", False) is in_blocks
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": 5}, r"`cv` needs all rows in memory, got cv=5 for 300 rows.*omit `cv`"),
+        ({"validation_fraction": 0.1}, r"`validation_fraction` needs all rows in memory"),
+        ({"search": "dictionary"}, r"`search` needs all rows in memory"),
+        (
+            {"hold_out_by": "kind"},
+            r"`hold_out_by` needs all rows in memory, got hold_out_by='k",
+        ),
+        ({"hold_out": 0.0001}, r"Of 300 rows, 0 would be held out"),
+    ],
+)
+def test_what_needs_all_rows(options, message):
+    with pytest.raises(TableError, match=message):
+        fit_table(table(), "y", memory_limit=0, **options)
+
+
+def test_classes_that_only_rows_held_out_have():
+    source = classes()
+    source["y"] = np.array([*source["y"][:-30], *["other"] * 30])
+    with pytest.raises(TableError, match="contain the class 'other', which no other row has"):
+        fit_table(source, "y", memory_limit=0, hold_out_last=0.1, n_nodes=3)
+
+
+def test_empty_cells_are_found_in_the_first_pass():
+    with pytest.raises(TableError, match=r"empty cells: 15 in 'u'"):
+        fit_table(table(empty=["u"]), "y", memory_limit=0)
+    lone = {"x": [1.0, np.nan, np.nan], "y": [1.0, 2.0, 3.0]}
+    with pytest.raises(TableError, match="at least two rows without empty cells, got 1"):
+        fit_table(lone, "y", missing="drop", memory_limit=0)
+
+
+# The command
+
+
+def test_the_command_reads_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = table()
+    lines = [
+        ",".join(columns),
+        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    command = "fit a.csv --target y --out m.safetensors --nodes 5 --hold-out 0.2"
+    run = CliRunner().invoke(main, f"{command} --memory-limit 1e-6 --report r.html")
+    assert run.exit_code == 0, run.output
+    assert "read in blocks, since it would take more memory than --memory-limit" in run.output
+    assert "the report shows no rows, since DATA is too large" in run.output
+    assert (tmp_path / "r.html").exists()
+    wanted = fit_table("a.csv", "y", n_nodes=5, hold_out=0.2)
+    same(wanted, load("m.safetensors"))
+    run = CliRunner().invoke(main, f"{command} --memory-limit 1e-6 --groups kind")
+    assert run.exit_code == 2
+    assert "give fewer rows, or raise --memory-limit" in run.output
+
+
+# Memory
+
+LIMITED = """
+import json, resource, sys
+from pathlib import Path
+import numpy as np
+from greedynet import fit_table
+
+path, small, matrix, room = sys.argv[1:]
+options = {"max_nodes": 6, "memory_limit": 1e7, "correct": False}
+fit_table(small, "y", **options)  # loads what is loaded once
+held = next(line for line in Path("/proc/self/status").read_text().splitlines() if "VmData" in line)
+most = 1024 * int(held.split()[1]) + int(room)
+resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+try:
+    np.empty(int(matrix) // 8)
+except MemoryError:
+    fits = False  # and a fit in memory needs several of them
+else:
+    fits = True
+about = fit_table(path, "y", **options).about
+kept = ("rows", "in_blocks", "training")
+print(json.dumps({"fits": fits} | {name: about[name] for name in kept}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory as on Linux")
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_larger_than_memory(tmp_path, kind):
+    arrow, csv, parquet = need("pyarrow"), need("pyarrow.csv"), need("pyarrow.parquet")
+    rng, n, d, room = np.random.default_rng(0), 1_200_000, 24, 170_000_000
+    X = rng.integers(-999, 999, (n, d)) / 100
+    y = np.abs(X[:, 0]) + X[:, 1] * (X[:, 2] > 0)
+    whole = arrow.table({f"x{j}": X[:, j] for j in range(d)} | {"y": y})
+    matrix = memory.matrix_bytes(n, d)
+    assert matrix > room
+    path, small = tmp_path / f"a.{kind}", tmp_path / f"small.{kind}"
+    write = csv.write_csv if kind == "csv" else parquet.write_table
+    write(whole, path)
+    write(whole.slice(0, 50_000), small)
+    call = [sys.executable, "-c", LIMITED, *map(str, (path, small, matrix, room))]
+    # Memory that is free is given back at once.
+    environment = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+    run = subprocess.run(call, capture_output=True, text=True, env=environment, timeout=500)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert not found["fits"], "the limit has no effect"
+    assert found["rows"] == n
+    assert found["in_blocks"]
+    assert found["training"]["r2"] > 0.3
