@@ -258,6 +258,8 @@ def test_the_limit_counts_features_and_target():
     ("options", "message"),
     [
         ({"cv": 5}, r"`cv` needs all rows in memory, got cv=5 for 300 rows.*omit `cv`"),
+        ({"groups": "kind"}, r"`groups` needs all rows in memory"),
+        ({"weights": "v"}, r"`weights` needs all rows in memory"),
         ({"validation_fraction": 0.1}, r"`validation_fraction` needs all rows in memory"),
         ({"search": "dictionary"}, r"`search` needs all rows in memory"),
         (
@@ -306,7 +308,7 @@ def test_the_command_reads_in_blocks(tmp_path, monkeypatch):
     assert (tmp_path / "r.html").exists()
     wanted = fit_table("a.csv", "y", n_nodes=5, hold_out=0.2)
     same(wanted, load("m.safetensors"))
-    run = CliRunner().invoke(main, f"{command} --memory-limit 1e-6 --groups kind")
+    run = CliRunner().invoke(main, f"{command} --memory-limit 1e-6 --weights v")
     assert run.exit_code == 2
     assert "give fewer rows, or raise --memory-limit" in run.output
 
