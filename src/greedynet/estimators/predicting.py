@@ -16,6 +16,17 @@ from greedynet.support.checks import check_matrix, named
 from greedynet.support.types import Float64
 
 
+def finite_answers(answers: Float64) -> Float64:
+    """Return predictions, or raise an error if some are too large for floating-point numbers."""
+    if not np.isfinite(answers).all():
+        row = int(np.argmin(np.isfinite(answers.reshape(len(answers), -1)).all(axis=1)))
+        raise ValueError(
+            "`X` must be closer to the training data, or the model be another: what it predicts "
+            f"for row {row} is too large for floating-point numbers."
+        )
+    return answers
+
+
 class Predicting:
     """What the estimators do with inputs after a fit."""
 
@@ -25,16 +36,18 @@ class Predicting:
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network, with the inputs checked by scikit-learn."""
         check_is_fitted(self)
-        return self._of_blocks(X, self.network_.predict)
+        return finite_answers(self._of_blocks(X, self.network_.predict))
 
     def _of_blocks(self, X: ArrayLike, function: Callable[[Any], Float64]) -> Float64:
         """Return a function of inputs, which are checked, block by block if given in blocks."""
-        if isinstance(X, str | os.PathLike):
-            parts = [function(block) for block in self._inputs_of_files(Path(X))]
-        elif gives_blocks(X, None):
-            parts = [function(self._checked(block)) for block in input_blocks(X)]
-        else:
-            return function(self._checked(X))
+        # The answers are checked instead.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(X, str | os.PathLike):
+                parts = [function(block) for block in self._inputs_of_files(Path(X))]
+            elif gives_blocks(X, None):
+                parts = [function(self._checked(block)) for block in input_blocks(X)]
+            else:
+                return function(self._checked(X))
         if not parts:
             raise ValueError("`X` must have at least one row, got none.")
         return np.concatenate(parts)
