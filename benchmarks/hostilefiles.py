@@ -300,7 +300,9 @@ def _use(model, X, network):
         _expect(lambda X: model.predict_distribution(X).mean(), X, {n, n * outputs})
     if isinstance(model, GreedyNetClassifier | GreedyNetRegressor):
         _expect(lambda X: model.outside(X).rows, X, {n})
-        repr(model), repr(model.path_), str(model.ladder_), model.expectation_.sentence()
+        repr(model), repr(model.path_), str(getattr(model, "ladder_", None))
+        if getattr(model, "expectation_", None) is not None:
+            model.expectation_.sentence()
 
 
 def _expect(method, X, sizes):

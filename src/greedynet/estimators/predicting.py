@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
-from greedynet.support.checks import check_matrix, named
+from greedynet.support.checks import check_matrix, check_unmasked, named
 from greedynet.support.types import Float64
 
 
@@ -53,6 +53,7 @@ class Predicting:
         return np.concatenate(parts)
 
     def _checked(self, X: ArrayLike) -> Any:
+        check_unmasked(X, "X")
         with named("X"):
             return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 

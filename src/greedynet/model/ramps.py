@@ -65,6 +65,8 @@ class Ramps:
             array = np.array(getattr(self, name), dtype=dtype)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        if not np.isfinite(self.knots).all():
+            raise ValueError("`knots` must be finite, got NaN or infinity.")
         same = np.diff(self.features) == 0
         if (np.diff(self.features) < 0).any() or (np.diff(self.knots)[same] <= 0).any():
             raise ValueError("`knots` must ascend within each column, and columns must ascend.")

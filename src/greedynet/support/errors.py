@@ -11,3 +11,7 @@ class NotCorrectedWarning(UserWarning):
 
 class FewHeldOutRowsWarning(UserWarning):
     """Too few rows were held out for the coverage of an interval or of a set of classes."""
+
+
+class CheckpointWarning(UserWarning):
+    """The file of a checkpoint cannot be written, as on a full disk: the fit goes on without."""
