@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -48,8 +48,10 @@ from greedynet.rows.splitting import FoldSettings
 from greedynet.support.threads import deterministic_threads
 
 GOALS = {"files": 100_000, "arrays": 100_000, "tables": 5_000, "kills": 1_000, "workers": 100}
-BATCHES = {"files": 500, "arrays": 250, "tables": 250, "kills": 20, "workers": 5}
+BATCHES = {"files": 500, "arrays": 250, "tables": 250, "kills": 20, "workers": 10}
 MORE_MEMORY = 2**30
+# Of the fits on dask.
+N_NODES = 10
 # One array fit in so many chooses by as many folds as by default; the others by few, to save time.
 WITH_ALL_FOLDS = 20
 
@@ -176,22 +178,51 @@ def _fitted_in_process(name, file, kill_after=None):
 
 @cache
 def _in_memory():
-    from cluster import N_NODES, problem
+    from cluster import problem
 
-    X, y = problem(40_000, 8)
-    return X, y, GreedyNetRegressor(N_NODES).fit(X.compute(), y.compute()).network_
+    X, y = problem(20_000, 8)
+    with settings_context(FEW_FOLDS):
+        return X, y, GreedyNetRegressor(N_NODES).fit(X.compute(), y.compute()).network_
+
+
+class _Cluster:
+    """A cluster of three workers, whose nannies replace those that are killed."""
+
+    def __init__(self):
+        self._stack = ExitStack()
+        self._client = None
+
+    def whole(self):
+        """Return a client of three workers, of a new cluster if one is not replaced in time."""
+        from cluster import cluster_of
+
+        until = time.monotonic() + 30
+        while self._client is not None and len(self._client.nthreads()) < 3:
+            if time.monotonic() > until:
+                self.close()
+            time.sleep(0.1)
+        if self._client is None:
+            self._client = self._stack.enter_context(cluster_of(3))
+        return self._client
+
+    def close(self):
+        self._client = None
+        self._stack.close()
+
+
+CLUSTER = _Cluster()
 
 
 def workers(seed, folder):
     """Kill a worker in the middle of a pass."""
-    from cluster import N_NODES, cluster_of, one_killed
+    from cluster import one_killed
 
     from greedynet.dask import DaskGreedyNetRegressor
 
     logging.getLogger("greedynet.dask").setLevel(logging.CRITICAL)
     X, y, wanted = _in_memory()
-    # A new cluster each time: dask does not always start a worker again that was killed.
-    with cluster_of(3) as client, one_killed(client, at=random.Random(seed).randrange(8)) as killed:
+    at = random.Random(seed).randrange(6)
+    with settings_context(FEW_FOLDS), one_killed(CLUSTER.whole(), at) as killed:
         network = DaskGreedyNetRegressor(N_NODES).fit(X, y).network_
     if not killed:
         return "the fit was over before"
@@ -255,6 +286,7 @@ def run(name, path, size):
             with open(path, "a") as file:
                 file.write(json.dumps(record) + "\n")
             done = record["to"]
+            CLUSTER.close()
             print(f"{name}: {done:,} of {size:,}, {record['counts']}", flush=True)
 
 

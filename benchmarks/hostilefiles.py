@@ -38,8 +38,8 @@ MOST_INPUTS = 100_000
 def models():
     """Return the bytes of a file for each kind of model."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    y = np.abs(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=60)
+    X = rng.normal(size=(40, 3))
+    y = np.abs(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=40)
     names = np.array(["red", "green", "blue"])[np.digitize(y, [0.3, 1.5])]
     table = {"a": X[:, 0], "color": names, "y": y}
     few = EstimatorSettings(fit=FitSettings(ladder=LadderSettings(used=((0, 3),), n_averaged=0)))
