@@ -342,11 +342,15 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
 
     def stop(n_nodes, error):
         if n_nodes == 5:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("enough")
 
     monkeypatch.setattr(os, "fsync", sometimes_full)
     model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
-    with often(), pytest.warns(CheckpointWarning), pytest.raises(KeyboardInterrupt):
+    with (
+        often(),
+        pytest.warns(CheckpointWarning, match="goes on"),
+        pytest.raises(KeyboardInterrupt, match="enough"),
+    ):
         model.fit(X, y)
     assert (tmp_path / "c").exists()
     wanted = GreedyNetRegressor(6).fit(X, y).predict(X)
@@ -356,11 +360,11 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore::greedynet.CheckpointWarning")
 def test_an_interrupt_is_not_hidden_by_a_full_disk(tmp_path, monkeypatch):
     def stop(n_nodes, error):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("enough")
 
     monkeypatch.setattr(os, "fsync", full_disk)
     model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="enough"):
         model.fit(X, y)
 
 

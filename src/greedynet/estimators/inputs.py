@@ -291,8 +291,9 @@ def _check_classes(
     except (TypeError, ValueError, OverflowError):
         with named("X"):
             checked = check_array(X, dtype=kinds, input_name="X")
-        with named("y"):
-            check_same_length(X=checked, y=column_or_1d(y))
+        if y is not None:
+            with named("y"):
+                check_same_length(X=checked, y=column_or_1d(y))
         raise
     check_kind(X, "X")
     check_size(inputs, "X")
