@@ -226,6 +226,14 @@ def test_the_smallest_weights_are_not_zero():
         np.testing.assert_allclose(np.sort(found) / found.max(), [SMALLEST_WEIGHT] * 2 + [1])
 
 
+def test_the_largest_weights_are_weights():
+    weights = 2.0 ** np.arange(-20, 20)
+    wanted = GreedyNetRegressor(4).fit(X, y, weights).predict(X)
+    copies = np.repeat(np.arange(40), 2)
+    found = GreedyNetRegressor(4).fit(X[copies], y[copies], (weights * 2.0**1003)[copies])
+    np.testing.assert_array_equal(found.predict(X), wanted)
+
+
 LARGEST = np.clip(3 * X, -1, 1) * 1.7e308
 
 
@@ -234,7 +242,6 @@ LARGEST = np.clip(3 * X, -1, 1) * 1.7e308
     [
         ({"X": LARGEST}, r"`X` must hold numbers of at most 1e\+301"),
         ({"y": LARGEST[:, 0]}, r"`y` must hold numbers of at most 1e\+301"),
-        ({"sample_weight": np.abs(LARGEST[:, 0])}, "`sample_weight` must hold numbers of at most"),
         ({"X_val": LARGEST, "y_val": y}, "`X_val` must hold numbers of at most"),
         ({"X": [[10**400, 1]] * 40}, "`X` must hold floating-point numbers: int too large"),
         ({"y": [10**400] * 40}, "`y` must hold floating-point numbers: int too large"),

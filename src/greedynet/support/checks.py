@@ -191,7 +191,8 @@ def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 |
     with named(name):
         weights = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
     check_weight_shape(weights, name, n_rows)
-    check_size(weights, name)
+    if weights.max(initial=0.0) > LARGEST:
+        weights = weights / 2.0**100  # only ratios count
     if (weights < 0).any() or not weights.any():
         what = "negative values" if (weights < 0).any() else "zeros only"
         raise ValueError(

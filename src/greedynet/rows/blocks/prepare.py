@@ -163,7 +163,6 @@ def weights_of(raw: Raw, name: str, checked: bool = False) -> Float64 | None:
     if checked:
         return weights
     _check_finite(name, sample_weight=weights)
-    check_size(weights, "sample_weight", f" in {name}")
     if (weights < 0).any():
         raise ValueError(
             f"`sample_weight` must be non-negative, got negative values in {name}: write 0 for "
