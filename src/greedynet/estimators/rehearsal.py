@@ -86,7 +86,7 @@ def _of_numbers(model: Any, X: Float64, shape: tuple[int, ...]) -> Iterator[_Ans
     scales = GreedyNetRegressor._with_scales(model, X)
     n_outputs = scales.shape[1] // 2
     yield "predict_distribution", scales, (len(X), 2 * n_outputs)
-    yield "predict_distribution", model.intervals_.degrees, (n_outputs,)
+    yield "predict_distribution", np.log(model.intervals_.degrees), (n_outputs,)  # positive
 
 
 def _of_classes(model: Any, X: Float64, n_classes: int) -> Iterator[_Answer]:
