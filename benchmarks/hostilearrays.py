@@ -7,19 +7,12 @@ parameters, of up to 30 rows and 5 columns; most have one or two things about th
 """
 
 import re
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from promises import BrokenPromiseError, no_other_warnings
 
-from greedynet import (
-    FewerNodesWarning,
-    FewHeldOutRowsWarning,
-    GreedyNetClassifier,
-    GreedyNetRegressor,
-    NotCorrectedWarning,
-    load,
-)
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 
 REFUSED, ANSWERED = "refused", "answered"
 MOST_ROWS, MOST_COLUMNS = 30, 4
@@ -231,25 +224,13 @@ def draw(seed):
 # What becomes of it
 
 
-class BrokenPromiseError(AssertionError):
-    """A promise that was not kept."""
-
-
-ALLOWED = (FewerNodesWarning, FewHeldOutRowsWarning, NotCorrectedWarning)
 # An argument in backticks, or as scikit-learn writes it.
 NAMED = re.compile(r"`\w+[`=]|'\w+' parameter of|\b([Xy]|[Xy]_val|sample_weight|n_samples)\b")
 
 
 def verdict(attempt, path):
     """Fit and predict; return what came of it, or raise what is wrong."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for kind in ALLOWED:
-            warnings.simplefilter("ignore", kind)
-        # Of scikit-learn, and to the point.
-        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
-        warnings.filterwarnings("ignore", "A column-vector y was passed")
-        warnings.filterwarnings("ignore", "The least populated class in y has only")
+    with no_other_warnings():
         model = _or_named(lambda: attempt.model.fit(**attempt.arguments))
         if model is None:
             return REFUSED

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from promises import BrokenPromiseError, no_other_warnings
 
 from greedynet import (
-    FewHeldOutRowsWarning,
     GreedyNetClassifier,
     GreedyNetRegressor,
     ModelFileError,
@@ -250,16 +250,10 @@ def _change_array(header, kind, chance):
 # What becomes of it
 
 
-class BrokenPromiseError(AssertionError):
-    """A promise that was not kept."""
-
-
 def verdict(data, path):
     """Load the bytes by way of a file; return what became of them, or raise what is wrong."""
     path.write_bytes(data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", FewHeldOutRowsWarning)
+    with no_other_warnings():
         try:
             model = load(path)
         except ModelFileError:

@@ -6,12 +6,12 @@ escapes except those of the library. Tables have up to 30 rows; most have one or
 """
 
 import random
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from promises import BrokenPromiseError, no_other_warnings
 
-from greedynet import FewerNodesWarning, FewHeldOutRowsWarning, NotCorrectedWarning, fit_table, load
+from greedynet import fit_table, load
 
 REFUSED, ANSWERED = "refused", "answered"
 TARGET = "y"
@@ -178,20 +178,11 @@ def draw(seed):
 # What becomes of it
 
 
-class BrokenPromiseError(AssertionError):
-    """A promise that was not kept."""
-
-
 def verdict(attempt, folder):
     """Fit the file; return what came of it, or raise what is wrong."""
     path, saved = folder / "table.csv", folder / "model"
     path.write_bytes(attempt.data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for kind in (FewerNodesWarning, FewHeldOutRowsWarning, NotCorrectedWarning):
-            warnings.simplefilter("ignore", kind)
-        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
-        warnings.filterwarnings("ignore", "The least populated class in y has only")
+    with no_other_warnings():
         model = _or_said(lambda: fit_table(path, TARGET, **attempt.options))
         if model is None:
             return REFUSED
