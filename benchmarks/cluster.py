@@ -128,7 +128,7 @@ def kills(n_rows, passes):
     for _ in range(N_KILLS):
         passes.seconds.clear()
         # A new cluster each time: dask does not always start a worker again that was killed.
-        with cluster_of(3) as client, _one_killed(client, at=chance.randrange(8)):
+        with cluster_of(3) as client, one_killed(client, at=chance.randrange(8)):
             network = DaskGreedyNetRegressor(N_NODES).fit(X, y).network_
         worst = max(
             np.abs(getattr(network, name) - getattr(wanted, name)).max()
@@ -143,9 +143,9 @@ def kills(n_rows, passes):
 
 
 @contextmanager
-def _one_killed(client, at):
+def one_killed(client, at):
     """Kill the worker of a shard when the questions of a pass have been sent."""
-    pids, real, asked = client.run(os.getpid), Shards._called, []
+    pids, real, asked, killed = client.run(os.getpid), Shards._called, [], []
 
     def called(shards, shard, what):
         future = real(shards, shard, what)
@@ -153,11 +153,12 @@ def _one_killed(client, at):
         # Each of three shards is asked in a pass.
         if len(asked) == 3 * at + 1:
             os.kill(pids[shard.worker], signal.SIGKILL)
+            killed.append(shard.worker)
         return future
 
     Shards._called = called
     try:
-        yield
+        yield killed
     finally:
         Shards._called = real
 

@@ -117,7 +117,7 @@ def test_text_for_numbers(fitted, name):
         ({"X": X + 1j}, ValueError, "Complex data not supported"),
         ({"X": FRAME.rename(columns={"a": 0})}, TypeError, "must convert them all to strings"),
         ({"y": None}, ValueError, "requires y to be passed, but the target y is None"),
-        ({"y": y[:-1]}, ValueError, r"inconsistent numbers of samples: \[40, 39\]"),
+        ({"y": y[:-1]}, ValueError, "`X` and `y` must have the same number of rows, got 40 and 39"),
         ({"y": y[:, None, None]}, ValueError, "dim 3, while dim <= 2"),
         ({"y": np.empty((40, 0))}, ValueError, r"\by\b"),
         ({"y": 1.0}, (TypeError, ValueError), r"\by\b"),

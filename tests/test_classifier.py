@@ -799,7 +799,11 @@ def spoiled(array, value):
         ({"y": spoiled(y, np.nan)}, ValueError, r"\by contains NaN"),
         ({"y": np.c_[NAMES, NAMES]}, ValueError, r"\by should be a 1d array.*\(40, 2\)"),
         ({"y": None}, ValueError, "requires y to be passed, but the target y is None"),
-        ({"y": NAMES[1:]}, ValueError, r"inconsistent numbers of samples: \[40, 39\]"),
+        (
+            {"y": NAMES[1:]},
+            ValueError,
+            "`X` and `y` must have the same number of rows, got 40 and 39",
+        ),
         ({"X": spoiled(X, np.nan)}, ValueError, r"\bX contains NaN"),
         ({"X": spoiled(X, np.inf)}, ValueError, r"\bX contains infinity"),
         ({"X": X[:, 0]}, ValueError, r"(?s)Expected 2D array, got 1D.*reshape\(-1, 1\)"),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ridgelet_transform,
     )
     from greedynet.support.errors import (
+        CheckpointWarning,
         FewerNodesWarning,
         FewHeldOutRowsWarning,
         NotCorrectedWarning,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckpointWarning",
     "CollapsedTransform",
     "DeepNetwork",
     "Expectation",
@@ -66,6 +68,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CheckpointWarning": "support.errors",
     "CollapsedTransform": "search.ridgelet",
     "DeepNetwork": "model.deep_network",
     "Expectation": "model.uncertainty.expectation",

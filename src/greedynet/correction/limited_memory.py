@@ -134,7 +134,9 @@ class _Curvature:
 
         The oldest is dropped if there are too many.
         """
-        if not s @ y > _LEAST_CURVATURE * np.sqrt((s @ s) * (y @ y)):
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite ones are of no use
+            is_convex = s @ y > _LEAST_CURVATURE * np.sqrt((s @ s) * (y @ y))
+        if not is_convex:
             return
         if self._end == len(self._S):
             for rows in (self._S, self._Y):

@@ -137,8 +137,10 @@ class VariableProjection:
     def predict(self, X: NDArray[np.floating], affine: Float64) -> Float64:
         """Return the scaled outputs on other rows, given the affine columns on them."""
         sigma, r = self._problem.activation, self._problem.n_affine
-        hidden = sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
-        return np.asarray(affine @ self.weights[:r] + hidden @ self.weights[r:])
+        # Rows that are far from all others may have infinite outputs.
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = sigma.value(X @ self.points[:, :-1].T + self.points[:, -1])
+            return np.asarray(affine @ self.weights[:r] + hidden @ self.weights[r:])
 
     def improve(self, n_steps: int) -> "VariableProjection":
         """Correct at the current ridge; the objective never increases."""

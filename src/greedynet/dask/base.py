@@ -15,6 +15,7 @@ from greedynet.dask.collections import Partitions, check_inputs
 from greedynet.dask.files import partitions_of_files
 from greedynet.dask.lazy import lazily
 from greedynet.dask.source import DaskSource
+from greedynet.dask.waiting import scheduler_named
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.model.uncertainty.seen import Outside
 
@@ -188,4 +189,7 @@ class OnDask(BaseGreedyNet):
 
 def _gathered(values: Any, client: Client) -> Any:
     """Return validation data as local arrays or data frames."""
-    return client.gather(client.compute(values)) if is_dask_collection(values) else values
+    if not is_dask_collection(values):
+        return values
+    with scheduler_named(client):
+        return client.gather(client.compute(values))

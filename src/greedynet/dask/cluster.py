@@ -9,17 +9,26 @@ of the partitions when the next pass begins.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import Any
 from uuid import uuid4
 
 from distributed import Client, Future
+from distributed.comm.core import CommClosedError
 
 from greedynet.dask.collections import Partitions
 from greedynet.dask.placement import assign, largest_load
 from greedynet.dask.shard import Contents, Shard
-from greedynet.dask.waiting import ClusterError, LostError, Placed, Waiting, log
+from greedynet.dask.waiting import (
+    ClusterError,
+    LostError,
+    Placed,
+    Waiting,
+    log,
+    scheduler_named,
+)
 
 # Number of losses in one pass after which the cause cannot be the workers alone.
 _MOST_LOSSES = 20
@@ -67,7 +76,8 @@ class Shards:
         # Futures of actors are part of reference cycles, so that waiting for their end would mean
         # waiting for Python's garbage collector.
         if actors and self._client.status == "running":
-            self._client.cancel(actors)
+            with suppress(CommClosedError):  # a lost scheduler has forgotten them already
+                self._client.cancel(actors)
 
     def ask(self, what: Ask) -> list[Any]:
         """Return the answers of the shards for all partitions, in order.
@@ -78,7 +88,7 @@ class Shards:
             Takes the actor of a shard and its partitions, and returns the future of an answer.
         """
         # Actors use the current client, which need not be ours.
-        with self._client.as_current():
+        with self._client.as_current(), scheduler_named(self._client):
             return self._asked(what)
 
     def _asked(self, what: Ask) -> list[Any]:

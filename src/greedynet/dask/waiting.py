@@ -7,14 +7,16 @@ is fetched here except the answers of actors, which take another route.
 
 import logging
 import time
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import dask
 from dask.utils import parse_timedelta
 from distributed import Actor, Client, Future, wait
+from distributed.comm.core import CommClosedError
 
 from greedynet.dask.shard import Shard
 
@@ -27,6 +29,28 @@ class ClusterError(RuntimeError):
 
 class LostError(Exception):
     """A shard no longer exists."""
+
+
+@contextmanager
+def scheduler_named(client: Client) -> Iterator[None]:
+    """Name the scheduler in errors that are due to its loss: it is the one part without a spare.
+
+    Parameters
+    ----------
+    client : Client
+    """
+    address = str(client.scheduler.address) if client.scheduler is not None else "its address"
+    try:
+        yield
+    except Exception as error:
+        # An error of the user's own function, such as a missing file, is raised with a scheduler.
+        is_lost = isinstance(error, CommClosedError) or client.status != "running"
+        if not is_lost and not (isinstance(error, OSError) and address in str(error)):
+            raise
+        raise ClusterError(
+            f"The scheduler of `client` at {address} was lost: start a cluster and fit again. With "
+            "`checkpoint`, the fit resumes where it was."
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,7 @@ from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import Split, folds_of, hold_out
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
+from greedynet.support.checks import check_float
 from greedynet.support.clock import Clock
 from greedynet.support.context import FitContext
 from greedynet.support.errors import FewerNodesWarning
@@ -109,6 +110,11 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
+
+    def _validate_params(self) -> None:
+        for name, value in self.get_params(deep=False).items():
+            check_float(value, name)
+        super()._validate_params()
 
     @property
     def _settings(self) -> EstimatorSettings:

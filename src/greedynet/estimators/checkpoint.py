@@ -3,11 +3,15 @@
 The file contains the results in the journal and the *fingerprint* of the fit: its parameters, and
 digests of its data. It is written every few seconds, completely and atomically, so that the last
 complete version is available whenever the process ends. A fit that succeeds removes its file.
+
+A file that cannot be written, as on a full disk, is no reason to end a fit: a warning says so once,
+and every later write is tried again.
 """
 
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
+from greedynet.support.errors import CheckpointWarning
 from greedynet.support.files import remove_leftovers
 from greedynet.support.journal import NO_JOURNAL, Journal, Known, Record
 from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
@@ -103,6 +108,7 @@ class _Book:
         self._notes = notes
         self._lock = threading.Lock()
         self._due = settings.clock() + settings.seconds
+        self._has_warned = False
 
     @staticmethod
     def opened(path: Path, fingerprint: Fingerprint, settings: CheckpointSettings) -> "_Book":
@@ -138,10 +144,28 @@ class _Book:
             notes = dict(self._notes)
         if not notes:
             return
-        write_tree(self._path, _KIND, {"fingerprint": self._fingerprint, "notes": notes})
+        try:
+            write_tree(self._path, _KIND, {"fingerprint": self._fingerprint, "notes": notes})
+        except OSError as error:
+            self._warn("written", error, "once interrupted, it resumes from the last one, if any")
 
     def remove(self) -> None:
-        self._path.unlink(missing_ok=True)
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            self._warn("removed", error, "delete it before another fit uses the name")
+
+    def _warn(self, what: str, error: OSError, advice: str) -> None:
+        """Say once that something cannot be done with the file."""
+        with self._lock:
+            said, self._has_warned = self._has_warned, True
+        if not said:
+            warnings.warn(
+                f"The checkpoint {str(self._path)!r} cannot be {what}: {error.strerror or error}. "
+                f"The fit goes on; {advice}.",
+                CheckpointWarning,
+                stacklevel=2,
+            )
 
 
 class _Record(Record):

@@ -36,6 +36,8 @@ from greedynet.support.checks import (
     check_labels,
     check_matrix,
     check_same_length,
+    check_size,
+    check_unmasked,
     check_weights,
     named,
 )
@@ -108,7 +110,8 @@ def class_rows(
     _check_two_classes(labels, weights)
     if class_weight is not None:
         by_class = _class_weights(class_weight, classes, labels, weights)
-        weights = by_class if weights is None else by_class * weights
+        with np.errstate(over="ignore"):  # which is then refused
+            weights = by_class if weights is None else by_class * weights
         weights = check_weights(weights, "class_weight", len(inputs))
         _check_two_classes(labels, weights)
     return Rows(inputs, unit_vectors(labels, classes), weights), classes
@@ -186,6 +189,7 @@ def class_validation_rows(
 ) -> Rows | None:
     """Return validation rows, whose classes must occur in the training rows, or None."""
     if y_val is not None:
+        check_unmasked(y_val, "y_val")
         with named("y_val"):
             labels = column_or_1d(y_val)
             check_labels(labels, "y_val")
@@ -233,6 +237,8 @@ def validation_rows(
                 f"`{name}` must have as many columns as the training data, {wanted}, got {got}."
             )
     check_same_length(X_val=inputs, y_val=outputs)
+    check_size(inputs, "X_val")
+    check_size(outputs, "y_val")
     weights = check_weights(sample_weight_val, "sample_weight_val", len(inputs))
     return Rows(inputs, outputs, weights).canonical(merged_up_to)
 
@@ -259,20 +265,26 @@ def _check_training(
 ) -> tuple[NDArray[np.floating], Float64]:
     """Apply scikit-learn's checks of training data; errors name `X` or `y`."""
     kinds = [np.float64, np.float32]
+    check_unmasked(X, "X")
     try:
-        inputs, outputs = validate_data(
-            estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
-        )
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore", invalid="ignore"):
+            inputs, outputs = validate_data(
+                estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
+            )
+    except (TypeError, ValueError, OverflowError):
         with named("X"), naming_columns(X):
-            check_array(X, dtype=kinds, input_name="X")
+            checked = check_array(X, dtype=kinds, input_name="X")
         if y is not None:
-            check_columns(y, "y")
+            check_same_length(X=checked, y=check_columns(y, "y"))
         raise
     for name, values in (("X", X), ("y", y)):
         check_kind(values, name)
+    check_unmasked(y, "y")
     check_columns(outputs, "y")
-    return inputs, np.asarray(outputs, dtype=np.float64)
+    outputs = np.asarray(outputs, dtype=np.float64)
+    check_size(inputs, "X")
+    check_size(outputs, "y")
+    return inputs, outputs
 
 
 def _check_classes(
@@ -283,15 +295,23 @@ def _check_classes(
     if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
         check_labels(y, "y")
     kinds = [np.float64, np.float32]
+    check_unmasked(X, "X")
+    check_unmasked(y, "y")
     try:
-        inputs, labels = validate_data(estimator, X, y, dtype=kinds)
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore", invalid="ignore"):
+            inputs, labels = validate_data(estimator, X, y, dtype=kinds)
+    except (TypeError, ValueError, OverflowError):
         with named("X"), naming_columns(X):
-            check_array(X, dtype=kinds, input_name="X")
+            checked = check_array(X, dtype=kinds, input_name="X")
+        if y is not None:
+            with named("y"):
+                check_same_length(X=checked, y=column_or_1d(y))
         raise
     check_kind(X, "X")
+    check_size(inputs, "X")
     try:
-        check_classification_targets(labels)
+        with np.errstate(invalid="ignore"):
+            check_classification_targets(labels)
     except ValueError as error:
         raise ValueError(
             f"`y`: {error} For numbers that are not classes, use GreedyNetRegressor."

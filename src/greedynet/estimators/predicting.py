@@ -14,8 +14,19 @@ from greedynet.estimators.sparse import dense_blocks, is_sparse
 from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
-from greedynet.support.checks import check_matrix, named
+from greedynet.support.checks import check_matrix, check_unmasked, named
 from greedynet.support.types import Float64
+
+
+def finite_answers(answers: Float64) -> Float64:
+    """Return predictions, or raise an error if some are too large for floating-point numbers."""
+    if not np.isfinite(answers).all():
+        row = int(np.argmin(np.isfinite(answers.reshape(len(answers), -1)).all(axis=1)))
+        raise ValueError(
+            "`X` must be closer to the training data, or the model be another: what it predicts "
+            f"for row {row} is too large for floating-point numbers."
+        )
+    return answers
 
 
 class Predicting:
@@ -27,23 +38,26 @@ class Predicting:
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network, with the inputs checked by scikit-learn."""
         check_is_fitted(self)
-        return self._of_blocks(X, self.network_.predict)
+        return finite_answers(self._of_blocks(X, self.network_.predict))
 
     def _of_blocks(self, X: ArrayLike, function: Callable[[Any], Float64]) -> Float64:
         """Return a function of inputs, which are checked, block by block if given in blocks."""
-        if isinstance(X, str | os.PathLike):
-            parts = [function(block) for block in self._inputs_of_files(Path(X))]
-        elif is_sparse(X):
-            parts = [function(self._checked(block)) for block in dense_blocks(X)]
-        elif gives_blocks(X, None):
-            parts = [function(self._checked(block)) for block in input_blocks(X)]
-        else:
-            return function(self._checked(X))
+        # The answers are checked instead.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(X, str | os.PathLike):
+                parts = [function(block) for block in self._inputs_of_files(Path(X))]
+            elif is_sparse(X):
+                parts = [function(self._checked(block)) for block in dense_blocks(X)]
+            elif gives_blocks(X, None):
+                parts = [function(self._checked(block)) for block in input_blocks(X)]
+            else:
+                return function(self._checked(X))
         if not parts:
             raise ValueError("`X` must have at least one row, got none.")
         return np.concatenate(parts)
 
     def _checked(self, X: ArrayLike) -> Any:
+        check_unmasked(X, "X")
         X = encode_categories(self, X)
         with named("X"), naming_columns(X):
             return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

@@ -7,11 +7,13 @@ subclasses of `SaveMixin`; nothing in it is executed.
 """
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation
@@ -57,11 +59,16 @@ class SaveMixin:
         """Return parameters and fitted attributes as arrays and plain values, for a file."""
         check_is_fitted(self)
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
-        fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and k[0] != "_"}
+        fitted = {k: v for k, v in vars(self).items() if is_fitted_name(k)}
         return {
             "parameters": {name: _encode(value, name) for name, value in parameters.items()},
             "fitted": {name: _encode(value, name) for name, value in fitted.items()},
         }
+
+
+def is_fitted_name(name: str) -> bool:
+    """Whether scikit-learn's convention makes it the name of a fitted attribute."""
+    return name.endswith("_") and not name.startswith("_")
 
 
 def restore(contents: Contents) -> Any:
@@ -81,6 +88,9 @@ def restore(contents: Contents) -> Any:
         for part in ("parameters", "fitted")
     }
     estimator = _ESTIMATORS[contents.kind](**parts["parameters"])
+    for name in parts["fitted"]:
+        if not is_fitted_name(name):
+            raise ValueError(f"`{name}` is not the name of a fitted attribute, such as `network_`.")
     vars(estimator).update(parts["fitted"])
     check_is_fitted(estimator)
     return estimator
@@ -162,6 +172,29 @@ def _decode(value: Any) -> Any:
     return _DECODERS[what](state)
 
 
+# Widest type of text that is restored for shorter texts: each would take this much memory.
+_MOST_WIDTH = 1_024
+
+
+def _decode_text(state: Mapping[str, Any]) -> NDArray[Any]:
+    """Return an array of text, with the type that it had: objects, or of a fixed width."""
+    dtype, values = state["dtype"], state["values"]
+    if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
+        raise TypeError(f"`values` must be a list of texts, got {type(values).__name__}.")
+    if dtype == "|O":
+        return np.array(values, dtype=object)
+    if re.fullmatch(r"[<>]U\d{1,9}", dtype) is None:
+        raise ValueError(f"`dtype` must be '|O' or of text, such as '<U5', got {dtype!r}.")
+    longest = max(map(len, values), default=0)
+    # In memory, every text takes as much as the longest one may.
+    if longest > _MOST_WIDTH and longest * len(values) > 2 * sum(map(len, values)):
+        return np.array(values, dtype=object)
+    width = min(int(dtype[2:]), max(longest, _MOST_WIDTH))
+    if width < longest:
+        raise ValueError(f"`dtype` must have room for {longest} characters, got {dtype!r}.")
+    return np.array(values, dtype=f"{dtype[:2]}{width}")
+
+
 def _training_result() -> Callable[..., Any]:
     """Return the class of `training_`; its package needs JAX, which predictions do not."""
     try:
@@ -195,5 +228,5 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "loss": lambda arguments: get_loss(**arguments),
     "pairs": lambda pairs: {key: _decode(value) for key, value in pairs},
     "records": lambda parts: tuple(_decode(part) for part in parts),
-    "text": lambda state: np.array(state["values"], dtype=state["dtype"]),
+    "text": _decode_text,
 }

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.parameters import check_coverage
-from greedynet.estimators.predicting import Predicting
+from greedynet.estimators.predicting import Predicting, finite_answers
 from greedynet.losses.logistic import probabilities
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.intervals import Intervals
@@ -78,7 +78,7 @@ class WithIntervals(Predicting):
 
     def _in_two(self, columns: Float64) -> tuple[Float64, Float64]:
         """Return two results that are side by side, in the shape of `y`."""
-        first, second = np.split(columns, 2, axis=1)
+        first, second = np.split(finite_answers(columns), 2, axis=1)
         return (first[:, 0], second[:, 0]) if self.network_.single_output else (first, second)
 
     # Functions of a block of inputs, which the twin of a cluster calls, too.

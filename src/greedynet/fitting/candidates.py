@@ -23,6 +23,8 @@ from greedynet.support.types import Float64
 
 # Mean squared error, relative to the variance, below which rows are reproduced.
 ROUNDING = 1e-18
+# Scaled outputs beyond it are all the same: fourth powers of them are finite.
+_WORST = 1e60
 # What a candidate is, and its number of neurons.
 Key = tuple[str, int]
 
@@ -142,7 +144,14 @@ class Climber:
 
     def _unscaled(self, values: Float64) -> Float64:
         outputs = self.problem.coordinates.outputs
-        return np.asarray(values * outputs.scale + outputs.center)
+        # Far from all other rows, outputs may be infinite: they count as this bad.
+        with np.errstate(over="ignore"):
+            return np.nan_to_num(_bounded(values) * outputs.scale + outputs.center)
+
+
+def _bounded(values: Float64) -> Float64:
+    """Return scaled values, those that are not numbers among the worst."""
+    return np.clip(np.nan_to_num(values, nan=_WORST), -_WORST, _WORST)
 
 
 def _n_networks(key: Key) -> int:
@@ -243,13 +252,18 @@ class Table:
 
     def losses(self, predictions: Float64) -> Float64:
         """Return the squared error of each row, mean over the scaled outputs."""
-        left = self.Y / self._scale - predictions / self._scale
-        return np.asarray(np.mean(left**2, axis=1))
+        return np.asarray(np.mean(self.scaled_errors(predictions) ** 2, axis=1))
+
+    def scaled_errors(self, predictions: Float64) -> Float64:
+        """Return errors for outputs of unit variance; the worst are all the same."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            left = self.Y / self._scale - predictions / self._scale
+        return _bounded(left)
 
     def score(self, predictions: Float64) -> float:
         """Return the mean loss; errors below the tolerance are all the same."""
         loss = float(np.average(self.losses(predictions), weights=self.weights))
-        return max(loss, ROUNDING, self.tol**2)
+        return max(loss, ROUNDING, min(self.tol, 1.0) ** 2)
 
     @property
     def scores(self) -> list[float]:
@@ -263,7 +277,8 @@ class Table:
         Rows that are reproduced do not show that all others will be.
         """
         unit = float(self._unit.max())
-        squares = [np.mean((self.Y / unit - p / unit) ** 2, axis=1) for p in self.predictions]
+        left = [_bounded(self.Y / unit - p / unit) for p in self.predictions]
+        squares = [np.mean(of_candidate**2, axis=1) for of_candidate in left]
         means = [np.average(of_candidate, weights=self.weights) for of_candidate in squares]
         return np.maximum(np.sqrt(means), np.finfo(np.float64).eps) * unit
 

@@ -33,6 +33,9 @@ from greedynet.support.context import FitContext
 from greedynet.support.phrases import plural
 from greedynet.support.types import Float64
 
+# Larger powers of errors are all the same: squares of them are finite.
+_WORST_SIZE = 1e150
+
 
 def climb_for_loss(
     folds: Sequence[Split], plan: Plan, shrunk: bool, context: FitContext
@@ -140,12 +143,14 @@ class LossTable(Table):
 
     def losses(self, predictions: Float64) -> Float64:
         """Return what each row contributes to the `p`-th power of the size."""
-        return row_sizes(self.loss, self.Y / self._scale - predictions / self._scale)
+        with np.errstate(over="ignore"):
+            sizes = row_sizes(self.loss, self.scaled_errors(predictions))
+        return np.minimum(sizes, _WORST_SIZE)
 
     def score(self, predictions: Float64) -> float:
         """Return the squared mean size, so that factors mean the same for all losses."""
         mean = float(np.average(self.losses(predictions), weights=self.weights))
-        return max(mean ** (2 / self._power), ROUNDING, self.tol**2)
+        return max(mean ** (2 / self._power), ROUNDING, min(self.tol, 1.0) ** 2)
 
     @property
     def errors(self) -> Float64:

@@ -16,6 +16,9 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
 
+# In place of infinite values of neurons, on rows that are far from all others.
+_FAR = 1e250
+
 
 class Solved(Protocol):
     """The factorisation that determines the outer weights: `F = QR` and `z = Q'Y`."""
@@ -162,7 +165,9 @@ class Coordinates:
         Without sample weights.
         """
         z = rows.X @ neuron.point[:-1] + neuron.point[-1]
-        return np.asarray(activation.value(z) / neuron.norm)
+        with np.errstate(over="ignore"):
+            column = activation.value(z) / neuron.norm
+        return np.nan_to_num(column, posinf=_FAR, neginf=-_FAR)
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
         """Append the affine columns on scaled rows to a new factor, and return it."""

@@ -141,8 +141,10 @@ class ShallowNetwork:
         Returns
         -------
         y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            Infinite or NaN where they are too large for floating-point numbers.
         """
-        return self._predict(self._check_X(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._predict(self._check_X(X))
 
     def _predict(self, rows: Float64, max_elements: int = _PREDICT_ELEMENTS) -> Float64:
         """Predict for checked rows, in blocks with hidden values of at most `max_elements`."""

@@ -65,14 +65,16 @@ class Ramps:
             array = np.array(getattr(self, name), dtype=dtype)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        if not np.isfinite(self.knots).all():
+            raise ValueError("`knots` must be finite, got NaN or infinity.")
         same = np.diff(self.features) == 0
         if (np.diff(self.features) < 0).any() or (np.diff(self.knots)[same] <= 0).any():
             raise ValueError("`knots` must ascend within each column, and columns must ascend.")
-        counts = np.bincount(self.features, minlength=self.n_features)
-        if ((counts > 0) & (counts < 3)).any() or len(counts) > self.n_features:
+        named, counts = np.unique(self.features, return_counts=True)
+        if (counts < 3).any() or (named < 0).any() or (named >= self.n_features).any():
             raise ValueError(
                 f"`features` must name each of {self.n_features} columns never, or at least three "
-                f"times, got {counts.tolist()} times."
+                f"times, got {dict(zip(named.tolist(), counts.tolist(), strict=True))} times."
             )
 
     @staticmethod

@@ -17,6 +17,8 @@ from greedynet.rows.columns import CanonicalColumns
 from greedynet.support.types import Float64
 
 CANONICAL_ROWS = 10_000
+# Relative to the largest: a smaller weight has no influence, but its square could be zero.
+SMALLEST_WEIGHT = 2.0**-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +127,17 @@ class Rows:
             return replace(self, weights=None)
         # Divide by the largest first: the sum of huge weights could overflow.
         largest = self.weights.max()
-        mean = largest * (self.weights / largest).mean()
-        return replace(self, weights=self.weights / rounded(mean))
+        relative = np.maximum(self.weights / largest, SMALLEST_WEIGHT)
+        if (relative > SMALLEST_WEIGHT).all():
+            return replace(self, weights=self.weights / rounded(largest * relative.mean()))
+        return replace(self, weights=relative / rounded(relative.mean()))
 
     def _rounded_weights(self) -> "Rows":
         """Return the rows with weights relative to the largest: the same numbers in any unit."""
         if self.weights is None:
             return self
-        return replace(self, weights=rounded(self.weights / self.weights.max()))
+        relative = np.maximum(self.weights / self.weights.max(), SMALLEST_WEIGHT)
+        return replace(self, weights=rounded(relative))
 
 
 def rounded(value: Any) -> Any:

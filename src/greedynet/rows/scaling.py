@@ -56,7 +56,7 @@ class InputScaling:
         center = np.average(unit, axis=0, weights=rows.weights)
         width = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
         # Constant up to rounding: infinite width gives the column zero weight.
-        width[(np.ptp(X, axis=0) == 0) | (width < 1e-14)] = np.inf
+        width[(np.ptp(X, axis=0) == 0) | (width < 1e-14) | (width * largest == 0)] = np.inf
         return InputScaling(center * largest, width * largest)
 
     @staticmethod
@@ -153,7 +153,7 @@ class OutputScaling:
             center = np.zeros_like(center)
         scale = np.sqrt(np.average((unit - center) ** 2, axis=0, weights=rows.weights))
         # A constant output is zero after centring up to rounding, which must not be amplified.
-        scale[scale < 1e-14] = 1.0
+        scale[(scale < 1e-14) | (scale * size == 0)] = 1.0
         return OutputScaling(center * size, scale * size)
 
     def apply(self, Y: Float64) -> Float64:

@@ -12,17 +12,44 @@ from sklearn.utils import check_array
 
 from greedynet.support.types import Float64
 
+# Sums and differences of very many such numbers do not overflow.
+LARGEST = 2.0**1000
+
+
+def check_size(values: NDArray[Any], name: str, where: str = "") -> None:
+    """Raise an error for numbers so large that computing with them would overflow."""
+    if values.dtype.kind != "f" or not values.size:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > LARGEST:
+        raise ValueError(
+            f"`{name}` must hold numbers of at most {LARGEST:.0e} in size, got {largest:.3g}"
+            f"{where}: write them in another unit."
+        )
+
+
+def check_unmasked(values: Any, name: str, where: str = "") -> None:
+    """Raise an error for masked arrays with masked values, which NumPy would silently unmask."""
+    n_masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if n_masked:
+        raise ValueError(
+            f"`{name}` must have no masked values, got {n_masked}{where}: remove such rows, or "
+            f"fill in values by `{name}.filled`."
+        )
+
 
 def check_matrix(values: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> Float64:
     """Return a finite two-dimensional array; errors name the argument `name`."""
     # Always C order: otherwise products of a data frame and of its array would differ in the last
     # bits.
+    check_unmasked(values, name)
     with named(name):
         return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
 
 
 def check_columns(values: ArrayLike, name: str) -> Float64:
     """Return finite values as columns: `(n,)` becomes `(n, 1)`, `(n, t)` stays."""
+    check_unmasked(values, name)
     with named(name):
         checked = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
         if checked.ndim == 0 or 0 in checked.shape:
@@ -107,7 +134,11 @@ def check_same_length(**arrays: NDArray[np.generic]) -> None:
 def named(name: str) -> Iterator[None]:
     """Add the name of the argument to errors raised within, unless they mention it."""
     try:
-        yield
+        # To find infinite numbers, scikit-learn adds up all, which may overflow.
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except OverflowError as error:
+        raise ValueError(f"`{name}` must hold floating-point numbers: {error}.") from error
     except (TypeError, ValueError) as error:
         text = str(error)
         if re.search(rf"\b{name}\b", text):
@@ -121,6 +152,15 @@ def check_count(value: object, name: str, least: int = 1) -> int:
     if not isinstance(value, Integral) or value < least:
         raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
     return int(value)
+
+
+def check_float(value: object, name: str) -> None:
+    """Raise an error for whole numbers that are too large for a floating-point number."""
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError(
+            f"`{name}` must be at most {LARGEST:.0e} in size, got a number of about "
+            f"{round(value.bit_length() * np.log10(2))} digits."
+        )
 
 
 def is_number(value: object) -> bool:
@@ -147,9 +187,12 @@ def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 |
         return None
     if is_number(values):
         values = np.full(n_rows, values)
+    check_unmasked(values, name)
     with named(name):
         weights = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
     check_weight_shape(weights, name, n_rows)
+    if weights.max(initial=0.0) > LARGEST:
+        weights = weights / 2.0**100  # only ratios count
     if (weights < 0).any() or not weights.any():
         what = "negative values" if (weights < 0).any() else "zeros only"
         raise ValueError(

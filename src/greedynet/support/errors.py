@@ -15,3 +15,7 @@ class FewHeldOutRowsWarning(UserWarning):
 
 class TableWarning(UserWarning):
     """What was assumed about a table whose cells or letters could be meant otherwise."""
+
+
+class CheckpointWarning(UserWarning):
+    """The file of a checkpoint cannot be written, as on a full disk: the fit goes on without."""

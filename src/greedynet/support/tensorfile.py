@@ -35,6 +35,17 @@ FORMAT_VERSION = 1
 # The limit of safetensors; an unrelated file must not fill the memory.
 _MAX_HEADER = 100_000_000
 
+# What contents that are not as expected may raise, wherever that is noticed.
+CONTENT_ERRORS = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RecursionError,
+)
+
 _NO_DIGEST = "0" * 64
 _METADATA = "__metadata__"
 
@@ -118,8 +129,9 @@ def read_tree(path: str | os.PathLike[str]) -> Contents:
         )
     try:
         arrays = tensors_from_bytes(data)
+        _check_arrays(arrays, len(data))
         tree = _with_arrays(json.loads(metadata["model"]), arrays)
-    except (SafetensorError, LookupError, ValueError, TypeError, RecursionError) as error:
+    except (SafetensorError, *CONTENT_ERRORS) as error:
         raise ModelFileError(
             f"The contents of the model file {name!r} do not match its header: {error}"
         ) from error
@@ -217,6 +229,19 @@ def _our_metadata(header: dict[str, Any], name: str) -> dict[str, str]:
             f"version {FORMAT_VERSION}: pip install --upgrade greedynet"
         )
     return metadata
+
+
+def _check_arrays(arrays: Mapping[str, Array], n_bytes: int) -> None:
+    """Raise an error for arrays that `write_tree` does not write.
+
+    An array without elements may have any shape; what is allocated for such a shape later must be
+    in proportion to the file.
+    """
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"`{name}` must hold real numbers, got {array.dtype}.")
+        if max(array.shape, default=0) > n_bytes:
+            raise ValueError(f"`{name}` has the shape {array.shape} in a file of {n_bytes} bytes.")
 
 
 def _with_arrays(tree: Tree, arrays: dict[str, Array]) -> Tree:

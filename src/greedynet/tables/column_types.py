@@ -290,5 +290,5 @@ def _classes(table: Table, target: str, found: Survey) -> NDArray[Any]:
     if found.text is not None:
         return np.array(values)
     numbers = np.array(sorted(map(float, values)))
-    whole = bool((numbers == np.floor(numbers)).all())
+    whole = bool(((numbers == np.floor(numbers)) & (np.abs(numbers) < 2.0**63)).all())
     return numbers.astype(np.int64) if whole else np.array(values)

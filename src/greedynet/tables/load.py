@@ -4,8 +4,9 @@ import os
 from typing import Any
 
 import greedynet.estimators  # noqa: F401 - registers its classes for `restore`
+from greedynet.estimators.rehearsal import rehearse
 from greedynet.estimators.saving import restore
-from greedynet.support.tensorfile import ModelFileError, read_tree
+from greedynet.support.tensorfile import CONTENT_ERRORS, Contents, ModelFileError, read_tree
 from greedynet.tables.model import KIND, TableModel
 
 
@@ -39,14 +40,28 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     contents = read_tree(path)
     try:
-        if contents.kind == KIND:
-            return TableModel.from_contents(contents)
-        return restore(contents)
+        return _rehearsed(contents)
     except ModelFileError:
         raise
     # The checksum is correct, so the file was written with other contents than expected.
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except CONTENT_ERRORS as error:
         raise ModelFileError(
             f"The model file {os.fspath(path)!r}, written by greedynet "
             f"{contents.library_version}, does not describe a {contents.kind}: {error}"
         ) from error
+
+
+def _rehearsed(contents: Contents) -> Any:
+    """Return the model, after it has predicted some rows."""
+    if contents.kind != KIND:
+        return rehearse(restore(contents))
+    model = TableModel.from_contents(contents)
+    rehearse(model.estimator)
+    n_features = model.network.n_features
+    if len(model.columns.features) != n_features:
+        raise ValueError(
+            f"`columns` must give the {n_features} inputs of the network, got "
+            f"{len(model.columns.features)}."
+        )
+    model.summary()
+    return model

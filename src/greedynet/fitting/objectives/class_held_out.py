@@ -69,4 +69,5 @@ def standard_errors_below(unseen: Unseen, others: Unseen) -> float:
 def _mean_and_spread(values: Float64, weights: Float64, repeats: float) -> tuple[float, float]:
     """Return a weighted mean and its standard error, for rows that are repeated so often."""
     mean = float(weights @ values)
-    return mean, float(np.sqrt(repeats * np.sum((weights * (values - mean)) ** 2)))
+    with np.errstate(over="ignore"):
+        return mean, float(np.sqrt(repeats * np.sum((weights * (values - mean)) ** 2)))

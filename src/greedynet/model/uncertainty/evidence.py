@@ -12,6 +12,8 @@ from greedynet.rows.splitting import Split
 from greedynet.support.types import Float64
 
 LEAST_WEIGHT = 1e-12
+# In place of infinite predictions.
+_FAR = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,9 @@ class Unseen:
         largest = float(self.weights.max()) or 1.0
         weights = np.maximum(self.weights / largest, LEAST_WEIGHT)
         object.__setattr__(self, "weights", weights)
+        # Of rows that are far from all others.
+        finite = np.nan_to_num(self.predictions, nan=_FAR, posinf=_FAR, neginf=-_FAR)
+        object.__setattr__(self, "predictions", finite)
 
     def stretched(self, factor: float) -> "Unseen":
         """Return the same rows with errors that are larger by a factor."""

@@ -64,7 +64,8 @@ def gain(of_held: Float64, of_trained: Float64, share: float) -> Float64:
     share : float
         The `h`: share of the rows that the networks of folds had not seen.
     """
-    ratio = np.minimum(1.0, of_trained / np.maximum(of_held, np.finfo(np.float64).tiny))
+    with np.errstate(over="ignore"):
+        ratio = np.minimum(1.0, of_trained / np.maximum(of_held, np.finfo(np.float64).tiny))
     return np.sqrt(1.0 - share * (1.0 - ratio**2))
 
 

@@ -28,6 +28,7 @@ _MEASURED, _WITHIN = 4_096, 0.99
 _MOST_AXES = 64
 _WIDE = 4_096  # columns, above which their correlations take too much memory
 _SMALLEST = 0.01
+_SMALLEST_UNIT = 2.0**-1000
 _BLOCK = 8_192
 # Squares of larger coordinates would overflow.
 _LARGEST = 1e100
@@ -144,7 +145,8 @@ def _whitening(X: Float64) -> tuple[Float64, Float64]:
     unit = 2.0 ** np.frexp(np.abs(X).max(axis=0))[1]
     scaled = X / unit
     center, deviation = scaled.mean(axis=0), scaled.std(axis=0)
-    varies = deviation > 1e-12
+    # Below the smallest unit, the reciprocal would overflow.
+    varies = (deviation > 1e-12) & (unit > _SMALLEST_UNIT)
     scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
     Z = (scaled - center) * scale
     values, vectors = _principal(Z)

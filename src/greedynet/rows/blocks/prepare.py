@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from greedynet.rows.classes import class_numbers, unit_vectors
 from greedynet.rows.rows import Rows
-from greedynet.support.checks import check_kind, check_labels, check_weight_shape, is_number
+from greedynet.support.checks import (
+    check_kind,
+    check_labels,
+    check_size,
+    check_unmasked,
+    check_weight_shape,
+    is_number,
+)
 from greedynet.support.types import Float64
 
 # Inputs, outputs, and weights or None.
@@ -61,6 +68,8 @@ class Preparation:
         weights = weights_of(raw, name, self.checked)
         if not self.checked:
             _check_finite(name, X=X, y=Y)
+            check_size(X, "X", f" in {name}")
+            check_size(Y, "y", f" in {name}")
         return _with_weights(X, Y, self._weights(Y, weights))
 
     def _outputs(self, raw: Raw, name: str) -> Float64:
@@ -70,7 +79,7 @@ class Preparation:
         check_kind(y, "y", f" in {name}")
         try:
             Y = y.astype(np.float64, copy=False)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"`y` must hold numbers, got {y.dtype} in {name}: for classes use "
                 "GreedyNetClassifier."
@@ -107,15 +116,16 @@ def as_arrays(raw: Raw, name: str) -> Raw:
 
 def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
     """Return the inputs of a block in memory: float32 unchanged, everything else as float64."""
+    check_unmasked(X, "X", f" in {name}")
     try:
         values = np.array(X, order="C", copy=None)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _no_numbers("X", name, error) from None
     check_kind(values, "X", f" in {name}")
     try:
         if values.dtype != np.float32:
             values = values.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _no_numbers("X", name, error) from None
     if values.ndim != 2:
         raise ValueError(f"`X` must have rows and columns, got {values.ndim} dimensions in {name}.")
@@ -124,9 +134,10 @@ def as_inputs(X: Any, name: str) -> NDArray[np.floating]:
 
 def outputs_of(raw: Raw, name: str) -> NDArray[Any]:
     """Return the outputs of a block unchanged, one for each row."""
+    check_unmasked(raw[1], "y", f" in {name}")
     try:
         y = np.asarray(raw[1])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _no_numbers("y", name, error) from None
     if y.ndim not in (1, 2):
         raise ValueError(f"`y` must have one or two dimensions, got {y.ndim} in {name}.")
@@ -143,9 +154,10 @@ def weights_of(raw: Raw, name: str, checked: bool = False) -> Float64 | None:
     if raw[2] is None:
         return None
     check_kind(raw[2], "sample_weight", f" in {name}")
+    check_unmasked(raw[2], "sample_weight", f" in {name}")
     try:
         weights = np.asarray(raw[2], dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _no_numbers("sample_weight", name, error) from None
     check_weight_shape(weights, "sample_weight", len(raw[0]), f" in {name}")
     if checked:
@@ -166,7 +178,7 @@ def _no_numbers(argument: str, name: str, error: Exception) -> ValueError:
 def _check_finite(name: str, **arrays: NDArray[Any]) -> None:
     for key, array in arrays.items():
         # The sum may also be infinite for huge finite numbers.
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             is_finite = np.isfinite(array.sum()) or np.isfinite(array).all()
         if not is_finite:
             row = int(np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))[0])

@@ -104,6 +104,15 @@ def as_column(values: Any) -> ArrayColumn:
     return text_column([str(value) for value in array.tolist()])
 
 
+def without_mask(values: Any) -> Any:
+    """Return values with empty cells in place of masked ones."""
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return values
+    if values.dtype.kind in "iuf":
+        return np.ma.filled(values.astype(np.float64), np.nan)
+    return np.ma.filled(values.astype(object), "")
+
+
 def text_column(cells: Sequence[str]) -> ArrayColumn:
     """Return texts as a column."""
     column = np.empty(len(cells), dtype=object)

@@ -12,6 +12,7 @@ from greedynet.tables.readers.base import (
     as_column,
     check_names,
     sliced,
+    without_mask,
 )
 
 
@@ -42,7 +43,7 @@ class FrameTable:
         return sliced(self._columns, names)
 
     def _column(self, frame: Any, name: Any) -> ArrayColumn:
-        values = np.asarray(frame[name])
+        values = np.asarray(without_mask(frame[name]))
         if values.ndim != 1:
             got = "one value" if values.ndim == 0 else f"an array of shape {values.shape}"
             raise TableError(

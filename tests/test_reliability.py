@@ -1,0 +1,410 @@
+"""What docs/reliability.md promises, on a sample of the campaigns, and what they have found."""
+
+import errno
+import json
+import os
+import resource
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from extras import need
+from greedynet import (
+    CheckpointWarning,
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    ModelFileError,
+    fit_table,
+    load,
+)
+from greedynet.estimators.checkpoint import CheckpointSettings
+from greedynet.estimators.settings import ESTIMATOR_SETTINGS, settings_context
+from greedynet.rows.rows import SMALLEST_WEIGHT, Rows
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import hostilearrays
+import hostilefiles
+import hostiletables
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 2))
+y = np.abs(X[:, 0]) + 0.1 * rng.normal(size=40)
+CLASSES = np.where(y > 0.6, "many", "few")
+
+
+# Samples of the campaigns
+
+
+def seeds(few, many):
+    """Some seeds, and more where the slow tests run."""
+    return [
+        pytest.param(range(few), id="few"),
+        pytest.param(range(few, many), id="many", marks=pytest.mark.slow),
+    ]
+
+
+def outcomes(attempt, numbers):
+    """Count what became of attempts; a fault names its seed."""
+    found = []
+    for seed in numbers:
+        try:
+            found.append(attempt(seed))
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+    return {outcome: found.count(outcome) for outcome in set(found)}
+
+
+@pytest.mark.parametrize("numbers", seeds(60, 800))
+def test_files_are_refused_or_give_a_model_that_works(tmp_path, numbers):
+    def attempt(seed):
+        return hostilefiles.verdict(hostilefiles.draw(seed)[1], tmp_path / "model")
+
+    assert set(outcomes(attempt, numbers)) == {hostilefiles.REFUSED, hostilefiles.LOADED}
+
+
+@pytest.mark.parametrize("numbers", seeds(16, 150))
+def test_arrays_are_refused_by_name_or_fitted(tmp_path, numbers):
+    def attempt(seed):
+        return hostilearrays.verdict(hostilearrays.draw(seed), tmp_path / "model")
+
+    assert set(outcomes(attempt, numbers)) == {hostilearrays.REFUSED, hostilearrays.ANSWERED}
+
+
+@pytest.mark.parametrize("numbers", seeds(20, 300))
+def test_tables_are_refused_with_a_reason_or_fitted(tmp_path, numbers):
+    def attempt(seed):
+        return hostiletables.verdict(hostiletables.draw(seed), tmp_path)
+
+    assert set(outcomes(attempt, numbers)) == {hostiletables.REFUSED, hostiletables.ANSWERED}
+
+
+def test_attempts_are_those_of_their_seeds():
+    assert hostilefiles.draw(3) == hostilefiles.draw(3)
+    assert hostiletables.draw(3) == hostiletables.draw(3)
+    for one, other in zip(hostilearrays.draw(3).new, hostilearrays.draw(3).new, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_campaign_goes_on_where_it_ended(tmp_path, monkeypatch):
+    import campaigns
+
+    tried = []
+
+    def attempt(seed, folder):
+        tried.append(seed)
+        if seed == 5:
+            raise ZeroDivisionError("five")
+        return "even" if seed % 2 == 0 else "odd"
+
+    monkeypatch.setitem(campaigns.CAMPAIGNS, "tables", attempt)
+    monkeypatch.setitem(campaigns.BATCHES, "tables", 2)
+    path = tmp_path / "tables.jsonl"
+    campaigns.run("tables", path, 4)
+    campaigns.run("tables", path, 7)
+    assert tried == list(range(7))
+    text, n_faults = campaigns.summary("tables", path)
+    assert n_faults == 1
+    assert "seed 5: ZeroDivisionError: five" in text
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert sum(sum(record["counts"].values()) for record in records) == 7
+
+
+# Forged files
+
+
+def forge(model, path, change):
+    """Save a model with a change to its tree, and the right checksum."""
+    model.save(path)
+    header, tree, body = hostilefiles.opened(path.read_bytes())
+    change(tree, header)
+    path.write_bytes(hostilefiles.signed(header, tree, body))
+    return path
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return GreedyNetClassifier(4).fit(X, CLASSES)
+
+
+def test_text_of_a_forged_width_takes_no_memory(tmp_path, classifier):
+    def widen(tree, header):
+        tree["fitted"]["classes_"]["text"]["dtype"] = "<U200000000"
+
+    loaded = load(forge(classifier, tmp_path / "model", widen))
+    assert loaded.classes_.nbytes < 2**20
+    np.testing.assert_array_equal(loaded.predict(X), classifier.predict(X))
+
+
+def set_text(**state):
+    def change(tree, header):
+        tree["fitted"]["classes_"]["text"].update(state)
+
+    return change
+
+
+def with_inputs(n_features):
+    def change(tree, header):
+        tree["fitted"]["network_"]["deep network"]["ramps"]["n_features"] = n_features
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (set_text(dtype="i8,(9000000000)f8"), "`dtype` must be"),
+        (set_text(dtype="<U2"), "room for 4 characters"),
+        (set_text(values=["few", 3]), "list of texts"),
+        (set_text(values=["one"]), r"`classes_` must give the shape \(2,\)"),
+        (set_text(values=["a", "b", "c"]), r"`classes_` must give the shape \(2,\)"),
+        (lambda tree, _: tree["fitted"].update(predict=3), "`predict` is not the name of a fitted"),
+        (lambda tree, _: tree["fitted"].update(network_=3), "`network_` must be a network"),
+        (lambda tree, _: tree["fitted"].update(n_features_in_=3), "is expecting 3 features"),
+        (lambda tree, _: tree["fitted"]["sets_"]["ClassSets"].update(scores=[1]), "no attribute"),
+        (
+            lambda tree, _: tree["fitted"]["network_"]["network"].update(biases=[10**400] * 2),
+            "does not describe",
+        ),
+    ],
+)
+def test_forged_classifiers_are_refused(tmp_path, classifier, change, message):
+    with pytest.raises(ModelFileError, match=message):
+        load(forge(classifier, tmp_path / "model", change))
+
+
+@pytest.mark.parametrize("n_features", [10**12, 10**400, 1, -1, 2.0])
+def test_forged_networks_of_two_layers_are_refused(tmp_path, n_features):
+    model = GreedyNetRegressor(9, hidden_layers=2).fit(X, y)
+    with pytest.raises(ModelFileError, match="does not describe"):
+        load(forge(model, tmp_path / "model", with_inputs(n_features)))
+
+
+def test_forged_arrays_are_refused(tmp_path, classifier):
+    name = "fitted.network_.network.inner_weights"
+
+    def complex_numbers(tree, header):
+        header[name]["dtype"] = "C64"
+
+    def of_no_rows(tree, header):
+        header["nothing"] = {"dtype": "F64", "shape": [0, 2**40], "data_offsets": [0, 0]}
+
+    for change, message in ((complex_numbers, "real numbers"), (of_no_rows, "in a file of")):
+        with pytest.raises(ModelFileError, match=message):
+            load(forge(classifier, tmp_path / "model", change))
+
+
+def test_a_forged_table_is_refused(tmp_path):
+    model = fit_table({"a": X[:, 0], "y": y}, "y", n_nodes=3)
+    for change, message in (
+        (lambda tree, _: tree["columns"][0].update(means=[10**400]), "too large"),
+        (lambda tree, _: tree["columns"].append(tree["columns"][0]), "`columns` must give the 1"),
+    ):
+        with pytest.raises(ModelFileError, match=message):
+            load(forge(model, tmp_path / "model", change))
+
+
+# Extremes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_of_all_scales_for_classes(seed):
+    weights = 10.0 ** np.random.default_rng(seed).integers(-300, 300, len(X))
+    p = GreedyNetClassifier(max_nodes=4).fit(X, CLASSES, weights).predict_proba(X)
+    assert np.isfinite(p).all()
+
+
+def test_the_smallest_weights_are_not_zero():
+    weights = np.array([1e-300, 1.0, 1e300])
+    for most in (10, 0):
+        found = Rows(np.eye(3), np.eye(3), weights).canonical(most).weights
+        np.testing.assert_allclose(np.sort(found) / found.max(), [SMALLEST_WEIGHT] * 2 + [1])
+
+
+def test_the_largest_weights_are_weights():
+    weights = 2.0 ** np.arange(-20, 20)
+    wanted = GreedyNetRegressor(4).fit(X, y, weights).predict(X)
+    copies = np.repeat(np.arange(40), 2)
+    found = GreedyNetRegressor(4).fit(X[copies], y[copies], (weights * 2.0**1003)[copies])
+    np.testing.assert_array_equal(found.predict(X), wanted)
+
+
+LARGEST = np.clip(3 * X, -1, 1) * 1.7e308
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"X": LARGEST}, r"`X` must hold numbers of at most 1e\+301"),
+        ({"y": LARGEST[:, 0]}, r"`y` must hold numbers of at most 1e\+301"),
+        ({"X_val": LARGEST, "y_val": y}, "`X_val` must hold numbers of at most"),
+        ({"X": [[10**400, 1]] * 40}, "`X` must hold floating-point numbers: int too large"),
+        ({"y": [10**400] * 40}, "`y` must hold floating-point numbers: int too large"),
+        ({"sample_weight": [10**400] * 40}, "`sample_weight` must hold floating-point numbers"),
+        ({"X": np.ma.masked_greater(X, 1)}, r"`X` must have no masked values, got \d+: remove"),
+        ({"y": np.ma.masked_greater(y, 1)}, "`y` must have no masked values"),
+        ({"sample_weight": np.ma.masked_less(np.arange(40.0), 3)}, "`sample_weight` .* masked"),
+        ({"X_val": np.ma.masked_greater(X, 1), "y_val": y}, "`X_val` must have no masked values"),
+        (
+            {"X": [(np.ma.masked_greater(X, 1), y)], "y": None},
+            "masked .* in the first block",
+        ),
+        ({"X": [(LARGEST, y)], "y": None}, r"`X` must hold .* 1.7e\+308 in block 0"),
+    ],
+)
+def test_extremes_are_named(data, message):
+    with pytest.raises(ValueError, match=message):
+        GreedyNetRegressor(4).fit(**{"X": X, "y": y, **data})
+
+
+@pytest.mark.parametrize("name", ["n_nodes", "max_nodes", "alpha", "tol", "max_seconds"])
+def test_parameters_of_400_digits_are_named(name):
+    with pytest.raises(ValueError, match=rf"`{name}` must be at most .* about 400 digits"):
+        GreedyNetRegressor(**{name: 10**400}).fit(X, y)
+
+
+def test_arrays_without_masked_values_are_arrays():
+    wanted = GreedyNetRegressor(4).fit(X, y)
+    found = GreedyNetRegressor(4).fit(np.ma.masked_array(X), np.ma.masked_array(y))
+    np.testing.assert_array_equal(found.predict(np.ma.masked_array(X)), wanted.predict(X))
+    with pytest.raises(ValueError, match="`X` must have no masked values"):
+        wanted.predict(np.ma.masked_greater(X, 1))
+    with pytest.raises(ValueError, match="`y` must have no masked values"):
+        GreedyNetClassifier(4).fit(X, np.ma.masked_equal(CLASSES, "few"))
+
+
+def test_masked_values_of_a_table_are_empty_cells():
+    table = {"a": np.ma.masked_greater(X[:, 0], 1), "b": np.ma.masked_equal(CLASSES, "few"), "y": y}
+    with pytest.raises(ValueError, match=r"empty cells: \d+ in 'a'.*\d+ in 'b'"):
+        fit_table(table, "y", n_nodes=3)
+    empty = table | {
+        "a": table["a"].filled(np.nan),
+        "b": np.where(table["b"].mask, "", table["b"].data),
+    }
+    found, wanted = (fit_table(t, "y", n_nodes=3, missing="mean") for t in (table, empty))
+    np.testing.assert_array_equal(found.predict(table), wanted.predict(empty))
+
+
+def test_predictions_that_overflow_name_the_row():
+    model = GreedyNetRegressor(4).fit(X, 1e10 * y)
+    rows = np.vstack([X[:2], np.full((1, 2), 1e308)])
+    for method in (model.predict, lambda X: model.predict_interval(X, 0.5)):
+        with pytest.raises(ValueError, match=r"`X` must be closer .* for row 2 is too large"):
+            method(rows)
+    assert not np.isfinite(model.network_.predict(rows)[2])
+
+
+# Disks
+
+
+@contextmanager
+def small_files(n_bytes):
+    """Have the system refuse to let any file grow beyond a size."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def often():
+    """Write a checkpoint whenever there is something to write."""
+    at_once = CheckpointSettings(seconds=0.0, pause=0.0)
+    return settings_context(replace(ESTIMATOR_SETTINGS.current, checkpoint=at_once))
+
+
+@pytest.mark.parametrize("kind", ["too large", "no space"])
+def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, kind):
+    wanted = GreedyNetRegressor(max_nodes=6, n_jobs=1).fit(X, y)
+    model = GreedyNetRegressor(max_nodes=6, n_jobs=1, checkpoint=tmp_path / "c")
+    if kind == "no space":
+        monkeypatch.setattr(os, "fsync", full_disk)
+    warns = pytest.warns(CheckpointWarning, match=r"cannot be written: .*The fit goes on")
+    with small_files(1_000 if kind == "too large" else 2**30), often(), warns as said:
+        model.fit(X, y)
+    assert len(said) == 1
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
+    """Later writes succeed, and an interrupted fit resumes from them."""
+    fsync, n_writes = os.fsync, []
+
+    def sometimes_full(file):
+        n_writes.append(file)
+        if len(n_writes) < 4:
+            full_disk()
+        fsync(file)
+
+    def stop(n_nodes, error):
+        if n_nodes == 5:
+            raise KeyboardInterrupt("enough")
+
+    monkeypatch.setattr(os, "fsync", sometimes_full)
+    model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
+    with (
+        often(),
+        pytest.warns(CheckpointWarning, match="goes on"),
+        pytest.raises(KeyboardInterrupt, match="enough"),
+    ):
+        model.fit(X, y)
+    assert (tmp_path / "c").exists()
+    wanted = GreedyNetRegressor(6).fit(X, y).predict(X)
+    np.testing.assert_array_equal(model.set_progress().fit(X, y).predict(X), wanted)
+
+
+@pytest.mark.filterwarnings("ignore::greedynet.CheckpointWarning")
+def test_an_interrupt_is_not_hidden_by_a_full_disk(tmp_path, monkeypatch):
+    def stop(n_nodes, error):
+        raise KeyboardInterrupt("enough")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
+    with pytest.raises(KeyboardInterrupt, match="enough"):
+        model.fit(X, y)
+
+
+# Schedulers
+
+
+class OfScheduler:
+    """A client, as far as the loss of its scheduler is concerned."""
+
+    class scheduler:  # noqa: N801
+        address = "tcp://10.0.0.1:8786"
+
+    def __init__(self, status):
+        self.status = status
+
+
+def test_the_loss_of_a_scheduler_is_named():
+    need("distributed")
+    from distributed.comm.core import CommClosedError
+
+    from greedynet.dask.waiting import ClusterError, scheduler_named
+
+    lost = r"The scheduler of `client` at tcp://10.0.0.1:8786 was lost.*`checkpoint`"
+    for status, error in (
+        ("running", CommClosedError("in <TCP (closed)>")),
+        ("connecting", OSError("whatever")),
+        ("closed", RuntimeError("Client is closed")),
+        ("running", OSError("Timed out trying to connect to tcp://10.0.0.1:8786 after 60 s")),
+    ):
+        with pytest.raises(ClusterError, match=lost), scheduler_named(OfScheduler(status)):
+            raise error
+    with (
+        pytest.raises(FileNotFoundError, match="rows"),
+        scheduler_named(OfScheduler("running")),
+    ):
+        raise FileNotFoundError("rows.parquet")
