@@ -64,13 +64,13 @@ def check_extremes(seed: int):
 
 
 def test_extremes_are_those_of_all_corners():
-    for seed in range(45):
+    for seed in range(25):
         check_extremes(seed)
 
 
 @pytest.mark.slow
 def test_hundreds_of_extremes():
-    for seed in range(1000, 1400):
+    for seed in range(1000, 1300):
         check_extremes(seed)
 
 
@@ -133,7 +133,7 @@ def test_categories_and_whole_numbers_are_all_tried():
 
 
 def test_slopes_of_one_column_are_those_between_kinks():
-    for seed in range(15):
+    for seed in range(9):
         network, low, high = drawn_network(seed, d=1, steep=3.0)
         kinks = corners(network, low, high)[:, 0]
         kinks = kinks[np.append(True, np.diff(kinks) > 1e-9)]
@@ -175,13 +175,13 @@ def check_pair(network, found):
 
 
 def test_monotone_is_proven_or_contradicted_by_a_pair():
-    for seed in range(12):
+    for seed in range(7):
         check_slopes(seed)
 
 
 @pytest.mark.slow
 def test_hundreds_of_slopes():
-    for seed in range(1000, 1150):
+    for seed in range(1000, 1050):
         check_slopes(seed)
 
 
@@ -233,7 +233,7 @@ def test_without_time_the_answer_says_so_and_bounds():
 
 def test_outputs_and_classes():
     X = np.random.default_rng(0).uniform(-1, 1, (150, 2))
-    classifier = GreedyNetClassifier(n_nodes=6).fit(X, np.where(X[:, 0] > X[:, 1], "b", "a"))
+    classifier = GreedyNetClassifier(n_nodes=3).fit(X, np.where(X[:, 0] > X[:, 1], "b", "a"))
     found = extremes(classifier)
     assert found.highest.value == classifier.decision_function([found.highest.point])[0]
     several = random_network(4, 2)

@@ -8,15 +8,18 @@ other network could fit the training rows at the same ridge. May import `support
 """
 
 from greedynet.exact.answers import Change, Difference, Extremes, Monotone, Optimum
+from greedynet.exact.certify import Certificate, certificate
 from greedynet.exact.changes import is_monotone, sensitivity
 from greedynet.exact.questions import extremes, largest_difference, optimise
 
 __all__ = [
+    "Certificate",
     "Change",
     "Difference",
     "Extremes",
     "Monotone",
     "Optimum",
+    "certificate",
     "extremes",
     "is_monotone",
     "largest_difference",

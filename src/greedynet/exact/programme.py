@@ -12,7 +12,7 @@ The ranges of `z_n` in a space are attained, so that no linear programme could t
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -192,13 +192,18 @@ def maximise(form: Form, space: Space, seconds: float) -> Solution:
     model.add_neurons(kinked, space)
     found, bound = model.solve(_SPREAD / spread, end - time.perf_counter())
     starts = list(drawn[np.argsort(-values, kind="stable")[:_CLIMBED]])
-    if found is not None:
-        starts.append(space.tidy(found[: space.n_variables]))
-    climbed = [climb(kinked, space, v) for v in (starts if found is None else starts[-1:])]
-    best = max([*climbed, *starts], key=lambda v: float(kinked(v[None])[0]))
-    value = float(kinked(best[None])[0])
-    tolerance = TOLERANCE * (abs(value) + spread)
-    return Solution(best, value, max(value, bound + kinked.constant), tolerance)
+    solved = [] if found is None else [climb(kinked, space, space.tidy(found[: len(starts[0])]))]
+    best = _best_of(kinked, [*solved, *starts])
+    tolerance = TOLERANCE * (abs(best.value) + spread)
+    if bound + kinked.constant - best.value > tolerance:  # time ran out: look elsewhere, too
+        best = _best_of(kinked, [best.v, *(climb(kinked, space, v) for v in starts)])
+    return replace(best, bound=max(best.value, bound + kinked.constant), tolerance=tolerance)
+
+
+def _best_of(form: Form, found: list[Float64]) -> Solution:
+    values = form(np.array(found))
+    place = int(values.argmax())
+    return Solution(found[place], float(values[place]), np.inf, 0.0)
 
 
 def climb(form: Form, space: Space, v: Float64) -> Float64:
