@@ -12,7 +12,7 @@ from greedynet.cli.program import main
 from greedynet.exact import certificate
 from greedynet.exact.arc import best_on_circle, correlation
 from greedynet.exact.lasso import ActiveLasso
-from greedynet.exact.peak import peak
+from greedynet.exact.peak import _evaluate, peak
 from networks import random_network
 
 
@@ -140,6 +140,13 @@ def test_no_neuron_is_above_the_peak(symmetric):
         # Without time the bound is loose, but holds.
         rough = peak(X1, target, symmetric=symmetric, starts=directions(d, 2), close=0, seconds=0)
         assert rough.bound >= drawn.max()
+
+
+def test_the_bound_of_a_cone_counts_what_lies_between_its_corners():
+    cone = np.eye(3)[None]
+    values, bounds = _evaluate(np.ones((1, 3)), np.ones(1), cone)
+    assert values.max() == 1.0
+    assert bounds[0] == pytest.approx(np.sqrt(3))  # relu(w1 + w2 + w3) in the middle
 
 
 def test_the_lasso_meets_its_conditions():

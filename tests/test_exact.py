@@ -13,6 +13,9 @@ from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, Shal
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.conditions import parse_conditions
+from greedynet.exact.form import Form
+from greedynet.exact.region import region_of
+from greedynet.exact.space import Space
 from greedynet.model.ramps import Ramps
 from greedynet.tables.columns import Columns, Input
 from networks import random_network
@@ -186,13 +189,18 @@ def test_hundreds_of_slopes():
 
 
 def test_a_rare_fall_is_found_by_the_programme():
-    """A fall in a corner of a millionth of the box, which no drawn row meets."""
-    inner = np.array([[100.0, 100.0, 100.0], [0, 0, 0]])
-    network = ShallowNetwork(inner, np.array([-299.0, 0]), np.array([[-1.0], [0]]), np.ones((3, 1)))
-    found = is_monotone(network, 0, {0: (0, 1), 1: (0, 1), 2: (0, 1)})
+    """A fall near one of 65,536 corners of the box, which no drawn row meets."""
+    d = 16
+    corner = np.random.default_rng(7).choice([-1.0, 1.0], d)
+    network = ShallowNetwork(
+        100 * corner[None], np.array([-100 * (d - 0.1)]), np.array([[-corner[0]]]), np.ones((d, 1))
+    )
+    box = dict.fromkeys(range(d), (-1.0, 1.0))
+    found = is_monotone(network, 0, box)
     assert found.holds is False
+    assert (found.pair[0][1:] * corner[1:]).sum() > d - 1.2
     check_pair(network, found)
-    assert is_monotone(network, 0, {0: (0, 0.98), 1: (0, 1), 2: (0, 1)})
+    assert is_monotone(network, 0, box | {1: (0, 0)})
 
 
 def test_kinks_through_one_point_allow_no_slope_of_no_piece():
@@ -203,6 +211,40 @@ def test_kinks_through_one_point_allow_no_slope_of_no_piece():
     # All three on would be a slope of 3, but the third is on where x0 < 0 and the sum is negative.
     assert change.proven
     assert (change.steepest_fall, change.steepest_rise) == (1.0, 2.0)
+
+
+def test_many_slopes_need_few_programmes():
+    """With conditions that allow too much, more combinations than are excluded would come up."""
+    rng = np.random.default_rng(0)
+    inner, outer = rng.normal(size=(25, 1)), rng.normal(size=(25, 1))
+    network = ShallowNetwork(inner, rng.normal(size=25), outer)
+    kinks = np.sort(np.append(-network.biases / inner[:, 0], [-2.0, 2.0]))
+    kinks = kinks[(kinks >= -2) & (kinks <= 2)]
+    slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
+    change = sensitivity(network, [0], {0: (-2, 2)})["x0"]
+    assert change.proven
+    found = (change.steepest_fall, change.steepest_rise)
+    assert found == pytest.approx((slopes.min(), slopes.max()))
+
+
+def test_neurons_with_the_same_kink_are_one():
+    inner = np.array([[1.0, 2.0], [-1.0, -2.0], [3.0, 6.0], [0.0, 1.0], [0.0, 0.0]])
+    biases = np.array([0.5, -0.5, 1.5, 0.0, 2.0])
+    network = ShallowNetwork(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
+    region = region_of(network, {0: (-1, 2), 1: (-3, 1)})
+    space = Space.of(region, (network,))
+    form = Form.of(network, 0, space)
+    assert len(form.outer) == 2
+    v = space.drawn(50)
+    np.testing.assert_allclose(form(v), network.predict(space.rows(v)), atol=1e-12)
+
+
+def test_a_whole_number_beside_a_peak():
+    peak = ShallowNetwork(np.ones((1, 1)), np.array([-2.4]), -np.ones((1, 1)), activation="abs")
+    found = optimise(peak, "max", {0: (0, 5)}, integer=[0])
+    assert found.proven
+    assert found.point.tolist() == [2.0]
+    assert found.bound == pytest.approx(-0.4)
 
 
 def test_largest_difference_of_two_networks():
