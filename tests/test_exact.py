@@ -1,7 +1,7 @@
 """Exact answers about all rows of a region, against brute force and against `predict`."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -133,6 +133,43 @@ def test_categories_and_whole_numbers_are_all_tried():
         assert y.max() - 1e-12 <= found.value <= y.max() + slope * 0.0025
         table = {name: [value] for name, value in found.row.items()}
         assert model.predict(table)[0] == found.value
+
+
+@dataclass(frozen=True)
+class Turning(Input):
+    """A column of angles that becomes two features on a circle, as dates do."""
+
+    n_features = 2
+    features = ("sine", "cosine")
+
+    def encode(self, cells, out, findings, start):
+        turns = np.array([float(cell) for cell in cells])
+        out[:] = np.column_stack([np.sin(turns), np.cos(turns)])
+
+
+@dataclass(frozen=True)
+class Gap(Input):
+    """An input that says whether a cell is empty."""
+
+    gaps_of: str = "size"
+
+
+def test_columns_of_several_features_are_asked_by_their_values():
+    columns = Columns((Turning("when"), Input("size"), Gap("size is empty")))
+    network = random_network(6, n_features=4)
+    box = np.array([[-1.0, -1, 0, 0], [1.0, 1, 2, 1]])
+    network = replace(network, input_range=box, feature_names=None)
+    model = greedynet.TableModel(columns, network)
+    turns = [0.5, 2.0, 4.0]
+    found = optimise(model, "max", {"when": turns})
+    single = [optimise(model, "max", {"when": turn}).value for turn in turns]
+    assert found.value == pytest.approx(max(single), rel=1e-12)
+    assert found.row["when"] == str(turns[int(np.argmax(single))])
+    assert found.row["size is empty"] == 0
+    turn = float(found.row["when"])
+    np.testing.assert_array_equal(found.point[:2], [np.sin(turn), np.cos(turn)])
+    with pytest.raises(ValueError, match="2 features that depend on each other, got None"):
+        optimise(model)
 
 
 def test_slopes_of_one_column_are_those_between_kinks():
@@ -310,7 +347,7 @@ def test_outputs_and_classes():
         (lambda m: optimise(m, where={"size": (0, np.inf)}), "finite ends for 'size'"),
         (lambda m: optimise(m, integer=["kind"]), "`integer` must name columns of numbers"),
         (lambda m: optimise(m, where={"rooms": (1.2, 1.7)}, integer=["rooms"]), "a whole number"),
-        (lambda m: is_monotone(m, "kind"), "a category of 3 levels, which have no order"),
+        (lambda m: is_monotone(m, "kind"), "got 'kind', which is one of 3 values"),
         (lambda m: is_monotone(m, "size", {"size": 1}), "is 1 everywhere in the region"),
         (lambda m: optimise(random_network(n_features=4)), "does not know the range of its data"),
         (lambda m: optimise(random_network(activation="relu2")), "'relu2', whose neurons are cur"),

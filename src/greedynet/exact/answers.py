@@ -153,15 +153,15 @@ class Monotone:
 
     def __str__(self) -> str:
         """Return the answer with its proof or its counterexample."""
-        verb, wrong = ("rise", "falls") if self.increasing else ("fall", "rises")
+        never, wrong = ("fall", "falls") if self.increasing else ("rise", "rises")
         if self.holds is None:
             return (
-                f"not decided in the time allowed: no row was found at which predictions do not "
-                f"{verb} with {self.column}, and no slope against it is steeper than "
+                f"not decided in the time allowed: no rows were found between which predictions "
+                f"{never} as {self.column} grows, and no slope in that direction is steeper than "
                 f"{self.bound:.4g}"
             )
         if self.holds or self.rows is None or self.predictions is None:
-            return f"yes, proven: predictions never do anything but {verb} with {self.column}"
+            return f"yes, proven: predictions never {never} as {self.column} grows"
         (first, second), (a, b) = self.rows, self.predictions
         rest = {name: value for name, value in first.items() if name != self.column}
         return (

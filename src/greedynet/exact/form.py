@@ -52,7 +52,7 @@ class Form:
         ramps, over = in_layers(network)
         check_activation(over.activation)
         up, down = halves(over.activation)
-        starts, ends = _ends(space)
+        starts, ends = space.single_moves()
         if ramps is not None:
             starts, ends = ramps.lift(starts), ramps.lift(ends)
         base = space.base if ramps is None else ramps.lift(space.base[None])[0]
@@ -152,16 +152,6 @@ def check_activation(activation: Activation) -> None:
             f"{activation.name!r}, whose neurons are curved: fit with `activation=` 'relu', "
             "'leaky_relu' or 'abs'."
         )
-
-
-def _ends(space: Space) -> tuple[Float64, Float64]:
-    """Return rows at which single variables are 0 and 1, and the features of others are `base`."""
-    starts = np.tile(space.base, (space.n_variables, 1))
-    ends = starts.copy()
-    at = np.arange(space.n_variables)
-    starts[at, space.features] = space.ends[:, 0]
-    ends[at, space.features] = space.ends[:, 1]
-    return starts, ends
 
 
 def _same_kinks(inner: Float64, biases: Float64) -> tuple[NDArray[np.intp], Float64]:

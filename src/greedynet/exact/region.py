@@ -1,7 +1,8 @@
 """`Region`: the rows a question is about, column by column.
 
-A number lies between two ends, a category is one of some levels. By default the region is the box
-of the training data; `where` narrows it, or goes beyond it where it says so.
+A number lies between two ends; a category is one of some levels, and a column that becomes several
+features that depend on each other, such as a date, one of the values given. By default the region
+is the box of the training data; `where` narrows it, or goes beyond it where it says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,9 @@ from greedynet.model.any_network import Network, is_network
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
+from greedynet.tables.encoding import encode
 from greedynet.tables.model import TableModel
+from greedynet.tables.readers import open_table
 
 Where = Mapping[Any, Any]
 
@@ -35,31 +38,32 @@ class NumberColumn:
         return float(x[self.feature])
 
 
-@dataclass(frozen=True)
-class CategoryColumn:
-    """A column of text, one feature for each level, of which one is 1.
+@dataclass(frozen=True, eq=False)
+class ChoiceColumn:
+    """A column with one of some values, such as a level of a category.
 
     Attributes
     ----------
     name : str
     features : tuple of int
-        One for each level.
-    levels : tuple of str
-    allowed : tuple of int
-        Positions of the levels in the region.
+        Those that the column becomes.
+    labels : tuple of str
+        The values.
+    rows : ndarray of shape (n_values, n_features_of_the_column)
+        The features of each value; one 1 for a level of a category.
     """
 
     name: str
     features: tuple[int, ...]
-    levels: tuple[str, ...]
-    allowed: tuple[int, ...]
+    labels: tuple[str, ...]
+    rows: Float64
 
     def value(self, x: Float64) -> str:
         """Return the value of the column in a row of features."""
-        return self.levels[int(np.argmax(x[list(self.features)]))]
+        return self.labels[int(np.abs(self.rows - x[list(self.features)]).sum(axis=1).argmin())]
 
 
-Column = NumberColumn | CategoryColumn
+Column = NumberColumn | ChoiceColumn
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Region:
 
     Attributes
     ----------
-    columns : tuple of NumberColumn or CategoryColumn
+    columns : tuple of NumberColumn or ChoiceColumn
         In the order of the features.
     n_features : int
     """
@@ -83,10 +87,10 @@ class Region:
     def number(self, given: Any) -> NumberColumn:
         """Return a column of numbers that vary in the region; raise an error for another one."""
         column = self.column(given)
-        if isinstance(column, CategoryColumn):
+        if isinstance(column, ChoiceColumn):
             raise ValueError(
-                f"`column` must hold numbers, got {column.name!r}, a category of "
-                f"{len(column.levels)} levels, which have no order."
+                f"`column` must hold numbers, got {column.name!r}, which is one of "
+                f"{len(column.labels)} values."
             )
         if column.low == column.high:
             raise ValueError(
@@ -115,7 +119,7 @@ def region_of(
     model : TableModel, estimator, ShallowNetwork or DeepNetwork
     where : mapping or None
         By the name or the position of a column: a pair `(low, high)`, in which None stands for the
-        end of the data; a number; a level, or several in a list.
+        end of the data; a number; a level, or several in a list; a date, or several.
     integer : sequence of str or int
         Columns of whole numbers.
     X : array-like of shape (n_rows, n_features), a table, or None
@@ -131,12 +135,13 @@ def region_of(
         features = tuple(range(start, start + column.n_features))
         start += column.n_features
         said = wanted.get(place)
-        if column.levels is not None:
-            _check_numbers(column.name, whole=place in whole)
-            allowed = _allowed(column.name, column.levels, said)
-            columns.append(CategoryColumn(column.name, features, column.levels, allowed))
-        else:
-            columns.append(_number(column, features, said, box, whole=place in whole))
+        if column.levels is None and column.n_features == 1:
+            said = 0.0 if said is None and _is_indicator(column) else said
+            columns.append(_number(column, features[0], said, box, whole=place in whole))
+            continue
+        _check_numbers(column.name, whole=place in whole)
+        choose = _some_values if column.levels is None else _some_levels
+        columns.append(ChoiceColumn(column.name, features, *choose(column, said)))
     return Region(tuple(columns), start)
 
 
@@ -193,6 +198,31 @@ def _check_numbers(name: str, *, whole: bool) -> None:
         raise ValueError(f"`integer` must name columns of numbers, got the category {name!r}.")
 
 
+def _is_indicator(column: Input) -> bool:
+    """Whether an input says that a cell of another column is empty: by default it is not."""
+    return getattr(column, "gaps_of", None) is not None
+
+
+def _some_values(column: Input, said: Any) -> tuple[tuple[str, ...], Float64]:
+    """Return the values of a column of dependent features that are asked about, and these."""
+    if said is None or isinstance(said, tuple):
+        raise ValueError(
+            f"`where` must give values of {column.name!r}, which becomes {column.n_features} "
+            f"features that depend on each other, got {said!r}: write one of them, or several in "
+            "a list."
+        )
+    cells = list(said) if isinstance(said, list | set | np.ndarray) else [said]
+    rows = encode(Columns((column,)), open_table({column.name: cells}), fill=False)
+    return tuple(map(str, cells)), rows
+
+
+def _some_levels(column: Input, said: Any) -> tuple[tuple[str, ...], Float64]:
+    """Return the levels of a category that are asked about, and their features."""
+    assert column.levels is not None
+    places = list(_allowed(column.name, column.levels, said))
+    return tuple(column.levels[i] for i in places), np.eye(len(column.levels))[places]
+
+
 def _allowed(name: str, levels: tuple[str, ...], said: Any) -> tuple[int, ...]:
     """Return the positions of the levels that are asked about."""
     if said is None:
@@ -218,14 +248,9 @@ def _level(value: Any) -> str:
 
 
 def _number(
-    column: Input, features: tuple[int, ...], said: Any, box: Float64 | None, *, whole: bool
+    column: Input, feature: int, said: Any, box: Float64 | None, *, whole: bool
 ) -> NumberColumn:
-    if len(features) != 1:
-        raise ValueError(
-            f"The column {column.name!r} gives {len(features)} features that depend on each other, "
-            "which exact questions do not know: fit without it."
-        )
-    ends = None if box is None else (float(box[0, features[0]]), float(box[1, features[0]]))
+    ends = None if box is None else (float(box[0, feature]), float(box[1, feature]))
     low, high = _ends(column.name, said, ends)
     if whole:
         low, high = float(np.ceil(low - 1e-9)), float(np.floor(high + 1e-9))
@@ -236,7 +261,7 @@ def _number(
             f"`where` must leave a {what} of {column.name!r}, got {said!r}{of_data}: give both "
             "ends to ask about rows beyond the data."
         )
-    return NumberColumn(column.name, features[0], low, high, whole)
+    return NumberColumn(column.name, feature, low, high, whole)
 
 
 def _ends(name: str, said: Any, ends: tuple[float, float] | None) -> tuple[float, float]:

@@ -6,7 +6,7 @@ A column of numbers with the ends and knots `t_0 < ... < t_P` is
 
 with `y_p` either 0 or 1: a piece begins when the one before is full. So every piecewise linear
 function of the column with kinks at the knots is linear in `v`. A category has a variable for each
-level, 0 or 1, with the sum 1.
+level, 0 or 1, with the sum 1; so has a choice among other values.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.exact.region import NumberColumn, Region
+from greedynet.exact.region import ChoiceColumn, NumberColumn, Region
 from greedynet.model.any_network import Network, in_layers
 from greedynet.support.types import Float64
 
@@ -28,15 +28,17 @@ class Space:
     Attributes
     ----------
     base : ndarray of shape (n_features,)
-        The row at which all variables are 0; no level of a category that varies.
+        The row at which all variables are 0; the features of a choice are 0 there.
     features : ndarray of shape (n_variables,)
-        Feature that each variable moves.
+        Feature that each variable moves; the first one of a choice.
     ends : ndarray of shape (n_variables, 2)
-        Values of the feature at which the variable is 0 and 1.
+        Values of the feature at which the variable is 0 and 1; not of a choice.
     chains : tuple of slice
         Variables of each column of numbers, in their order.
     groups : tuple of slice
-        Variables of each category.
+        Variables of each choice.
+    choices : tuple of ChoiceColumn
+        What they choose from.
     whole : tuple of slice
         Those of the chains whose columns are whole numbers.
     """
@@ -46,6 +48,7 @@ class Space:
     ends: Float64
     chains: tuple[slice, ...]
     groups: tuple[slice, ...]
+    choices: tuple[ChoiceColumn, ...]
     whole: tuple[slice, ...]
 
     @staticmethod
@@ -54,7 +57,7 @@ class Space:
         base = np.zeros(region.n_features)
         features: list[int] = []
         ends: list[tuple[float, float]] = []
-        chains, groups, whole = [], [], []
+        chains, groups, choices, whole = [], [], [], []
         for column in region.columns:
             start = len(features)
             if isinstance(column, NumberColumn):
@@ -65,15 +68,17 @@ class Space:
                 if len(stops) > 1:
                     chains.append(slice(start, len(features)))
                     whole += chains[-1:] if column.whole else []
-            elif len(column.allowed) == 1:
-                base[column.features[column.allowed[0]]] = 1.0
+            elif len(column.rows) == 1:
+                base[list(column.features)] = column.rows[0]
             else:
-                features += [column.features[place] for place in column.allowed]
-                ends += [(0.0, 1.0)] * len(column.allowed)
+                features += [column.features[0]] * len(column.rows)
+                ends += [(0.0, 1.0)] * len(column.rows)
                 groups.append(slice(start, len(features)))
+                choices.append(column)
         places = np.array(features, dtype=np.intp)
         pairs = np.array(ends, dtype=np.float64).reshape(-1, 2)
-        return Space(base, places, pairs, tuple(chains), tuple(groups), tuple(whole))
+        kept = tuple(chains), tuple(groups), tuple(choices), tuple(whole)
+        return Space(base, places, pairs, *kept)
 
     @property
     def n_variables(self) -> int:
@@ -92,8 +97,8 @@ class Space:
     def rows(self, v: Float64) -> Float64:
         """Return rows of features, `(n_rows, n_features)`, of variables `(n_rows, n_variables)`."""
         rows = np.tile(self.base, (len(v), 1))
-        for group in self.groups:
-            rows[:, self.features[group]] = v[:, group]
+        for group, column in zip(self.groups, self.choices, strict=True):
+            rows[:, list(column.features)] = v[:, group] @ column.rows
         for chain in self.chains:
             feature, (low, high) = self.features[chain.start], self.ends[chain][[0, -1], [0, 1]]
             # Full and empty pieces end at the knots themselves, not at a sum of widths.
@@ -106,6 +111,21 @@ class Space:
             feature = self.features[chain.start]
             rows[:, feature] = np.round(rows[:, feature])
         return rows
+
+    def single_moves(self) -> tuple[Float64, Float64]:
+        """Return rows at which single variables are 0, and 1, with all other columns as in `base`.
+
+        `(n_variables, n_features)` each.
+        """
+        before = np.tile(self.base, (self.n_variables, 1))
+        after = before.copy()
+        for chain in self.chains:
+            at = np.arange(chain.start, chain.stop)
+            before[at, self.features[chain]] = self.ends[chain, 0]
+            after[at, self.features[chain]] = self.ends[chain, 1]
+        for group, column in zip(self.groups, self.choices, strict=True):
+            after[group, list(column.features)] = column.rows
+        return before, after
 
     def tidy(self, v: Float64) -> Float64:
         """Return variables of a solver, `(n_variables,)`, with the conditions met exactly."""

@@ -6,7 +6,7 @@ from greedynet.model.any_network import is_deep
 from greedynet.report.subject import GIVEN, TRAINING, Subject, row_label
 
 # Beyond these, a proof takes longer than a reader of a report would wait.
-_MOST_COLUMNS, _MOST_ROWS, _SECONDS = 2, 2_000, 1.0
+_MOST_COLUMNS, _MOST_ROWS, _SECONDS = 2, 2_000, 2.0
 # A looser bound says nothing.
 _LOOSE = 0.25
 

@@ -22,6 +22,8 @@ def reach_sentences(subject: Subject) -> str:
         return ""
     if network.input_range is None or network.is_constant:
         return ""
+    if any(column.levels is None and column.n_features > 1 for column in subject.columns.inputs):
+        return ""  # such as dates, whose features depend on each other
     several = network.n_outputs > 1
     found = extremes(
         subject.table, output=subject.output if several else None, max_seconds=_SECONDS
