@@ -61,7 +61,7 @@ class Certificate:
         """Return in words what is certain."""
         about, how = ("", "proven") if self.proven else ("about ", "an estimate, not a proof")
         return (
-            "On its training rows, no network with the same penalty on its weights, however wide, "
+            "On these rows, no network with the same penalty on its weights, however wide, "
             f"could lower squared error plus penalty by more than {about}{percent(self.gap)} "
             f"({how})."
         )
