@@ -4,7 +4,7 @@
 *all* rows of a region, not about a sample of them: a piecewise linear network is a mixed-integer
 linear programme, which HiGHS, a part of SciPy, solves. `certificate` bounds how much better any
 other network could fit the training rows at the same ridge. May import `support`, `activations`,
-`losses`, `rows`, `model`, `estimators` and `tables`.
+`rows`, `model` and `tables`.
 """
 
 from greedynet.exact.answers import Change, Difference, Extremes, Monotone, Optimum
