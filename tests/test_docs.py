@@ -17,7 +17,7 @@ from greedynet.cli.daylight import daylight_path
 from pages import PAGES, ROOT
 
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
-PUBLIC = ("", ".export", ".losses", ".paper", ".plots", ".train")
+PUBLIC = ("", ".exact", ".export", ".losses", ".paper", ".plots", ".train")
 
 
 def listed_names():

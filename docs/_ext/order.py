@@ -12,6 +12,7 @@ EXAMPLES = [
     "plot_quantiles.py",
     "plot_classes.py",
     "plot_two_layers.py",
+    "plot_questions.py",
     "plot_training.py",
     "plot_neuron.py",
     "plot_scan.py",

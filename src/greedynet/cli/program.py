@@ -12,6 +12,7 @@ import click
 from greedynet.cli.shell import Commands
 
 COMMANDS = (
+    "ask",
     "demo",
     "evaluate",
     "export",

@@ -6,6 +6,8 @@ from greedynet.model.any_network import is_deep
 from greedynet.model.stop_reason import StopReason
 from greedynet.report.growth import LEFT_OUT, deciding_ladder, score_curve
 from greedynet.report.intervals import coverage_sentence, outside_text
+from greedynet.report.optimality import optimality_sentence
+from greedynet.report.reach import reach_sentences
 from greedynet.report.subject import TRAINING, Subject, row_label
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.holding import guess_of
@@ -63,7 +65,7 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
     said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
-    said.append(_width(subject))
+    said += [reach_sentences(subject), _width(subject), optimality_sentence(subject)]
     return [text for text in said if text]
 
 

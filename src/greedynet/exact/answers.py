@@ -1,0 +1,218 @@
+"""Answers to exact questions: values, the rows where they are, and what was proven."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from greedynet.support.phrases import number
+from greedynet.support.types import Float64
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The smallest or the largest prediction in a region.
+
+    Attributes
+    ----------
+    value : float
+        The prediction at `point`, as `predict` gives it.
+    point : ndarray of shape (n_features,)
+        The row where it is, as the model takes it.
+    row : dict
+        The same by the names of the columns, levels for categories.
+    bound : float
+        No prediction in the region is beyond it, up to the tolerance of the solver, 1e-6 of the
+        value and of the spread of the predictions.
+    proven : bool
+        Whether value and bound agree up to this tolerance. If not, time ran out: the optimum is
+        between the two.
+    seconds : float
+        Time it took.
+    """
+
+    value: float
+    point: Float64
+    row: dict[str, Any]
+    bound: float
+    proven: bool
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Distance between value and bound."""
+        return abs(self.bound - self.value)
+
+    def __str__(self) -> str:
+        """Return the value, where it is, and what is not proven."""
+        doubt = "" if self.proven else f" (not proven: time ran out at the bound {self.bound:.6g})"
+        return f"{self.value:.6g}{doubt} at {row_text(self.row)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """The smallest and the largest prediction in a region.
+
+    Attributes
+    ----------
+    lowest, highest : Optimum
+    """
+
+    lowest: Optimum
+    highest: Optimum
+
+    @property
+    def proven(self) -> bool:
+        """Whether both are proven."""
+        return self.lowest.proven and self.highest.proven
+
+    @property
+    def seconds(self) -> float:
+        """Time it took."""
+        return self.lowest.seconds + self.highest.seconds
+
+    def __str__(self) -> str:
+        """Return both."""
+        return f"from {self.lowest}\nto   {self.highest}"
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """The largest difference between two models in a region.
+
+    Attributes
+    ----------
+    value : float
+        The absolute difference at `point`.
+    predictions : tuple of float
+        Those of the two models there.
+    point, row, bound, proven, seconds
+        As in `Optimum`.
+    """
+
+    value: float
+    predictions: tuple[float, float]
+    point: Float64
+    row: dict[str, Any]
+    bound: float
+    proven: bool
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Distance between value and bound."""
+        return self.bound - self.value
+
+    def __str__(self) -> str:
+        """Return the difference and where it is."""
+        a, b = self.predictions
+        doubt = "" if self.proven else f" (not proven: time ran out at the bound {self.bound:.6g})"
+        return f"{self.value:.6g}{doubt}: {a:.6g} and {b:.6g} at {row_text(self.row)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Monotone:
+    """Whether predictions rise, or fall, with a column.
+
+    Attributes
+    ----------
+    column : str
+    increasing : bool
+        Which of the two was asked.
+    holds : bool or None
+        True if it is proven for all rows of the region, False if `pair` contradicts it, None if
+        time ran out before either.
+    bound : float or None
+        No slope along the column is steeper in the wrong direction, up to the tolerance of the
+        solver; None with a counterexample.
+    pair : tuple of two rows, or None
+        A counterexample: two rows, `(n_features,)`, that differ in this column alone, the one with
+        the smaller value first.
+    predictions : tuple of float, or None
+        Those of the pair.
+    rows : tuple of dict, or None
+        The pair by the names of the columns.
+    seconds : float
+        Time it took.
+    """
+
+    column: str
+    increasing: bool
+    holds: bool | None
+    bound: float | None
+    pair: tuple[Float64, Float64] | None
+    predictions: tuple[float, float] | None
+    rows: tuple[dict[str, Any], dict[str, Any]] | None
+    seconds: float
+
+    @property
+    def violation(self) -> float:
+        """By how much the predictions of the pair contradict it; 0 without a pair."""
+        return 0.0 if self.predictions is None else abs(self.predictions[1] - self.predictions[0])
+
+    def __bool__(self) -> bool:
+        return self.holds is True
+
+    def __str__(self) -> str:
+        """Return the answer with its proof or its counterexample."""
+        never, wrong = ("fall", "falls") if self.increasing else ("rise", "rises")
+        if self.holds is None:
+            return (
+                f"not decided in the time allowed: no rows were found between which predictions "
+                f"{never} as {self.column} grows, and no slope in that direction is steeper than "
+                f"{self.bound:.4g}"
+            )
+        if self.holds or self.rows is None or self.predictions is None:
+            return f"yes, proven: predictions never {never} as {self.column} grows"
+        (first, second), (a, b) = self.rows, self.predictions
+        rest = {name: value for name, value in first.items() if name != self.column}
+        return (
+            f"no: the prediction {wrong} from {a:.6g} to {b:.6g} as {self.column} goes from "
+            f"{first[self.column]:.6g} to {second[self.column]:.6g}"
+            + (f", at {row_text(rest)}" if rest else "")
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """The steepest slopes of the predictions along a column.
+
+    Attributes
+    ----------
+    column : str
+    steepest_fall, steepest_rise : float
+        The smallest and the largest slope that were found in the region, in units of the
+        prediction for each unit of the column.
+    bounds : tuple of float
+        No slope is smaller than the first or larger than the second.
+    rows : tuple of two dicts
+        Where they are.
+    proven : bool
+        Whether slopes and bounds agree.
+    seconds : float
+    """
+
+    column: str
+    steepest_fall: float
+    steepest_rise: float
+    bounds: tuple[float, float]
+    rows: tuple[dict[str, Any], dict[str, Any]]
+    proven: bool
+    seconds: float
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute slope."""
+        return max(abs(self.steepest_fall), abs(self.steepest_rise))
+
+    def __str__(self) -> str:
+        """Return both slopes."""
+        doubt = "" if self.proven else f" (not proven: bounds {self.bounds[0]:.4g} and "
+        doubt += "" if self.proven else f"{self.bounds[1]:.4g})"
+        return f"{self.column}: {self.steepest_fall:.4g} to {self.steepest_rise:.4g}{doubt}"
+
+
+def row_text(row: dict[str, Any]) -> str:
+    """Return a row in words, `age = 30, kind = A`."""
+    return ", ".join(
+        f"{name} = {value if isinstance(value, str) else number(value, 4)}"
+        for name, value in row.items()
+    )

@@ -1,0 +1,225 @@
+"""Questions about the changes of a network along one column: its direction, its steepest slopes."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from greedynet.exact.answers import Change, Monotone
+from greedynet.exact.form import Form
+from greedynet.exact.questions import SECONDS, output_of, outputs
+from greedynet.exact.region import NumberColumn, Region, Where, network_of, region_of
+from greedynet.exact.slopes import Slope, shallowest_of, steepest
+from greedynet.exact.space import Space
+from greedynet.model.any_network import in_layers
+from greedynet.support.types import Float64
+
+# Rows at which a counterexample is looked for before anything is proven.
+_DRAWN, _LINES = 4096, 64
+# Changes against a direction below this share of the spread of the predictions are rounding.
+_ROUNDING = 1e-9
+
+
+def is_monotone(
+    model: Any,
+    column: Any,
+    where: Where | None = None,
+    *,
+    increasing: bool = True,
+    output: Any = None,
+    X: ArrayLike | None = None,
+    max_seconds: float = SECONDS,
+) -> Monotone:
+    """Return whether predictions never fall, or never rise, with a column, anywhere in a region.
+
+    Either this is proven, for all rows, or two rows are returned that differ in this column alone
+    and contradict it.
+
+    Parameters
+    ----------
+    model, where, output, X
+        As for `optimise`.
+    column : str or int
+        A column of numbers.
+    increasing : bool, default=True
+        Whether predictions shall rise with it, or fall.
+    max_seconds : float, default=30
+        Time after which the answer may be `holds=None`: neither.
+
+    Returns
+    -------
+    monotone : Monotone
+        True in a condition if it is proven.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from greedynet import GreedyNetRegressor
+    >>> from greedynet.exact import is_monotone
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> model = GreedyNetRegressor(n_nodes=3).fit(X, np.abs(X[:, 0]))
+    >>> found = is_monotone(model, 0)
+    >>> bool(found), [round(float(x[0]), 3) + 0.0 for x in found.pair]
+    (False, [-1.0, 0.0])
+    >>> bool(is_monotone(model, 0, where={0: (0.1, 1)}))
+    True
+    """
+    start = time.perf_counter()
+    asked = _Along(model, column, where, output, X)
+    sign = 1.0 if increasing else -1.0
+    pair = asked.contradiction(asked.drawn_rows(), sign)
+    if pair is not None:
+        return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
+    bound = 0.0
+    for found in asked.slopes(-sign, start + max_seconds):
+        bound = max(bound, found.bound)
+        pair = asked.contradiction(found.row[None], sign) if found.value > 0 else None
+        if pair is not None:
+            return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
+    holds = True if bound <= asked.rounding else None
+    return asked.answer(increasing, holds, bound, None, time.perf_counter() - start)
+
+
+def sensitivity(
+    model: Any,
+    columns: Sequence[Any] | None = None,
+    where: Where | None = None,
+    *,
+    output: Any = None,
+    X: ArrayLike | None = None,
+    max_seconds: float = SECONDS,
+) -> dict[str, Change]:
+    """Return the steepest slopes of the predictions along columns, anywhere in a region.
+
+    Parameters
+    ----------
+    model, where, output, X
+        As for `optimise`.
+    columns : sequence of str or int, or None, default=None
+        Columns of numbers; None for all that vary in the region.
+    max_seconds : float, default=30
+        Time for each column.
+
+    Returns
+    -------
+    changes : dict of str to Change
+        By the names of the columns.
+    """
+    region = region_of(model, where, (), X)
+    if columns is None:
+        numbers = (c for c in region.columns if isinstance(c, NumberColumn))
+        columns = [c.name for c in numbers if c.low < c.high]
+    found = (_change(_Along(model, column, where, output, X), max_seconds) for column in columns)
+    return {change.column: change for change in found}
+
+
+def _change(asked: "_Along", max_seconds: float) -> Change:
+    start = time.perf_counter()
+    falls = list(asked.slopes(-1.0, start + max_seconds / 2))
+    rises = list(asked.slopes(1.0, start + max_seconds))
+    fall, rise = (max(found, key=lambda s: s.value) for found in (falls, rises))
+    low, high = (max(s.bound for s in found) for found in (falls, rises))
+    close = asked.rounding + 1e-6 * max(abs(fall.value), abs(rise.value))
+    return Change(
+        column=asked.column.name,
+        steepest_fall=-fall.value,
+        steepest_rise=rise.value,
+        bounds=(-low, high),
+        rows=(asked.region.row(fall.row), asked.region.row(rise.row)),
+        proven=low - fall.value <= close and high - rise.value <= close,
+        seconds=time.perf_counter() - start,
+    )
+
+
+class _Along:
+    """A model on a region, along one column."""
+
+    def __init__(self, model: Any, column: Any, where: Where | None, output: Any, X: Any) -> None:
+        self.model, self.output = model, output
+        self.network, self.which = network_of(model), output_of(model, output)
+        self.region: Region = region_of(model, where, (), X)
+        self.column = self.region.number(column)
+        self.space = Space.of(self.region, (self.network,))
+        self.form = Form.of(self.network, self.which, self.space)
+        drawn = self.form(self.space.drawn(_DRAWN))
+        self.spread = float(np.ptp(drawn)) or 1.0
+
+    @property
+    def rounding(self) -> float:
+        """Slopes up to here are rounding."""
+        return _ROUNDING * self.spread / (self.column.high - self.column.low)
+
+    def drawn_rows(self) -> Float64:
+        """Return the rows at which the slope is smallest, then largest, of many drawn ones."""
+        drawn = self.space.drawn(_DRAWN)
+        places = shallowest_of(self.form, self.space, self.column.feature, drawn, _LINES)
+        return self.space.rows(drawn[places])
+
+    def slopes(self, sign: float, end: float) -> Iterator[Slope]:
+        """Yield the largest slope, times the sign, on each piece of the column."""
+        chain = self.space.chain_of(self.column.feature)
+        pieces = self.space.ends[chain]
+        for done, (low, high) in enumerate(pieces.tolist()):
+            seconds = (end - time.perf_counter()) / (len(pieces) - done)
+            part = self.region.replaced(replace(self.column, low=low, high=high))
+            space = Space.of(part, (self.network,))
+            form = Form.of(self.network, self.which, space)
+            form = form if sign > 0 else -form
+            yield steepest(form, space, self.column.feature, seconds)
+
+    def contradiction(self, rows: Float64, sign: float) -> tuple[Float64, Float64] | None:
+        """Return the pair of rows with the largest change against the sign along lines, if any."""
+        best, pair = _ROUNDING * self.spread, None
+        for row in rows:
+            line = self._line(row)
+            values = sign * outputs(self.model, self.output, line)
+            falls = np.maximum.accumulate(values) - values
+            second = int(falls.argmax())
+            if falls[second] > best:
+                best = float(falls[second])
+                pair = line[int(values[: second + 1].argmax())], line[second]
+        return pair
+
+    def _line(self, row: Float64) -> Float64:
+        """Return the rows of all kinks along the column through a row, and its ends."""
+        chain, feature = self.space.chain_of(self.column.feature), self.column.feature
+        stops = np.append(self.space.ends[chain, 0], self.space.ends[chain.stop - 1, 1])
+        line = np.tile(row, (len(stops), 1))
+        line[:, feature] = stops
+        z = self._hidden(line)
+        before, after = z[:-1], z[1:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = before / (before - after)
+        piece, _ = inside = np.nonzero((before * after < 0) & (share > 0) & (share < 1))
+        kinks = stops[piece] + share[inside] * np.diff(stops)[piece]
+        values = np.unique(np.concatenate([stops, kinks]))
+        line = np.tile(row, (len(values), 1))
+        line[:, feature] = values
+        return line
+
+    def _hidden(self, rows: Float64) -> Float64:
+        """Return the sums `a_n . u + b_n` of the neurons."""
+        ramps, over = in_layers(self.network)
+        lifted = rows if ramps is None else ramps.lift(rows)
+        return lifted @ over.inner_weights.T + over.biases
+
+    def answer(
+        self,
+        increasing: bool,
+        holds: bool | None,
+        bound: float | None,
+        pair: tuple[Float64, Float64] | None,
+        seconds: float,
+    ) -> Monotone:
+        """Return the answer."""
+        predictions = rows = None
+        if pair is not None:
+            a, b = outputs(self.model, self.output, np.array(pair)).tolist()
+            predictions = (a, b)
+            rows = (self.region.row(pair[0]), self.region.row(pair[1]))
+        return Monotone(
+            self.column.name, increasing, holds, bound, pair, predictions, rows, seconds
+        )

@@ -1,0 +1,166 @@
+"""`Form`: one output of a network as a function of the variables of a space.
+
+    f(v) = m + l . v + sum_n c_n relu(a_n . v + b_n)
+
+Every activation of degree 1 is of this kind: with `sigma(1) = p` and `sigma(-1) = q`,
+`sigma(z) = (p + q) relu(z) - q z`; so ReLU, leaky ReLU and abs are exact. Neurons with the same
+kink are merged, `relu(-z) = relu(z) - z`, and those that do not change sign in the space become
+part of `l` and `m`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.activations import Activation, degree_of, halves
+from greedynet.exact.space import Space
+from greedynet.model.any_network import Network, in_layers
+from greedynet.support.types import Float64
+
+# Directions of kinks that agree to so many digits are the same.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A piecewise linear function of variables.
+
+    Attributes
+    ----------
+    constant : float
+        The `m`.
+    line : ndarray of shape (n_variables,)
+        The `l`.
+    outer : ndarray of shape (n_neurons,)
+        The `c_n`.
+    inner : ndarray of shape (n_neurons, n_variables)
+        The `a_n`, of which the largest entry of each is 1 or -1.
+    biases : ndarray of shape (n_neurons,)
+        The `b_n`.
+    """
+
+    constant: float
+    line: Float64
+    outer: Float64
+    inner: Float64
+    biases: Float64
+
+    @staticmethod
+    def of(network: Network, output: int, space: Space) -> "Form":
+        """Return an output of a network on a space; its kinks must be those of the space."""
+        ramps, over = in_layers(network)
+        check_activation(over.activation)
+        up, down = halves(over.activation)
+        starts, ends = space.single_moves()
+        if ramps is not None:
+            starts, ends = ramps.lift(starts), ramps.lift(ends)
+        base = space.base if ramps is None else ramps.lift(space.base[None])[0]
+        rises = ends - starts
+        inner, biases = rises @ over.inner_weights.T, over.inner_weights @ base + over.biases
+        outer = over.outer_weights[:, output]
+        line, constant = np.zeros(space.n_variables), 0.0
+        if over.linear_weights is not None:
+            line = rises @ over.linear_weights[:, output]
+            constant = float(base @ over.linear_weights[:, output])
+        if over.intercept is not None:
+            constant += float(over.intercept[output])
+        form = Form(
+            constant - down * float(biases @ outer),
+            line - down * (inner @ outer),
+            (up + down) * outer,
+            inner.T,
+            biases,
+        )
+        return form.merged()
+
+    def __call__(self, v: Float64) -> Float64:
+        """Return the values at some `(n_rows, n_variables)`."""
+        z = v @ self.inner.T + self.biases
+        return np.asarray(self.constant + v @ self.line + np.maximum(z, 0.0) @ self.outer)
+
+    def __neg__(self) -> "Form":
+        return replace(self, constant=-self.constant, line=-self.line, outer=-self.outer)
+
+    def minus(self, other: "Form") -> "Form":
+        """Return the difference of two functions of the same variables."""
+        return Form(
+            self.constant - other.constant,
+            self.line - other.line,
+            np.concatenate([self.outer, -other.outer]),
+            np.vstack([self.inner, other.inner]),
+            np.concatenate([self.biases, other.biases]),
+        ).merged()
+
+    def merged(self) -> "Form":
+        """Return the same function without zero neurons, and with one neuron for each kink."""
+        size = np.abs(self.inner).max(axis=1, initial=0.0)
+        flat = size == 0.0
+        constant = self.constant + float(self.outer[flat] @ np.maximum(self.biases[flat], 0.0))
+        size, outer = size[~flat], self.outer[~flat]
+        inner, biases = self.inner[~flat] / size[:, None], self.biases[~flat] / size
+        outer = outer * size
+        first, sign = _same_kinks(inner, biases)
+        # relu(-z) = relu(z) - z, for those that point the other way.
+        back = sign < 0
+        line = self.line + outer[back] @ inner[back]
+        constant += float(outer[back] @ biases[back])
+        kept, place = np.unique(first, return_inverse=True)
+        return Form(
+            constant,
+            line,
+            np.asarray(np.bincount(place, outer, len(kept)), dtype=np.float64),
+            inner[kept],
+            biases[kept],
+        )
+
+    def taken(self, chosen: NDArray[np.bool_]) -> "Form":
+        """Return the function with some of its neurons only."""
+        inner, biases = self.inner[chosen], self.biases[chosen]
+        return replace(self, outer=self.outer[chosen], inner=inner, biases=biases)
+
+    def linear_where(self, active: NDArray[np.bool_]) -> tuple[float, Float64]:
+        """Return the constant and the slopes of the function where just these neurons are on."""
+        line = self.line + self.outer[active] @ self.inner[active]
+        return self.constant + float(self.outer[active] @ self.biases[active]), line
+
+    def ranges(self, space: Space) -> tuple[Float64, Float64]:
+        """Return the smallest and the largest `a_n . v + b_n` in a space; both are attained."""
+        low, high = self.biases.copy(), self.biases.copy()
+        for chain in space.chains:
+            sums = np.cumsum(self.inner[:, chain], axis=1)
+            low += np.minimum(sums.min(axis=1), 0.0)
+            high += np.maximum(sums.max(axis=1), 0.0)
+        for group in space.groups:
+            low += self.inner[:, group].min(axis=1)
+            high += self.inner[:, group].max(axis=1)
+        return low, high
+
+    def unstable(self, space: Space) -> "Form":
+        """Return the same function in a space, with the neurons that have a kink inside it."""
+        low, high = self.ranges(space)
+        constant, line = self.linear_where(low >= 0.0)
+        kinked = (low < 0.0) & (high > 0.0) & (self.outer != 0.0)
+        return replace(self.taken(kinked), constant=constant, line=line)
+
+
+def check_activation(activation: Activation) -> None:
+    """Raise an error unless networks of the activation are piecewise linear."""
+    if degree_of(activation) != 1:
+        raise ValueError(
+            f"Exact answers need a piecewise linear network, got the activation "
+            f"{activation.name!r}, whose neurons are curved: fit with `activation=` 'relu', "
+            "'leaky_relu' or 'abs'."
+        )
+
+
+def _same_kinks(inner: Float64, biases: Float64) -> tuple[NDArray[np.intp], Float64]:
+    """Return for each neuron the first one with the same kink, and whether it points that way."""
+    points = np.column_stack([inner, biases])
+    lead = points[np.arange(len(points)), np.abs(inner).argmax(axis=1)] if len(points) else points
+    # Of a direction and its opposite, the same one.
+    keys = np.round(points / lead.reshape(-1, 1), _DIGITS) + 0.0
+    seen: dict[bytes, int] = {}
+    first = np.array([seen.setdefault(key.tobytes(), i) for i, key in enumerate(keys)], np.intp)
+    sign = np.sign(lead).reshape(-1)
+    return first, sign * sign[first] if len(first) else sign

@@ -1,0 +1,243 @@
+"""The largest value of a piecewise linear function, as a mixed-integer linear programme.
+
+For the maximum of `m + l . v + sum_n c_n relu(z_n)`, `z_n = a_n . v + b_n` between `low_n` and
+`high_n`, the hidden values `h_n = relu(z_n)` become variables. Those with `c_n < 0` are as small as
+they can be, so that `h_n >= z_n` and `h_n >= 0` suffice; only those with `c_n > 0` need a binary
+variable `s_n`, which says whether the neuron is on:
+
+    h_n <= z_n - low_n (1 - s_n),    h_n <= high_n s_n.
+
+The ranges of `z_n` in a space are attained, so that no linear programme could tighten them.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.sparse import coo_array
+
+from greedynet.exact.form import Form
+from greedynet.exact.space import Space
+from greedynet.support.types import Float64
+
+# Rows whose best is a lower bound from the start, and the best of them from which to climb.
+_DRAWN, _CLIMBED = 512, 4
+_MOST_STEPS = 20
+# HiGHS stops at an absolute gap of 1e-6, which shall be 1e-9 of the spread of the function.
+_SPREAD = 1e3
+# Beyond this share of the value and of the spread, a gap is not the solver's tolerance.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The largest value that was found, and a bound of all others.
+
+    Attributes
+    ----------
+    v : ndarray of shape (n_variables,)
+        Where it is.
+    value : float
+        The function there.
+    bound : float
+        No value in the space is larger, up to the tolerance of the solver.
+    tolerance : float
+        Gaps up to here are due to rounding in the solver.
+    """
+
+    v: Float64
+    value: float
+    bound: float
+    tolerance: float
+
+
+@dataclass
+class Rows:
+    """Linear conditions, collected one by one."""
+
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+    def add(
+        self,
+        columns: Sequence[int] | NDArray[np.intp],
+        values: Sequence[float] | Float64,
+        low: float = -np.inf,
+        high: float = np.inf,
+    ) -> None:
+        """Add `low <= sum of values times columns <= high`."""
+        row = len(self.low)
+        self.entries += [(row, int(c), float(x)) for c, x in zip(columns, values, strict=True) if x]
+        self.low.append(low)
+        self.high.append(high)
+
+    def constraint(self, n_columns: int) -> LinearConstraint:
+        """Return the conditions for SciPy."""
+        row, column, value = zip(*self.entries, strict=True) if self.entries else ((), (), ())
+        shape = (len(self.low), n_columns)
+        matrix = coo_array((np.array(value, float), (row, column)), shape=shape).tocsc()
+        return LinearConstraint(matrix, np.array(self.low), np.array(self.high))
+
+
+@dataclass
+class Model:
+    """Columns of a programme, and its conditions; the first columns are the variables."""
+
+    objective: list[float]
+    upper: list[float]
+    integral: list[int]
+    rows: Rows = field(default_factory=Rows)
+    lower: list[float] = field(default_factory=list)
+
+    @staticmethod
+    def of(space: Space, line: Float64) -> "Model":
+        """Return the programme of a space, with the objective `line . v`."""
+        n = space.n_variables
+        model = Model(line.tolist(), [1.0] * n, [0] * n, lower=[0.0] * n)
+        for group in space.groups:
+            places = range(group.start, group.stop)
+            model.rows.add(places, [1.0] * len(places), 1.0, 1.0)
+            for place in places:
+                model.integral[place] = 1
+        for chain in space.chains:
+            model.add_chain(chain)
+        for chain in space.whole:
+            model.add_whole(space, chain)
+        return model
+
+    def column(self, objective: float, lower: float, upper: float, *, integral: bool) -> int:
+        """Add a column and return its position."""
+        self.objective.append(objective)
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.integral.append(int(integral))
+        return len(self.objective) - 1
+
+    def add_chain(self, chain: slice) -> None:
+        """Let each piece of a column begin when the one before is full."""
+        for place in range(chain.start, chain.stop - 1):
+            full = self.column(0.0, 0.0, 1.0, integral=True)
+            self.rows.add([place, full], [1.0, -1.0], low=0.0)
+            self.rows.add([full, place + 1], [1.0, -1.0], low=0.0)
+
+    def add_whole(self, space: Space, chain: slice) -> None:
+        """Let a column of numbers be whole."""
+        low, high = space.ends[chain][[0, -1], [0, 1]]
+        whole = self.column(0.0, 0.0, float(high - low), integral=True)
+        places = [*range(chain.start, chain.stop), whole]
+        self.rows.add(places, [*space.widths[chain].tolist(), -1.0], 0.0, 0.0)
+
+    def add_neurons(self, form: Form, space: Space) -> None:
+        """Add `sum_n c_n relu(z_n)` to the objective."""
+        lows, highs = form.ranges(space)
+        for c, a, b, low, high in zip(
+            form.outer.tolist(),
+            form.inner,
+            form.biases.tolist(),
+            lows.tolist(),
+            highs.tolist(),
+            strict=True,
+        ):
+            self._add_neuron(c, a, b, low, high)
+
+    def _add_neuron(self, c: float, a: Float64, b: float, low: float, high: float) -> None:
+        h = self.column(c, 0.0, high, integral=False)
+        places, values = [*range(len(a)), h], [*(-a).tolist(), 1.0]
+        if c < 0:
+            self.rows.add(places, values, low=b)
+            return
+        on = self.column(0.0, 0.0, 1.0, integral=True)
+        self.rows.add([*places, on], [*values, -low], high=b - low)
+        self.rows.add([h, on], [1.0, -high], high=0.0)
+
+    def solve(self, scale: float, seconds: float) -> tuple[Any, float]:
+        """Return the best columns, None if none were found, and a bound of the objective."""
+        n = len(self.objective)
+        found = milp(
+            -np.array(self.objective) * scale,
+            integrality=np.array(self.integral),
+            bounds=Bounds(np.array(self.lower), np.array(self.upper)),
+            constraints=[self.rows.constraint(n)] if self.rows.low else [],
+            options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 1e-9},
+        )
+        bound = found.mip_dual_bound
+        if bound is None:  # a linear programme
+            bound = found.fun if found.status == 0 else None
+        return found.x, np.inf if bound is None else -float(bound) / scale
+
+
+def maximise(form: Form, space: Space, seconds: float) -> Solution:
+    """Return the largest value of a function in a space, or the best that time allowed.
+
+    Parameters
+    ----------
+    form : Form
+    space : Space
+    seconds : float
+        Time after which the solver stops with what it has.
+    """
+    end = time.perf_counter() + seconds
+    kinked = form.unstable(space)
+    if not space.n_variables:
+        return Solution(np.zeros(0), kinked.constant, kinked.constant, 0.0)
+    drawn = space.drawn(_DRAWN)
+    values = form(drawn)
+    spread = float(np.ptp(values)) or 1.0
+    model = Model.of(space, kinked.line)
+    model.add_neurons(kinked, space)
+    found, bound = model.solve(_SPREAD / spread, end - time.perf_counter())
+    starts = list(drawn[np.argsort(-values, kind="stable")[:_CLIMBED]])
+    solved = [] if found is None else [climb(kinked, space, space.tidy(found[: len(starts[0])]))]
+    best = _best_of(kinked, [*solved, *starts])
+    tolerance = TOLERANCE * (abs(best.value) + spread)
+    if bound + kinked.constant - best.value > tolerance:  # time ran out: look elsewhere, too
+        best = _best_of(kinked, [best.v, *(climb(kinked, space, v) for v in starts)])
+    return replace(best, bound=max(best.value, bound + kinked.constant), tolerance=tolerance)
+
+
+def _best_of(form: Form, found: list[Float64]) -> Solution:
+    values = form(np.array(found))
+    place = int(values.argmax())
+    return Solution(found[place], float(values[place]), np.inf, 0.0)
+
+
+def climb(form: Form, space: Space, v: Float64) -> Float64:
+    """Return the best corner of the linear piece at `v`, and of the pieces it leads to.
+
+    Solvers meet conditions up to a tolerance; a corner is exact up to rounding.
+    """
+    value = float(form(v[None])[0])
+    for _ in range(_MOST_STEPS):
+        better = space.tidy(_best_of_piece(form, space, v))
+        found = float(form(better[None])[0])
+        if not found > value:
+            break
+        v, gain, value = better, found - value, found
+        if gain <= 1e-13 * abs(value):
+            break
+    return v
+
+
+def _best_of_piece(form: Form, space: Space, v: Float64) -> Float64:
+    """Return the maximum over the piece around `v`: same neurons on, same pieces of columns."""
+    active = form.inner @ v + form.biases > 0.0
+    _, line = form.linear_where(active)
+    bounds = np.column_stack([v, v])
+    for chain in space.chains:
+        if chain not in space.whole:
+            partial = v[chain] < 1.0
+            piece = chain.start + (int(partial.argmax()) if partial.any() else len(partial) - 1)
+            bounds[piece] = 0.0, 1.0
+    sign = np.where(active, -1.0, 1.0)
+    found = linprog(
+        -line,
+        A_ub=sign[:, None] * form.inner if len(active) else None,
+        b_ub=-sign * form.biases if len(active) else None,
+        bounds=[(low, high) for low, high in bounds.tolist()],
+    )
+    return v if found.x is None else np.asarray(found.x)
