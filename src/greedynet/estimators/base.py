@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeGuard
+from typing import Any, ClassVar, Literal, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -73,6 +73,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     random_state: RandomState
     checkpoint: str | os.PathLike[str] | None
     verbose: int
+    missing: Literal["error", "learn"]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -95,6 +96,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         "checkpoint": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
+        "missing": [StrOptions({"error", "learn"})],
     }
     _most_nodes: int
     _error_name: str
@@ -138,6 +140,12 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         for name in ("_on_neuron", "_on_stage"):
             state.pop(name, None)
         return state
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "learn"
+        return tags
 
     def _divided(
         self,
@@ -235,6 +243,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
             if parameters.get("hidden_layers") == 1:
                 del asked["hidden_layers"]  # as in checkpoints from before there were two
+            if parameters.get("missing") == "error":
+                del asked["missing"]  # as in checkpoints from before it could be learned
             if self.search != "dictionary":
                 asked |= {COORDINATES: "canonical columns", RECIPE: RECIPE_NUMBER}
             said = {"estimator": type(self).__name__, **self._recipe, **asked}
@@ -270,9 +280,9 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         evidence, path = path.evidence, replace(path, evidence=None)
         assert evidence is not None
         self.seen_ = Seen.of(evidence.rows.X)
-        names = getattr(self, "feature_names_in_", None)
+        names = self._network_names()
         if names is not None:
-            path = path.with_feature_names(tuple(names))
+            path = path.with_feature_names(names)
         for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
         self.__dict__.pop("truncated_from_", None)

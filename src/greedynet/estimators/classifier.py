@@ -108,6 +108,12 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
+    missing : {"error", "learn"}, default="error"
+        How to treat missing inputs, NaN: as an error, or by learning what to insert. Each column
+        with NaN in `fit` then becomes two inputs of the network, its value, or the mean where it
+        is missing, and an indicator of the gap, which gives every neuron a filling value of its
+        own (`greedynet.rows.missing` has the proof). In columns without NaN in `fit`, the mean is
+        inserted later, with a warning; a column without any value is ignored.
 
     Attributes
     ----------
@@ -136,6 +142,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         was held out.
     seen_ : Seen or None
         What `outside` uses: a sample of the training inputs.
+    filling_ : Filling
+        With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -187,6 +195,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        missing: Literal["error", "learn"] = "error",
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -209,6 +218,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.missing = missing
 
     @with_callbacks
     def fit(

@@ -144,6 +144,12 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
+    missing : {"error", "learn"}, default="error"
+        How to treat missing inputs, NaN: as an error, or by learning what to insert. Each column
+        with NaN in `fit` then becomes two inputs of the network, its value, or the mean where it
+        is missing, and an indicator of the gap, which gives every neuron a filling value of its
+        own (`greedynet.rows.missing` has the proof). In columns without NaN in `fit`, the mean is
+        inserted later, with a warning; a column without any value is ignored.
 
     Attributes
     ----------
@@ -171,6 +177,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         place. None if no row was held out.
     seen_ : Seen or None
         What `outside` uses: a sample of the training inputs.
+    filling_ : Filling
+        With `missing="learn"`: the values to insert, and which columns have an indicator.
     training_ : TrainingResult
         History of the training, with `refine="adam"`.
     n_features_in_ : int
@@ -236,6 +244,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        missing: Literal["error", "learn"] = "error",
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -265,6 +274,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.missing = missing
 
     @with_callbacks
     def fit(

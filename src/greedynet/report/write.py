@@ -75,8 +75,8 @@ def write_report(
         is the table of the fit.
     target : str or None, default=None
         The column to predict, and its name on the page; None for that of the fit.
-    missing : {"drop", "mean"} or None, default=None
-        How to treat empty cells of a table; None for the same as in training.
+    missing : {"learn", "drop", "mean"} or None, default=None
+        How to treat empty cells of a table, as for `evaluate`; None for the same as in training.
     unknown : {"error", "zero"}, default="error"
         How to treat levels of a category that the training data did not contain.
     separator : str or None, default=None

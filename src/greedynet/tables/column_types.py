@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Survey
+from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.readers import Table, TableError, is_text
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
+
+# The name of the level of all rare and unknown ones.
+OTHER = "(other)"
+# A level with fewer rows than both, this number and this share of all rows, is pooled with others.
+RARE_ROWS, RARE_SHARE = 5, 0.01
 
 # A column with at least this fraction of numbers is taken to be numeric.
 _MOSTLY = 0.9
@@ -55,7 +61,7 @@ def column_types(
     text: Sequence[str] = (),
     *,
     classes: bool = False,
-    empty_is_fine: bool = False,
+    missing: Missing = None,
 ) -> ColumnTypes:
     """Decide what the columns hold, or raise an error for what cannot be learned from.
 
@@ -71,17 +77,21 @@ def column_types(
         Columns of numbers to treat as text.
     classes : bool
         Whether numbers of the target are classes.
-    empty_is_fine : bool
-        Whether there may be empty cells.
+    missing : {"learn", "drop", "mean"} or None
+        How to treat empty cells: with an indicator for each column that has some, or without; None
+        to raise an error.
     """
     _check_rows(table, target, surveys[target])
-    if not empty_is_fine:
+    if missing is None:
         _refuse_empty(table, surveys)
     inputs = tuple(
         _input(table, name, found, name in text)
         for name, found in surveys.items()
         if name != target
     )
+    if missing == "learn":
+        gaps = [column.name for column in inputs if surveys[column.name].empty]
+        inputs += tuple(map(Input.indicator, gaps))
     return ColumnTypes(Columns(inputs), target, _classes(table, target, surveys[target], classes))
 
 
@@ -200,7 +210,25 @@ def _input(table: Table, name: str, found: Survey, as_category: bool) -> Input:
             f"{found.rows:,} rows, too many for categories: drop it with `ignore={name!r}`, or "
             "convert it to numbers (with decimal points)."
         )
-    return Input(name, levels)
+    return _pooled(Input(name, levels), found)
+
+
+def _pooled(column: Input, found: Survey) -> Input:
+    """Return a category whose rare levels are one, the last; it takes unknown levels, too.
+
+    A level with a handful of rows says little about the next row of that level; together, they say
+    something about rare levels.
+    """
+    assert column.levels is not None
+    assert found.distinct is not None
+    least = min(RARE_ROWS, RARE_SHARE * found.rows)
+    common = tuple(level for level in column.levels if found.distinct[level] >= least)
+    if len(common) == len(column.levels):
+        return column
+    label = OTHER
+    while label in common:
+        label = f"({label})"
+    return replace(column, levels=(*common, label), pooled=True)
 
 
 def _refuse_decimal_commas(table: Table, what: str, found: Survey, as_text: str) -> None:

@@ -1,17 +1,21 @@
 """Named columns -> a matrix of numbers: numbers unchanged, categories one-hot encoded.
 
+A column with empty cells has a second input, its indicator, which is 1 for them and else 0: see
+`rows.missing`.
+
 `survey` inspects every cell once to find the types of the columns; `Columns` stores them, as part
 of a model; `Columns.encode` turns a block into rows of a matrix.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.missing import indicator_name
 from greedynet.support.types import Float64
 from greedynet.tables.findings import Findings
 from greedynet.tables.readers import Block, Column, Table, has_decimal_comma
@@ -34,11 +38,27 @@ class Input:
         The categories, sorted; None for numbers.
     means : tuple of float
         Mean of each feature over the training rows, which can replace an empty cell.
+    pooled : bool
+        Whether the last level stands for all that are not listed: rare ones, and unknown ones.
+    gaps_of : str or None
+        The column whose empty cells this input indicates by 1; None for a column itself.
     """
 
     name: str
     levels: tuple[str, ...] | None = None
     means: tuple[float, ...] = ()
+    pooled: bool = False
+    gaps_of: str | None = None
+
+    @staticmethod
+    def indicator(name: str) -> "Input":
+        """Return the input that says whether a cell of a column is empty."""
+        return Input(indicator_name(name), gaps_of=name)
+
+    @property
+    def source(self) -> str:
+        """The column of the table that is read."""
+        return self.name if self.gaps_of is None else self.gaps_of
 
     @property
     def n_features(self) -> int:
@@ -66,11 +86,15 @@ class Input:
         start : int
             Number of rows before this block.
         """
+        if self.gaps_of is not None:
+            out[:, 0] = empty_mask(cells)
+            return
         if self.levels is None:
             out[:, 0] = checked_numbers(cells, self.name, findings, start)
             return
         place = {level: i for i, level in enumerate(self.levels)} | {"": -1}
-        at = looked_up(cells, lambda text: place.get(text, -2))
+        others = len(self.levels) - 1 if self.pooled else -2
+        at = looked_up(cells, lambda text: place.get(text, others))
         known = at >= 0
         if known.all():
             out[np.arange(len(at)), at] = 1.0
@@ -96,8 +120,18 @@ class Columns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """Names of the columns of the table."""
+        return tuple(column.name for column in self.inputs if column.gaps_of is None)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the inputs: of the columns, and of their indicators."""
         return tuple(column.name for column in self.inputs)
+
+    @property
+    def learned_gaps(self) -> frozenset[str]:
+        """Columns whose empty cells have an indicator."""
+        return frozenset(column.source for column in self.inputs if column.gaps_of is not None)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -134,7 +168,7 @@ class Columns:
         first = 0
         for column in self.inputs:
             last = first + column.n_features
-            column.encode(block[column.name], X[:, first:last], findings, start)
+            column.encode(block[column.source], X[:, first:last], findings, start)
             first = last
         return X
 
@@ -167,6 +201,8 @@ class Columns:
                     str(column["name"]),
                     None if column["levels"] is None else tuple(map(str, column["levels"])),
                     tuple(map(float, column["means"])),
+                    bool(column.get("pooled", False)),
+                    column.get("gaps_of"),
                 )
                 for column in state
             )
@@ -224,8 +260,8 @@ class Survey:
         The first cell that is neither a number nor empty, and its row.
     commas : int
         Number of cells that are numbers if their comma is read as a decimal comma.
-    distinct : set of str or None
-        The distinct cells; None if there are more than `MOST_DISTINCT`.
+    distinct : dict of str to int, or None
+        The distinct cells and how often they occur; None if there are more than `MOST_DISTINCT`.
     """
 
     rows: int = 0
@@ -234,16 +270,13 @@ class Survey:
     first_empty: int = 0
     text: tuple[str, int] | None = None
     commas: int = 0
-    distinct: set[str] | None = None
-
-    def __post_init__(self) -> None:
-        self.distinct = set()
+    distinct: dict[str, int] | None = field(default_factory=dict)
 
     def add(self, cells: Column) -> None:
         """Add more cells to the summary."""
         if self.distinct is not None:
             levels = distinct_texts(cells, MOST_DISTINCT + 1)  # one of them may be ""
-            self.distinct = None if levels is None else self._with_levels(levels[0])
+            self.distinct = None if levels is None else self._with_levels(levels)
         values, text = parse_numbers(cells)
         missing = np.isnan(values)
         if missing.any():
@@ -262,8 +295,13 @@ class Survey:
             self.commas += int(looked_up(cells, has_decimal_comma).sum())
         self.empty += int(empty.sum())
 
-    def _with_levels(self, texts: Iterable[str]) -> set[str] | None:
-        distinct = (self.distinct or set()).union(texts) - {""}
+    def _with_levels(self, levels: Levels) -> dict[str, int] | None:
+        texts, codes = levels
+        distinct = dict(self.distinct or {})
+        counts = np.bincount(codes, minlength=len(texts)).tolist()
+        for text, count in zip(texts, counts, strict=True):
+            if text:
+                distinct[text] = distinct.get(text, 0) + count
         return distinct if len(distinct) <= MOST_DISTINCT else None
 
 
@@ -316,6 +354,12 @@ def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
     if cells.dtype == np.float64:
         return cells, np.zeros(len(cells), dtype=np.bool_)
     return text_numbers(cells)
+
+
+def empty_mask(cells: Column) -> Mask:
+    """Return which cells are empty."""
+    values, text = parse_numbers(cells)
+    return np.isnan(values) & ~text
 
 
 def as_text(cells: Column) -> NDArray[Any]:

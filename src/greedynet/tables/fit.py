@@ -12,7 +12,7 @@ from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.columns import survey
-from greedynet.tables.encoding import Missing
+from greedynet.tables.encoding import Missing, check_choices
 from greedynet.tables.findings import check_present
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
 from greedynet.tables.model import TableModel
@@ -31,7 +31,7 @@ def fit_table(
     hold_out_by: str | None = None,
     hold_out_last: float | None = None,
     classes: bool = False,
-    missing: Missing = None,
+    missing: Missing = "learn",
     ignore: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
     separator: str | None = None,
@@ -42,7 +42,9 @@ def fit_table(
 ) -> TableModel:
     """Fit a network to a table.
 
-    Columns of numbers are used unchanged, columns of text are one-hot encoded. A target of text, or
+    Columns of numbers are used unchanged, columns of text are one-hot encoded; levels with fewer
+    than five rows and less than 1 % of all rows become one, "(other)", to which levels that are not
+    in the table will belong, too. A target of text, or
     any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a target of numbers by a
     `GreedyNetRegressor`.
 
@@ -64,9 +66,11 @@ def fit_table(
         Share of the rows to set aside at the end of the table, for rows in order of time.
     classes : bool, default=False
         Whether the numbers of the target are classes.
-    missing : {"drop", "mean"} or None, default=None
-        How to treat empty cells: drop the row, insert the mean, or raise an error. Rows without a
-        target are dropped in both cases.
+    missing : {"learn", "drop", "mean"} or None, default="learn"
+        How to treat empty cells: learn what to insert, by an indicator beside the mean, an input
+        "... is missing" for each column with empty cells (its weights are those of a filling value
+        of each neuron); drop the row; insert the mean; or raise an error (None). Rows without a
+        target are dropped in all cases but the last.
     ignore : str or sequence of str, default=()
         Columns to ignore.
     text : str or sequence of str, default=()
@@ -89,6 +93,7 @@ def fit_table(
     model : TableModel
     """
     began = time.perf_counter()
+    check_choices(missing)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last)
     by = None if hold is None else hold.by
     table = open_table(source, separator, decimal)
@@ -97,9 +102,7 @@ def fit_table(
 
     rows = TwoPasses(table)
     found = survey(rows, [*names, target])
-    types = column_types(
-        table, found, target, text, classes=classes, empty_is_fine=missing is not None
-    )
+    types = column_types(table, found, target, text, classes=classes, missing=missing)
     data = read_rows(rows, types, missing, found[target].rows, by)
     _check_enough(table, data)
 

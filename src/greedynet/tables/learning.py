@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.support.types import Float64
 from greedynet.tables.columns import cell_texts, parse_numbers
+from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.fit import fit_table
 from greedynet.tables.holding import HoldOut
@@ -176,7 +177,9 @@ def _errors(
 ) -> tuple[float, float, str]:
     """Return the errors on held-out and training rows, and their name."""
     model = fit_table(part, target, **options)
-    scores = evaluate(model, held, unknown="zero")
+    # A part may have no empty cells, and not all levels.
+    missing: Missing = "mean" if model.missing == "learn" else model.missing
+    scores = evaluate(model, held, missing=missing, unknown="zero")
     name = measure_of(scores)
     name = "log_loss" if name == "accuracy" else name
     return scores[name], model.about["training"][name], name

@@ -81,8 +81,10 @@ def described(columns: Columns) -> str:
     """Return the number of columns and of the features made from them."""
     n_text = sum(column.levels is not None for column in columns.inputs)
     text = f" ({n_text} of text)" if n_text else ""
-    n_columns, n_features = len(columns.inputs), len(columns.features)
-    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
+    n_columns, n_features = len(columns.names), len(columns.features)
+    n_gaps = len(columns.learned_gaps)
+    gaps = f", {n_gaps} with empty cells that it has learned from" if n_gaps else ""
+    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}{gaps}"
 
 
 def _target(model: "TableModel") -> str:

@@ -63,8 +63,8 @@ def read_rows(
     table : Table
     types : ColumnTypes
         What its columns hold.
-    missing : {"drop", "mean"} or None
-        How to treat empty cells: drop the row, leave them to be filled, or raise an error.
+    missing : {"learn", "drop", "mean"} or None
+        How to treat empty cells: drop the row, raise an error (None), or leave them to be filled.
     n_expected : int or None
         Number of rows, if known: they are then read into one matrix.
     by : str or None

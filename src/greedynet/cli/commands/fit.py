@@ -8,7 +8,7 @@ import click
 
 from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
-from greedynet.cli.options import DATA, DECIMAL, HIDDEN_LAYERS, INPUT, OUTPUT, SEPARATOR
+from greedynet.cli.options import DATA, DECIMAL, HIDDEN_LAYERS, INPUT, MISSING, OUTPUT, SEPARATOR
 from greedynet.cli.progress import reporter
 
 if TYPE_CHECKING:
@@ -110,11 +110,7 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
     is_flag=True,
     help="Treat the numbers in the target as classes. A target of text always contains classes.",
 )
-@click.option(
-    "--missing",
-    type=click.Choice(["drop", "mean"]),
-    help="Empty cells: drop the rows, or insert the mean of the column; by default an error.",
-)
+@MISSING
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
 @click.option(
     "--text",
