@@ -3,8 +3,9 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,6 +112,16 @@ class Predicting:
         check_is_fitted(self)
         d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
         return Outside(found[:, :d] > 0, found[:, d], self._input_names())
+
+    def without_filling(self) -> Self:
+        """Return a copy that takes the inputs of `network_`, in which nothing is missing."""
+        if self._filling is None:
+            return self
+        plain = copy(self)
+        for name in ("filling_", "feature_names_in_"):
+            vars(plain).pop(name, None)
+        plain.n_features_in_ = self.network_.n_features
+        return plain
 
     def _network_names(self) -> tuple[str, ...] | None:
         """Return the names of the inputs of the network; None if they need none."""

@@ -23,6 +23,7 @@ from greedynet.report.subject import (
     array_rows,
     as_columns,
     check_output,
+    network_inputs,
     row_label,
     table_rows,
 )
@@ -114,7 +115,7 @@ def write_report(
 
     rows = held = None
     if y is not None:
-        rows = array_rows(table, X, y, which, GIVEN)
+        rows = array_rows(table, network_inputs(model, X), y, which, GIVEN)
     elif X is not None:
         source = opened(X)
         table = as_labelled_model(
@@ -123,6 +124,7 @@ def write_report(
         rows = read(source)
     if isinstance(held_out, tuple | list):
         held_X, held_y = held_out
+        held_X = network_inputs(model, held_X)
         held = array_rows(table, held_X, held_y, which, "the held-out rows")
     elif held_out is not None:
         held = read(opened(held_out))

@@ -110,7 +110,11 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
     """Return names and levels, or None if they are not known."""
     if table is not None:
         return [
-            {"name": column.name, "levels": None if column.levels is None else list(column.levels)}
+            {
+                "name": column.name,
+                "levels": None if column.levels is None else list(column.levels),
+                "gaps_of": column.gaps_of,
+            }
             for column in table.columns.inputs
         ]
     if network.feature_names is None:
@@ -180,6 +184,8 @@ def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
     lines = ["  inputs"]
     for column in inputs[:_INPUTS]:
         levels = "a number" if column["levels"] is None else f"one of {_some(column['levels'])}"
+        if column.get("gaps_of") is not None:
+            levels = f"1 where {column['gaps_of']} is empty, otherwise 0"
         lines.append(f"    {column['name']}: {levels}")
     more = len(inputs) - _INPUTS
     return [*lines, f"    ... and {more} more"] if more > 0 else lines
