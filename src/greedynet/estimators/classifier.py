@@ -109,11 +109,11 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
     missing : {"error", "learn"}, default="error"
-        How to treat missing inputs, NaN: as an error, or by learning what to insert. Each column
-        with NaN in `fit` then becomes two inputs of the network, its value, or the mean where it
-        is missing, and an indicator of the gap, which gives every neuron a filling value of its
-        own (`greedynet.rows.missing` has the proof). In columns without NaN in `fit`, the mean is
-        inserted later, with a warning; a column without any value is ignored.
+        How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
+        gaps say something about `y` becomes two inputs of the network, its value, or the mean where
+        it is missing, and an indicator of the gap, which gives every neuron a filling value of its
+        own (`greedynet.rows.missing` has the proof, and the test). In other columns the mean is
+        inserted, with a warning if there was no NaN in `fit`; one without any value is ignored.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from greedynet.rows.blocks import (
     reader_of,
 )
 from greedynet.rows.classes import unit_vectors
-from greedynet.rows.missing import Filling, Gaps
+from greedynet.rows.missing import ENOUGH_ROWS, Filling, Gaps
 from greedynet.rows.rows import CANONICAL_ROWS, Rows, rounded
 from greedynet.support.checks import (
     check_columns,
@@ -60,27 +60,27 @@ def training_rows(
         return _surveyed(estimator, source, preparation), source.output_shape == ()
     inputs, outputs = _check_training(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
-    inputs = _learned(estimator, inputs, weights)
-    return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
+    rows = Rows(inputs, outputs.reshape(len(outputs), -1), weights)
+    return _learned(estimator, rows), outputs.ndim == 1
 
 
-def _learned(
-    estimator: Any, X: NDArray[np.floating], weights: Float64 | None
-) -> NDArray[np.floating]:
-    """Return the inputs of the network, and store what is learned about missing ones."""
+def _learned(estimator: Any, rows: Rows) -> Rows:
+    """Return rows with the inputs of the network, and store what to do about missing ones."""
     vars(estimator).pop("filling_", None)
     if estimator.missing == "error":
-        return X
-    estimator.filling_ = Filling.of(X, weights)
-    return estimator.filling_.apply(X)
+        return rows
+    estimator.filling_ = Filling.of(rows)
+    return replace(rows, X=estimator.filling_.apply(rows.X))
 
 
 def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> SourceBlocks:
-    """Return rows in blocks, after one more pass if something is to be learned about gaps."""
+    """Return rows in blocks, after two more passes if something is to be learned about gaps."""
     vars(estimator).pop("filling_", None)
     if estimator.missing == "learn":
-        _, found = source.total(replace(preparation, gaps=True), Gaps())
-        estimator.filling_ = found.filling()
+        with_gaps = replace(preparation, gaps=True)
+        n_rows, found = source.total(with_gaps, Gaps())
+        spread = np.linspace(0, n_rows - 1, min(n_rows, ENOUGH_ROWS)).astype(np.intp)
+        estimator.filling_ = found.filling().telling(source.take(with_gaps, spread))
         preparation = replace(preparation, filling=estimator.filling_)
     return SourceBlocks.of(source, preparation)
 
@@ -126,8 +126,8 @@ def class_rows(
         weights = by_class if weights is None else by_class * weights
         weights = check_weights(weights, "class_weight", len(inputs))
         _check_two_classes(labels, weights)
-    inputs = _learned(estimator, inputs, weights)
-    return Rows(inputs, unit_vectors(labels, classes), weights), classes
+    rows = Rows(inputs, unit_vectors(labels, classes), weights)
+    return _learned(estimator, rows), classes
 
 
 def _class_blocks(

@@ -80,7 +80,7 @@ class Predicting:
         """Return the inputs of `network_`, which has more of them than `X` where gaps are learned.
 
         These are the columns of `X`, with the means of the training data where they are missing,
-        and then the indicators of gaps, one for each column with missing values in training. For
+        and then the indicators of gaps, one for each column whose gaps say something about `y`. For
         `missing="error"`, they are `X` itself.
 
         Parameters
@@ -126,7 +126,7 @@ class Predicting:
     def _network_names(self) -> tuple[str, ...] | None:
         """Return the names of the inputs of the network; None if they need none."""
         names, filling = getattr(self, "feature_names_in_", None), self._filling
-        if filling is not None and filling.gaps.any():
+        if filling is not None and filling.indicated.any():
             return filling.names(names)
         return None if names is None else tuple(names)
 

@@ -22,6 +22,9 @@ from greedynet.support.types import Float64
 N_POINTS = 256
 RELATIVE_TOLERANCE = {"float32": 1e-4, "float64": 1e-12}
 
+# Share of the values that are missing, in columns that may have gaps.
+_MISSING = 0.25
+
 # Tolerance for rounding errors of cancelling terms, in units of the last place.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
@@ -189,9 +192,8 @@ def _points(
     X = _rounded_inputs(network, dtype, caller)
     if filling is None:
         return X, X
-    given, indicators = np.split(X, [len(filling.values)], axis=1)
-    columns, half = np.flatnonzero(filling.gaps), 0.5
-    given[:, columns] = np.where(indicators > half, np.nan, given[:, columns])
+    given = X[:, : len(filling.values)]
+    given[(np.random.default_rng(1).random(given.shape) < _MISSING) & filling.gaps] = np.nan
     return given, filling.apply(given)
 
 

@@ -22,19 +22,30 @@ only where the search begins, and what a ridge shrinks to. With `v = k = 0` they
 with the mean inserted. In two layers, curves of `z_j` have the value at `c_j` where `x_j` is
 missing, and neurons and outputs over them are corrected by `m_j` in the same way.
 
-Only columns with a gap in training get an indicator. Where others have a gap later, the mean is
-inserted, and nothing was learned about it.
+An indicator that says nothing only adds noise: with twice the inputs, networks are worse by a few
+per cent where values are missing at random. So a column gets one only if its gaps are *telling*: if
+the indicator is correlated with what a line with a ridge in `z` leaves of an output, by more than
+`CLEARLY` standard errors. This is a rule of thumb: it misses gaps that tell something only together
+with other columns, and not on average. In the other columns the mean is inserted, as in columns
+that have gaps only later, about which nothing could be learned.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows, rounded
+from greedynet.rows.scaling import InputScaling
 from greedynet.support.types import Float64
+
+# Standard errors by which the gaps of a column must be correlated with the outputs.
+CLEARLY = 3.0
+# Number of rows that are enough to tell.
+ENOUGH_ROWS = 10_000
 
 
 def indicator_name(name: str) -> str:
@@ -51,40 +62,56 @@ class Filling:
     values : ndarray of shape (d,)
         The mean of each column, over the values that are there; 0 for a column without any.
     gaps : ndarray of bool, of shape (d,)
-        Columns with an indicator: those in which some values are missing.
+        Columns in which some values are missing.
     empty : ndarray of bool, of shape (d,)
         Columns without any value, which are 0 in every row, later ones too: nothing is known of
         their values.
+    indicated : ndarray of bool, of shape (d,)
+        Columns with an indicator: those whose gaps are telling.
     """
 
     values: Float64
     gaps: NDArray[np.bool_]
     empty: NDArray[np.bool_]
+    indicated: NDArray[np.bool_]
 
     @staticmethod
-    def of(X: NDArray[np.floating], weights: Float64 | None = None) -> "Filling":
-        """Return the filling of training rows; rows of weight zero do not count.
+    def of(rows: Rows) -> "Filling":
+        """Return the filling of training rows, NaN where inputs are missing.
+
+        Rows of weight zero do not count.
+        """
+        weights = rows.weights
+        if weights is not None:
+            rows = replace(rows.take(np.flatnonzero(weights)), weights=None)
+            rows = replace(rows, weights=weights[weights > 0] / weights.max())
+        return GapSurvey.of(rows.X, rows.weights).filling().telling(rows)
+
+    def telling(self, rows: Rows) -> "Filling":
+        """Return the filling with indicators only for gaps that say something about the outputs.
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, d)
-            Inputs, NaN where they are missing.
-        weights : ndarray of shape (n_rows,) or None
+        rows : Rows
+            All training rows, or some of them.
         """
-        if weights is not None:
-            X, weights = X[weights > 0], weights[weights > 0] / weights.max()
-        return GapSurvey.of(X, weights).filling()
+        if not self.gaps.any():
+            return self
+        Z, M = np.split(self.apply(rows.X), [len(self.values)], axis=1)
+        indicated = self.indicated.copy()
+        indicated[indicated] = telling(replace(rows, X=Z), M)
+        return replace(self, indicated=indicated)
 
     @property
     def n_features(self) -> int:
         """Number of inputs of the network: the columns, and the indicators."""
-        return len(self.values) + int(self.gaps.sum())
+        return len(self.values) + int(self.indicated.sum())
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return the inputs of the network, `(z, m)`, in the precision of `X`."""
         missing = np.isnan(X)
         z = np.where(missing | self.empty, self.values.astype(X.dtype), X)
-        return np.hstack([z, missing[:, self.gaps].astype(X.dtype)])
+        return np.hstack([z, missing[:, self.indicated].astype(X.dtype)])
 
     def unlearned(self, X: NDArray[np.floating]) -> NDArray[np.intp]:
         """Return the columns with gaps in `X` that had none in training."""
@@ -94,7 +121,44 @@ class Filling:
     def names(self, names: Sequence[Any] | None = None) -> tuple[str, ...]:
         """Return the names of the inputs of the network, for columns of these names, or x0, x1."""
         columns = [f"x{j}" for j in range(len(self.values))] if names is None else list(names)
-        return (*columns, *(indicator_name(columns[j]) for j in np.flatnonzero(self.gaps)))
+        return (*columns, *(indicator_name(columns[j]) for j in np.flatnonzero(self.indicated)))
+
+
+def telling(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return which indicators say something about the outputs that a line does not.
+
+    With the residuals `r` of the line and the correlation `c` of an indicator with them, over `n`
+    rows, `c` is `t` standard errors from 0, with `t^2 = n c^2 / (1 - c^2)`.
+
+    Parameters
+    ----------
+    rows : Rows
+        Inputs in which nothing is missing, and outputs.
+    indicators : ndarray of shape (n_rows, n_indicators)
+    """
+    d = rows.n_features
+    rows = replace(rows, X=np.hstack([rows.X, indicators]))
+    if len(rows) > ENOUGH_ROWS:
+        rows = rows.take(np.linspace(0, len(rows) - 1, ENOUGH_ROWS).astype(np.intp))
+    # Merged, so that a weight of two is the same as two rows.
+    rows = rows.canonical()
+    Z, M = np.split(rows.X.astype(np.float64), [d], axis=1)
+    rows = replace(rows, X=Z)
+    rows = replace(rows, X=InputScaling.standard(rows).apply(Z))
+    residuals = _normed(rows, rows.Y - RidgeLine.of(rows).predict(rows.X))
+    c2 = ((_normed(rows, M).T @ residuals) ** 2).max(axis=1)
+    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+    n = weights.sum() ** 2 / (weights**2).sum()
+    return np.asarray(n * c2 > CLEARLY**2 * (1 - c2))
+
+
+def _normed(rows: Rows, values: Float64) -> Float64:
+    """Return columns of mean 0 and norm 1, or 0 if they are constant up to rounding."""
+    center = np.average(values, axis=0, weights=rows.weights)
+    found = rows.weighted(values - center)
+    norms = np.linalg.norm(found, axis=0)
+    size = np.abs(values).max(axis=0, initial=0.0) * len(rows) ** 0.5
+    return np.asarray(found / np.where(norms > 1e-12 * size, norms, np.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +198,13 @@ class GapSurvey:
         return GapSurvey(means, total, self.gaps | other.gaps)
 
     def filling(self) -> Filling:
-        """Return the filling; its means are rounded, and so the same for rows in any order."""
+        """Return the filling with all indicators.
+
+        Its means are rounded, and so the same for rows in any order.
+        """
         empty = self.weights == 0
-        return Filling(np.asarray(rounded(self.means)), self.gaps & ~empty, empty)
+        gaps = self.gaps & ~empty
+        return Filling(np.asarray(rounded(self.means)), gaps, empty, gaps)
 
 
 class Gaps:

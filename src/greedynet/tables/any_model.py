@@ -59,8 +59,11 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
     if filling is None:
         return TableModel(Columns(tuple(Input(name) for name in names)), model)
     values = zip(names, filling.values.tolist(), strict=True)
-    inputs = [Input(name, means=(value,)) for name, value in values]
-    gaps = [Input.indicator(names[j]) for j in np.flatnonzero(filling.gaps).tolist()]
+    inputs = [
+        Input(name, means=(value,), gaps=bool(gap))
+        for (name, value), gap in zip(values, filling.gaps | filling.empty, strict=True)
+    ]
+    gaps = [Input.indicator(names[j]) for j in np.flatnonzero(filling.indicated).tolist()]
     inputs += [replace(gap, means=(0.0,)) for gap in gaps]
     return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
 

@@ -78,8 +78,8 @@ def column_types(
     classes : bool
         Whether numbers of the target are classes.
     missing : {"learn", "drop", "mean"} or None
-        How to treat empty cells: with an indicator for each column that has some, or without; None
-        to raise an error.
+        How to treat empty cells: with an indicator for each column that has some, which may turn
+        out to be useless, or without; None to raise an error.
     """
     _check_rows(table, target, surveys[target])
     if missing is None:
@@ -90,8 +90,8 @@ def column_types(
         if name != target
     )
     if missing == "learn":
-        gaps = [column.name for column in inputs if surveys[column.name].empty]
-        inputs += tuple(map(Input.indicator, gaps))
+        inputs = tuple(replace(one, gaps=surveys[one.name].empty > 0) for one in inputs)
+        inputs += tuple(Input.indicator(one.name) for one in inputs if one.gaps)
     return ColumnTypes(Columns(inputs), target, _classes(table, target, surveys[target], classes))
 
 

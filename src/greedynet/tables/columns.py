@@ -40,6 +40,8 @@ class Input:
         Mean of each feature over the training rows, which can replace an empty cell.
     pooled : bool
         Whether the last level stands for all that are not listed: rare ones, and unknown ones.
+    gaps : bool
+        Whether cells of the column were empty in training, with `missing="learn"`.
     gaps_of : str or None
         The column whose empty cells this input indicates by 1; None for a column itself.
     """
@@ -48,6 +50,7 @@ class Input:
     levels: tuple[str, ...] | None = None
     means: tuple[float, ...] = ()
     pooled: bool = False
+    gaps: bool = False
     gaps_of: str | None = None
 
     @staticmethod
@@ -130,8 +133,8 @@ class Columns:
 
     @property
     def learned_gaps(self) -> frozenset[str]:
-        """Columns whose empty cells have an indicator."""
-        return frozenset(column.source for column in self.inputs if column.gaps_of is not None)
+        """Columns with empty cells in training, from which it could be learned what to do."""
+        return frozenset(column.name for column in self.inputs if column.gaps)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -188,6 +191,16 @@ class Columns:
             )
         )
 
+    @property
+    def are_indicators(self) -> tuple[bool, ...]:
+        """For each feature, whether it indicates empty cells."""
+        return tuple(c.gaps_of is not None for c in self.inputs for _ in range(c.n_features))
+
+    def with_features(self, kept: NDArray[np.bool_]) -> "Columns":
+        """Return the columns of which some feature is kept, which must be all of a column."""
+        starts = np.cumsum([0, *(column.n_features for column in self.inputs)])
+        return Columns(tuple(c for c, i in zip(self.inputs, starts, strict=False) if kept[i]))
+
     def state(self) -> list[dict[str, Any]]:
         """Return plain values for a file; `from_state` is the inverse."""
         return [dict(vars(column)) for column in self.inputs]
@@ -202,6 +215,7 @@ class Columns:
                     None if column["levels"] is None else tuple(map(str, column["levels"])),
                     tuple(map(float, column["means"])),
                     bool(column.get("pooled", False)),
+                    bool(column.get("gaps", False)),
                     column.get("gaps_of"),
                 )
                 for column in state

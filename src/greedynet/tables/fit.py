@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.rows.classes import unit_vectors
+from greedynet.rows.missing import telling
+from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.columns import survey
@@ -67,10 +70,10 @@ def fit_table(
     classes : bool, default=False
         Whether the numbers of the target are classes.
     missing : {"learn", "drop", "mean"} or None, default="learn"
-        How to treat empty cells: learn what to insert, by an indicator beside the mean, an input
-        "... is missing" for each column with empty cells (its weights are those of a filling value
-        of each neuron); drop the row; insert the mean; or raise an error (None). Rows without a
-        target are dropped in all cases but the last.
+        How to treat empty cells: learn what to insert, by the mean and, for each column whose empty
+        cells say something about the target, an indicator, the input "... is missing" (its weights
+        are those of a filling value of each neuron); drop the row; insert the mean; or raise an
+        error (None). Rows without a target are dropped in all cases but the last.
     ignore : str or sequence of str, default=()
         Columns to ignore.
     text : str or sequence of str, default=()
@@ -108,8 +111,8 @@ def fit_table(
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
     types = types.learned(data.X, data.y)
+    types, data, aside = _with_telling_gaps(types, data, aside)
     means = types.inputs.means
-    data = data.filled(means)
     held = None
     if validate is not None:
         held = _validation_rows(open_table(validate, separator, decimal), types, missing)
@@ -162,6 +165,23 @@ def _set_aside(
     chosen = hold.mask(data.y, data.groups, seed, classes=classes)
     record = held_out_record(hold, chosen, data.y)
     return data.taken(~chosen), _Aside(data.taken(chosen), record)
+
+
+def _with_telling_gaps(
+    types: ColumnTypes, data: TrainingRows, aside: _Aside | None
+) -> tuple[ColumnTypes, TrainingRows, _Aside | None]:
+    """Return rows with empty cells filled, without indicators that say nothing of the target."""
+    columns = types.inputs
+    data = data.filled(columns.means)
+    of_gaps = np.array(columns.are_indicators)
+    if not of_gaps.any():
+        return types, data, aside
+    Y = data.y[:, None] if types.classes is None else unit_vectors(data.y, types.classes)
+    kept = ~of_gaps
+    kept[of_gaps] = telling(Rows(data.X[:, ~of_gaps], Y), data.X[:, of_gaps])
+    if aside is not None:
+        aside = replace(aside, rows=aside.rows.with_features(kept))
+    return replace(types, inputs=columns.with_features(kept)), data.with_features(kept), aside
 
 
 def _seed(parameters: dict[str, Any]) -> int:

@@ -82,8 +82,8 @@ def described(columns: Columns) -> str:
     n_text = sum(column.levels is not None for column in columns.inputs)
     text = f" ({n_text} of text)" if n_text else ""
     n_columns, n_features = len(columns.names), len(columns.features)
-    n_gaps = len(columns.learned_gaps)
-    gaps = f", {n_gaps} with empty cells that it has learned from" if n_gaps else ""
+    n_gaps = len(columns.inputs) - n_columns
+    gaps = f", of which {n_gaps} tell where cells are empty" if n_gaps else ""
     return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}{gaps}"
 
 

@@ -44,6 +44,10 @@ class TrainingRows:
         groups = None if self.groups is None else self.groups[mask]
         return replace(self, X=self.X[mask], y=self.y[mask], groups=groups)
 
+    def with_features(self, kept: NDArray[np.bool_]) -> "TrainingRows":
+        """Return the rows with some of the inputs."""
+        return self if kept.all() else replace(self, X=self.X[:, kept])
+
     def filled(self, means: Float64) -> "TrainingRows":
         """Return the rows with empty cells replaced by the means."""
         return replace(self, X=np.where(np.isnan(self.X), means, self.X))

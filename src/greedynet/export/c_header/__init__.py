@@ -118,11 +118,6 @@ def to_c(
             f"`name` must be a C identifier, a letter followed by letters, digits and underscores, "
             f"got {name!r}: write name={_identifier(prefix)!r}."
         )
-    if filling is not None and not filling.gaps.any():
-        raise ValueError(
-            "`to_c` needs a value in every column, or a gap to learn from, got a column without "
-            "any value: fit without it."
-        )
     text = _header(network, labels, precision, prefix, filling)
     how: dict[str, Any] = {"dtype": precision, "caller": "to_c", "filling": filling}
     check_agreement(network, lambda X: _evaluate(text, prefix, network, X), **how)

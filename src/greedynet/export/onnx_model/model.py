@@ -56,9 +56,9 @@ def add_filling(graph: Graph, filling: Filling | None, X: str) -> str:
     if filling.empty.any():
         missing = graph.add("Or", gaps, graph.table("empty", filling.empty))
     z = graph.add("Where", missing, graph.constant("filling", filling.values), X)
-    if not filling.gaps.any():
+    if not filling.indicated.any():
         return z
-    columns = graph.table("gaps", np.flatnonzero(filling.gaps).astype(np.int64))
+    columns = graph.table("gaps", np.flatnonzero(filling.indicated).astype(np.int64))
     indicators = graph.add("Gather", gaps, columns, axis=1)
     m = graph.cast(indicators)
     return graph.add("Concat", z, m, axis=1)
