@@ -115,6 +115,7 @@ def test_a_column_without_any_value_is_ignored():
     found = model.predict(more)
     more[:, 3] = 7.0
     np.testing.assert_array_equal(model.predict(more), found)
+    assert not model.network_inputs(more)[:, 3].any()
     assert model.score(more, y) > 0.99
 
 

@@ -81,10 +81,9 @@ class Filling:
 
         Rows of weight zero do not count.
         """
-        weights = rows.weights
-        if weights is not None:
-            rows = replace(rows.take(np.flatnonzero(weights)), weights=None)
-            rows = replace(rows, weights=weights[weights > 0] / weights.max())
+        if rows.weights is not None:
+            largest, positive = rows.weights.max(), np.flatnonzero(rows.weights)
+            rows = replace(rows, weights=rows.weights / largest).take(positive)
         return GapSurvey.of(rows.X, rows.weights).filling().telling(rows)
 
     def telling(self, rows: Rows) -> "Filling":

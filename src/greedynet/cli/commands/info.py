@@ -113,7 +113,7 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
             {
                 "name": column.name,
                 "levels": None if column.levels is None else list(column.levels),
-                "gaps_of": column.gaps_of,
+                **({} if column.gaps_of is None else {"gaps_of": column.gaps_of}),
             }
             for column in table.columns.inputs
         ]
