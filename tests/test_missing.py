@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from greedynet import (
     load,
     write_report,
 )
+from greedynet.estimators.gap_choice import expects_less
 from greedynet.export import to_c, to_onnx
 from greedynet.export.resolve import as_network
 from greedynet.rows.missing import Filling, GapSurvey
@@ -147,6 +149,25 @@ def test_better_than_the_mean_where_a_gap_says_something():
     filled = GreedyNetRegressor(n_nodes=2).fit(np.where(np.isnan(X), means, X), y)
     by_mean = filled.predict(np.where(np.isnan(new), means, new))
     assert np.std(learned - truth) < 0.2 * np.std(by_mean - truth)
+
+
+def test_held_out_rows_decide_about_indicators(monkeypatch):
+    one, other, unknown = (SimpleNamespace(expected_error_=e) for e in (1.0, 2.0, None))
+    assert expects_less(one, other)
+    assert not expects_less(other, one)
+    assert not expects_less(one, unknown)
+    X, y = drawn(60)
+    filled = np.where(np.isnan(X), Filling.of(Rows(X, y[:, None])).values, X)
+    plain = GreedyNetRegressor(n_nodes=3).fit(filled, y)
+    for place in ("estimators.gap_choice", "tables.fit"):
+        monkeypatch.setattr(f"greedynet.{place}.expects_less", lambda one, other: True)
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    assert not model.filling_.indicated.any()
+    np.testing.assert_array_equal(model.predict(X), plain.predict(filled))
+    of_table = fit_table(table(60), "y", n_nodes=3)
+    assert of_table.columns.features == ("a", "b", "c")
+    assert of_table.columns.learned_gaps == {"a", "b"}
+    np.testing.assert_allclose(of_table.predict(table(60)), plain.predict(filled), rtol=1e-9)
 
 
 def test_classes_and_names():
@@ -358,7 +379,7 @@ def test_rare_levels_are_pooled_with_unknown_ones(tmp_path):
     named = {**data, "kind": np.where(np.isin(data["kind"], ["u", "v"]), data["kind"], "z")}
     same = GreedyNetRegressor(n_nodes=2).fit(model.inputs(data), data["y"])
     np.testing.assert_array_equal(model.predict(data), same.predict(model.inputs(data)))
-    assert fit_table(named, "y", n_nodes=2).columns.inputs[1].pooled  # four of 600 rows are few
+    assert not fit_table(named, "y", n_nodes=2).columns.inputs[1].pooled  # four rows are not few
     model.save(tmp_path / "m.safetensors")
     assert load(tmp_path / "m.safetensors").columns == model.columns
 

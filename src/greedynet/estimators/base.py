@@ -108,6 +108,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
+    # Not a parameter either: whether telling gaps get indicators, see `gap_choice`.
+    _indicates: bool = True
 
     @property
     def _settings(self) -> EstimatorSettings:

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
@@ -112,8 +113,9 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
         How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
         gaps say something about `y` becomes two inputs of the network, its value, or the mean where
         it is missing, and an indicator of the gap, which gives every neuron a filling value of its
-        own (`greedynet.rows.missing` has the proof, and the test). In other columns the mean is
-        inserted, with a warning if there was no NaN in `fit`; one without any value is ignored.
+        own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
+        better with indicators than without. In other columns the mean is inserted, with a warning
+        if there was no NaN in `fit`; one without any value is ignored.
 
     Attributes
     ----------
@@ -302,6 +304,16 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, BaseGreedyNet):
                 self.expectation_ = Expectation.of_classes(
                     evidence, self.network_, self.expected_error_
                 )
+        keep_indicators_if_better(
+            self,
+            X,
+            y,
+            sample_weight,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            groups=groups,
+        )
         return self
 
     def _known_of(self, network: Network) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def _learned(estimator: Any, rows: Rows) -> Rows:
     vars(estimator).pop("filling_", None)
     if estimator.missing == "error":
         return rows
-    estimator.filling_ = Filling.of(rows)
+    filling = Filling.of(rows)
+    estimator.filling_ = filling if estimator._indicates else filling.by_mean()
     return replace(rows, X=estimator.filling_.apply(rows.X))
 
 

@@ -72,7 +72,7 @@ class Predicting:
                 "mean of the training data is inserted, as nothing was learned about such gaps. "
                 "Fill them in, or fit on rows that have some.",
                 UnlearnedGapWarning,
-                stacklevel=2,
+                stacklevel=5,
             )
         return filling.apply(X)
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
@@ -148,8 +149,9 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
         How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
         gaps say something about `y` becomes two inputs of the network, its value, or the mean where
         it is missing, and an indicator of the gap, which gives every neuron a filling value of its
-        own (`greedynet.rows.missing` has the proof, and the test). In other columns the mean is
-        inserted, with a warning if there was no NaN in `fit`; one without any value is ignored.
+        own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
+        better with indicators than without. In other columns the mean is inserted, with a warning
+        if there was no NaN in `fit`; one without any value is ignored.
 
     Attributes
     ----------
@@ -353,6 +355,16 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, BaseGreedyNet):
                 self._store(path)
                 self._refine(data, seed)
                 self._store_errors(path, plan.loss)
+        keep_indicators_if_better(
+            self,
+            X,
+            y,
+            sample_weight,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            groups=groups,
+        )
         return self
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:

@@ -27,7 +27,8 @@ per cent where values are missing at random. So a column gets one only if its ga
 the indicator is correlated with what a line with a ridge in `z` leaves of an output, by more than
 `CLEARLY` standard errors. This is a rule of thumb: it misses gaps that tell something only together
 with other columns, and not on average. In the other columns the mean is inserted, as in columns
-that have gaps only later, about which nothing could be learned.
+that have gaps only later, about which nothing could be learned. Whether indicators help is finally
+decided by held-out rows (`estimators.gap_choice`).
 """
 
 from collections.abc import Sequence
@@ -100,6 +101,10 @@ class Filling:
         indicated = self.indicated.copy()
         indicated[indicated] = telling(replace(rows, X=Z), M)
         return replace(self, indicated=indicated)
+
+    def by_mean(self) -> "Filling":
+        """Return the filling without indicators."""
+        return replace(self, indicated=np.zeros_like(self.indicated))
 
     @property
     def n_features(self) -> int:

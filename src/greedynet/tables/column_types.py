@@ -19,7 +19,7 @@ MOST_LEVELS = 100
 # The name of the level of all rare and unknown ones.
 OTHER = "(other)"
 # A level with fewer rows than both, this number and this share of all rows, is pooled with others.
-RARE_ROWS, RARE_SHARE = 5, 0.01
+RARE_ROWS, RARE_SHARE = 3, 0.01
 
 # A column with at least this fraction of numbers is taken to be numeric.
 _MOSTLY = 0.9

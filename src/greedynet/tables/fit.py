@@ -2,21 +2,19 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.rows.classes import unit_vectors
-from greedynet.rows.missing import telling
-from greedynet.rows.rows import Rows
-from greedynet.support.types import Float64
+from greedynet.estimators.gap_choice import expects_less
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.columns import survey
 from greedynet.tables.encoding import Missing, check_choices
 from greedynet.tables.findings import check_present
+from greedynet.tables.gaps import Aside, FitRows
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
 from greedynet.tables.model import TableModel
 from greedynet.tables.passes import TwoPasses
@@ -46,10 +44,9 @@ def fit_table(
     """Fit a network to a table.
 
     Columns of numbers are used unchanged, columns of text are one-hot encoded; levels with fewer
-    than five rows and less than 1 % of all rows become one, "(other)", to which levels that are not
-    in the table will belong, too. A target of text, or
-    any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a target of numbers by a
-    `GreedyNetRegressor`.
+    than three rows and less than 1 % of all rows become one, "(other)", to which levels that are
+    not in the table will belong, too. A target of text, or any target with `classes=True`, is
+    fitted by a `GreedyNetClassifier`, a target of numbers by a `GreedyNetRegressor`.
 
     Parameters
     ----------
@@ -72,8 +69,9 @@ def fit_table(
     missing : {"learn", "drop", "mean"} or None, default="learn"
         How to treat empty cells: learn what to insert, by the mean and, for each column whose empty
         cells say something about the target, an indicator, the input "... is missing" (its weights
-        are those of a filling value of each neuron); drop the row; insert the mean; or raise an
-        error (None). Rows without a target are dropped in all cases but the last.
+        are those of a filling value of each neuron), if held-out rows are predicted better with
+        than without; drop the row; insert the mean; or raise an error (None). Rows without a target
+        are dropped in all cases but the last.
     ignore : str or sequence of str, default=()
         Columns to ignore.
     text : str or sequence of str, default=()
@@ -111,18 +109,20 @@ def fit_table(
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
     types = types.learned(data.X, data.y)
-    types, data, aside = _with_telling_gaps(types, data, aside)
     means = types.inputs.means
+    aside = None if aside is None else replace(aside, rows=aside.rows.filled(means))
     held = None
     if validate is not None:
         held = _validation_rows(open_table(validate, separator, decimal), types, missing)
 
-    estimator = _estimator(types, parameters)
-    estimator.set_progress(progress, on_stage)
-    try:
-        _fit(estimator, data, held, types.inputs.features)
-    finally:
-        estimator.set_progress()
+    fit_rows = FitRows(types, data.filled(means), aside, held).with_telling_gaps()
+    estimator = _fitted(fit_rows, parameters, progress, on_stage)
+    if fit_rows.indicators.any() and parameters.get("max_seconds") is None:
+        by_mean = fit_rows.without_indicators()
+        other = _fitted(by_mean, {**parameters, "checkpoint": None}, progress, on_stage)
+        if expects_less(other, estimator):
+            fit_rows, estimator = by_mean, other
+    types, data, aside, held = fit_rows.types, fit_rows.data, fit_rows.aside, fit_rows.held
 
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -131,21 +131,13 @@ def fit_table(
         "left_out": data.n_left_out,
         "training": _scores(estimator, data),
         "validation": None if held is None else _scores(estimator, held),
-        "held_out": None if aside is None else _scores_aside(estimator, data, aside, means),
+        "held_out": None if aside is None else _scores_aside(estimator, data, aside),
         "seconds": time.perf_counter() - began,
     }
     return TableModel(types.inputs, estimator, target, missing, about)
 
 
 # Rows
-
-
-@dataclass(frozen=True, eq=False)
-class _Aside:
-    """Rows set aside, and how to find them again in the table."""
-
-    rows: TrainingRows
-    record: dict[str, Any]
 
 
 def _check_enough(table: Table, data: TrainingRows) -> None:
@@ -158,30 +150,13 @@ def _check_enough(table: Table, data: TrainingRows) -> None:
 
 def _set_aside(
     data: TrainingRows, hold: HoldOut | None, seed: int, *, classes: bool
-) -> tuple[TrainingRows, _Aside | None]:
+) -> tuple[TrainingRows, Aside | None]:
     """Return the rows to learn from, and those set aside."""
     if hold is None:
         return data, None
     chosen = hold.mask(data.y, data.groups, seed, classes=classes)
     record = held_out_record(hold, chosen, data.y)
-    return data.taken(~chosen), _Aside(data.taken(chosen), record)
-
-
-def _with_telling_gaps(
-    types: ColumnTypes, data: TrainingRows, aside: _Aside | None
-) -> tuple[ColumnTypes, TrainingRows, _Aside | None]:
-    """Return rows with empty cells filled, without indicators that say nothing of the target."""
-    columns = types.inputs
-    data = data.filled(columns.means)
-    of_gaps = np.array(columns.are_indicators)
-    if not of_gaps.any():
-        return types, data, aside
-    Y = data.y[:, None] if types.classes is None else unit_vectors(data.y, types.classes)
-    kept = ~of_gaps
-    kept[of_gaps] = telling(Rows(data.X[:, ~of_gaps], Y), data.X[:, of_gaps])
-    if aside is not None:
-        aside = replace(aside, rows=aside.rows.with_features(kept))
-    return replace(types, inputs=columns.with_features(kept)), data.with_features(kept), aside
+    return data.taken(~chosen), Aside(data.taken(chosen), record)
 
 
 def _seed(parameters: dict[str, Any]) -> int:
@@ -211,6 +186,22 @@ def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
             "omit it."
         )
     return GreedyNetClassifier(**parameters)
+
+
+def _fitted(
+    rows: FitRows,
+    parameters: dict[str, Any],
+    progress: Callable[[int, float], None] | None,
+    on_stage: Callable[[str], None] | None,
+) -> Any:
+    """Return a fitted estimator, with names of the features in its networks."""
+    estimator = _estimator(rows.types, parameters)
+    estimator.set_progress(progress, on_stage)
+    try:
+        _fit(estimator, rows.data, rows.held, rows.types.inputs.features)
+    finally:
+        estimator.set_progress()
+    return estimator
 
 
 def _fit(
@@ -243,11 +234,9 @@ def _scores(estimator: Any, data: TrainingRows) -> dict[str, Any]:
     return scores_of(estimator, data.y, estimator.predict(data.X), p)
 
 
-def _scores_aside(
-    estimator: Any, data: TrainingRows, aside: _Aside, means: Float64
-) -> dict[str, Any]:
+def _scores_aside(estimator: Any, data: TrainingRows, aside: Aside) -> dict[str, Any]:
     """Return the scores on the rows set aside, with that of a constant."""
-    found = _scores(estimator, aside.rows.filled(means))
+    found = _scores(estimator, aside.rows)
     measure = measure_of(found)
     constant = guess_of(data.y, aside.rows.y, measure)
     return {**aside.record, **found, "measure": measure, "constant": constant}
