@@ -91,6 +91,15 @@ def test_gaps_at_random_are_hardly_ever_indicated():
     assert found <= 4  # of 200; 0.3 % are beyond three standard errors by chance
 
 
+def test_a_handful_of_gaps_is_too_few_to_tell():
+    X, y = drawn()
+    first = np.flatnonzero(np.isnan(X[:, 0]))
+    for kept, indicated in ((9, False), (10, True)):
+        few = X.copy()
+        few[first[kept:], 0] = 5.0
+        assert Filling.of(Rows(few, y[:, None])).indicated[0] == indicated
+
+
 def test_weights_are_copies_and_rows_have_no_order():
     X, y = drawn(60)
     weights = np.random.default_rng(0).integers(0, 3, 60)

@@ -25,10 +25,11 @@ missing, and neurons and outputs over them are corrected by `m_j` in the same wa
 An indicator that says nothing only adds noise: with twice the inputs, networks are worse by a few
 per cent where values are missing at random. So a column gets one only if its gaps are *telling*: if
 the indicator is correlated with what a line with a ridge in `z` leaves of an output, by more than
-`CLEARLY` standard errors. This is a rule of thumb: it misses gaps that tell something only together
-with other columns, and not on average. In the other columns the mean is inserted, as in columns
-that have gaps only later, about which nothing could be learned. Whether indicators help is finally
-decided by held-out rows (`estimators.gap_choice`).
+`CLEARLY` standard errors, over at least `FEWEST` rows with a gap and without. This is a rule of
+thumb: it misses gaps that tell something only together with other columns, and not on average. In
+the other columns the mean is inserted, as in columns that have gaps only later, about which nothing
+could be learned. Whether indicators help is finally decided by held-out rows
+(`estimators.gap_choice`).
 """
 
 from collections.abc import Sequence
@@ -45,6 +46,8 @@ from greedynet.support.types import Float64
 
 # Standard errors by which the gaps of a column must be correlated with the outputs.
 CLEARLY = 3.0
+# Number of rows with a gap, and without, below which a correlation says little.
+FEWEST = 10
 # Number of rows that are enough to tell.
 ENOUGH_ROWS = 10_000
 
@@ -153,7 +156,9 @@ def telling(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool_]:
     c2 = ((_normed(rows, M).T @ residuals) ** 2).max(axis=1)
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     n = weights.sum() ** 2 / (weights**2).sum()
-    return np.asarray(n * c2 > CLEARLY**2 * (1 - c2))
+    n_gaps = np.count_nonzero(M, axis=0)
+    enough = (n_gaps >= FEWEST) & (len(M) - n_gaps >= FEWEST)
+    return np.asarray(enough & (n * c2 > CLEARLY**2 * (1 - c2)))
 
 
 def _normed(rows: Rows, values: Float64) -> Float64:
