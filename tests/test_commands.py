@@ -220,7 +220,8 @@ def test_empty_cells(folder):
     table["x"][2] = table["x"][5] = ""
     table["color"][7] = "NA"
     data = write(folder / "a.csv", table, ["x", "color", "y"])
-    result = run("fit", data, "--target", "y", "--out", "m.safetensors", code=2)
+    strict = ("--missing", "error")
+    result = run("fit", data, "--target", "y", "--out", "m.safetensors", *strict, code=2)
     message = (
         "a.csv: empty cells: 2 in 'x' (first data row 3), 1 in 'color' (first data row 8). Fill "
         "them in, or write --missing mean to insert the mean, or --missing drop to drop the rows."
@@ -240,6 +241,10 @@ def test_empty_cells(folder):
     assert all(row["prediction"] for row in read(folder / "q.csv"))
     assert "17 rows (3 left out)" in run("evaluate", "d.safetensors", data).stdout
     assert "20 rows\n" in run("evaluate", "d.safetensors", data, "--missing", "mean").stdout
+    # By default, it is learned what to do.
+    assert "20 rows," in run("fit", data, "--target", "y", "--out", "l.safetensors").stdout
+    run("predict", "l.safetensors", data, "--out", "l.csv")
+    assert all(row["prediction"] for row in read(folder / "l.csv"))
 
 
 def test_decimal_commas(folder):

@@ -1088,3 +1088,23 @@ def test_parquet_files_are_read_by_the_workers(client, small_samples, tmp_path, 
         )
     with pytest.raises(ValueError, match=r"must be columns of .* got \['z'\]"):
         model.fit(tmp_path / where, "z")
+
+
+@pytest.mark.slow
+def test_missing_values_are_learned_as_in_memory(client):
+    X, y = problem()
+    gaps = np.random.RandomState(1).rand(*X.shape) < [0.2, 0.2, 0.0]
+    y[gaps[:, 0]] += 2.0
+    X[gaps] = np.nan
+    with sampled():
+        model = DaskGreedyNetRegressor(n_nodes=5, missing="learn")
+        model.client = client
+        model.fit(on_dask(X, UNEVEN), on_dask(y, UNEVEN))
+        local = GreedyNetRegressor(n_nodes=5, missing="learn")
+        local.fit([(X[:1200], y[:1200]), (X[1200:], y[1200:])])
+    assert model.filling_.indicated.tolist() == [True, False, False]
+    inputs = on_dask(X, UNEVEN)
+    np.testing.assert_allclose(model.predict(inputs).compute(), local.predict(X), rtol=1e-8)
+    found, wanted = model.predict_interval(inputs), local.predict_interval(X)
+    np.testing.assert_allclose([end.compute() for end in found], wanted, rtol=1e-8)
+    assert model.outside(inputs).columns.compute().shape == (N, 4)

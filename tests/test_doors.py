@@ -180,7 +180,7 @@ def test_true_and_false_of_other_files(tmp_path):
             np.testing.assert_array_equal(other.predict({"flag": cells}), wanted)
     with pytest.raises(TableError, match=r"column 'flag' holds 'maybe'.*did not contain"):
         model.predict({"flag": ["maybe"]})
-    with pytest.raises(TableError, match="empty cells: 1 in 'flag'"):
+    with pytest.raises(TableError, match="empty cells where training had none: 1 in 'flag'"):
         model.predict({"flag": [True, None]})
 
 

@@ -283,7 +283,7 @@ def test_classes_that_only_rows_held_out_have():
 
 def test_empty_cells_are_found_in_the_first_pass():
     with pytest.raises(TableError, match=r"empty cells: 15 in 'u'"):
-        fit_table(table(empty=["u"]), "y", memory_limit=0)
+        fit_table(table(empty=["u"]), "y", memory_limit=0, missing=None)
     lone = {"x": [1.0, np.nan, np.nan], "y": [1.0, 2.0, 3.0]}
     with pytest.raises(TableError, match="at least two rows without empty cells, got 1"):
         fit_table(lone, "y", missing="drop", memory_limit=0)

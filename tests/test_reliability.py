@@ -281,7 +281,7 @@ def test_arrays_without_masked_values_are_arrays():
 def test_masked_values_of_a_table_are_empty_cells():
     table = {"a": np.ma.masked_greater(X[:, 0], 1), "b": np.ma.masked_equal(CLASSES, "few"), "y": y}
     with pytest.raises(ValueError, match=r"empty cells: \d+ in 'a'.*\d+ in 'b'"):
-        fit_table(table, "y", n_nodes=3)
+        fit_table(table, "y", n_nodes=3, missing=None)
     empty = table | {
         "a": table["a"].filled(np.nan),
         "b": np.where(table["b"].mask, "", table["b"].data),

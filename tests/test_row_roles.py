@@ -113,7 +113,8 @@ def test_reports_count_rows_by_their_weights(tmp_path):
 def test_weights_that_are_none(tmp_path, cells, message):
     path = tmp_path / "a.csv"
     path.write_text(f"x,w,y\n1,1,1\n2,{cells},2\n3,1,3\n4,0,4\n")
-    result = run("fit", path, "--target", "y", "--weights", "w", "--out", tmp_path / "m", code=2)
+    strict = ("--weights", "w", "--missing", "error")
+    result = run("fit", path, "--target", "y", *strict, "--out", tmp_path / "m", code=2)
     assert message in result.stderr
 
 

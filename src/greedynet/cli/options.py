@@ -95,11 +95,26 @@ TRUE_VALUES = click.option(
     metavar="COLUMN",
     help="Column of the true values; by default the target of the fit.",
 )
+
+
+def _none_for_error(context: click.Context, parameter: click.Parameter, value: str) -> str | None:
+    return None if value == "error" else value
+
+
+MISSING = click.option(
+    "--missing",
+    type=click.Choice(["learn", "drop", "mean", "error"]),
+    default="learn",
+    show_default=True,
+    callback=_none_for_error,
+    help="Empty cells: learn what to insert, drop the rows, insert the mean of the column, or stop "
+    "with an error.",
+)
 MISSING_AS_IN_FIT = click.option(
     "--missing",
-    type=click.Choice(["drop", "mean"]),
-    help="Empty cells: drop the rows, or insert the mean of the training data; by default as in "
-    "the fit.",
+    type=click.Choice(["learn", "drop", "mean"]),
+    help="Empty cells: as learned; drop the rows; or as learned, and the mean of the training data "
+    "in columns without empty cells in the fit, where learn is an error. By default as in the fit.",
 )
 UNKNOWN = click.option(
     "--unknown",
@@ -107,5 +122,5 @@ UNKNOWN = click.option(
     default="error",
     show_default=True,
     help="Values of a text column that did not occur in training: stop with an error, or encode "
-    "them as all zeros.",
+    "them as all zeros; where rare values were pooled, they are one of these.",
 )

@@ -32,7 +32,7 @@ class PredictionColumns:
     ) -> None:
         self._model, self._interval, self._sets, self._says = model, interval, sets, outside
         self.n_outside = 0
-        self._beyond = dict.fromkeys(model.columns.names, 0)
+        self._beyond = dict.fromkeys(model.columns.labels, 0)
         self._check()
 
     def _check(self) -> None:

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.support.types import Float64
 
+# Methods that the estimators call with inputs of the network, in which nothing is missing.
+_OF_NETWORK_INPUTS = frozenset({"_ends", "_with_deviations", "_outside_columns"})
+
 
 def lazily(
     model: Any, method: str, X: Any, width: int | None, dtype: Any, **arguments: Any
@@ -55,10 +58,11 @@ def _words(method: str) -> str:
 
 def _on_block(X: Any, model: Any, method: str, arguments: dict[str, Any]) -> NDArray[Any]:
     X, found = np.asarray(X), getattr(model, method)
-    if len(X):
-        return np.asarray(found(X, **arguments))
     # scikit-learn rejects arrays without rows; a row of zeros gives the shape.
-    return np.asarray(found(np.zeros((1, X.shape[1])), **arguments)[:0])
+    rows = X if len(X) else np.zeros((1, X.shape[1]))
+    if method in _OF_NETWORK_INPUTS:
+        rows = model.network_inputs(rows)
+    return np.asarray(found(rows, **arguments))[: len(X)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,7 +127,7 @@ def _prepared(how: Preparation, number: int, raw: Raw) -> Rows:
     if any(len(part) for part in raw if part is not None):
         return how.rows(raw, f"partition {number}")
     # An empty partition may have any dtype.
-    return Rows(np.empty((0, how.n_features)), np.empty((0, how.n_outputs)))
+    return Rows(np.empty((0, how.n_inputs)), np.empty((0, how.n_outputs)))
 
 
 def _threads_here() -> int:

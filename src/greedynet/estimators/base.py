@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeGuard
+from typing import Any, ClassVar, Literal, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +76,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     checkpoint: str | os.PathLike[str] | None
     verbose: int
     warm_start: bool
+    missing: Literal["error", "learn"]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -99,6 +100,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
+        "missing": [StrOptions({"error", "learn"})],
     }
     _most_nodes: int
     _error_name: str
@@ -110,6 +112,8 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
+    # Not a parameter either: whether telling gaps get indicators, see `gap_choice`.
+    _indicates: bool = True
 
     def _validate_params(self) -> None:
         for name, value in self.get_params(deep=False).items():
@@ -152,6 +156,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "learn"
         return tags
 
     def _divided(
@@ -247,8 +252,9 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
-            for name, before in (("hidden_layers", 1), ("n_networks", "auto")):
-                if parameters.get(name) == before:
+            before = {"hidden_layers": 1, "n_networks": "auto", "missing": "error"}
+            for name, value in before.items():
+                if parameters.get(name) == value:
                     del asked[name]  # as in checkpoints from before there was a choice
             if asked.pop("warm_start") != described(False) and hasattr(self, "network_"):
                 asked["started from"] = network_digest(self.network_)
@@ -287,9 +293,9 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         evidence, path = path.evidence, replace(path, evidence=None)
         assert evidence is not None
         self.seen_ = Seen.of(evidence.rows.X)
-        names = getattr(self, "feature_names_in_", None)
+        names = self._network_names()
         if names is not None:
-            path = path.with_feature_names(tuple(names))
+            path = path.with_feature_names(names)
         for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
         for name in ("truncated_from_", "trained_on_"):

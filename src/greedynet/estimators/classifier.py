@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
@@ -115,6 +116,13 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         expect are those of networks that folds grow from nothing. Refused with two hidden layers,
         other classes, without `n_nodes`, a `search` of your own, and for other columns, another
         activation or another `linear_term` than before.
+    missing : {"error", "learn"}, default="error"
+        How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
+        gaps say something about `y` becomes two inputs of the network, its value, or the mean where
+        it is missing, and an indicator of the gap, which gives every neuron a filling value of its
+        own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
+        better with indicators than without. In other columns the mean is inserted, with a warning
+        if there was no NaN in `fit`; one without any value is ignored.
 
     Attributes
     ----------
@@ -145,6 +153,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         What `outside` uses: a sample of the training inputs.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
+    filling_ : Filling
+        With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int
         Number of features seen during `fit`, a category counted once for each of its levels.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -197,6 +207,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        missing: Literal["error", "learn"] = "error",
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -220,6 +231,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
+        self.missing = missing
 
     @with_callbacks
     def fit(
@@ -307,6 +319,16 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                 self.expectation_ = Expectation.of_classes(
                     evidence, self.network_, self.expected_error_
                 )
+        keep_indicators_if_better(
+            self,
+            X,
+            y,
+            sample_weight,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            groups=groups,
+        )
         return self
 
     def _known_of(self, network: Network) -> dict[str, Any]:

@@ -5,7 +5,8 @@ Errors refer to the arguments by name.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,7 @@ from greedynet.rows.blocks import (
     reader_of,
 )
 from greedynet.rows.classes import unit_vectors
+from greedynet.rows.missing import ENOUGH_ROWS, Filling, Gaps
 from greedynet.rows.rows import CANONICAL_ROWS, Rows, rounded
 from greedynet.support.checks import (
     check_columns,
@@ -39,6 +41,7 @@ from greedynet.support.checks import (
     check_size,
     check_unmasked,
     check_weights,
+    finite_or_nan,
     named,
 )
 from greedynet.support.threads import Pool
@@ -59,10 +62,33 @@ def training_rows(
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         n_outputs = int(np.prod(source.output_shape))
         preparation = Preparation(source.n_features, n_outputs)
-        return SourceBlocks.of(source, preparation), source.output_shape == ()
+        return _surveyed(estimator, source, preparation), source.output_shape == ()
     inputs, outputs = _check_training(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
-    return Rows(inputs, outputs.reshape(len(outputs), -1), weights), outputs.ndim == 1
+    rows = Rows(inputs, outputs.reshape(len(outputs), -1), weights)
+    return _learned(estimator, rows), outputs.ndim == 1
+
+
+def _learned(estimator: Any, rows: Rows) -> Rows:
+    """Return rows with the inputs of the network, and store what to do about missing ones."""
+    vars(estimator).pop("filling_", None)
+    if estimator.missing == "error":
+        return rows
+    filling = Filling.of(rows)
+    estimator.filling_ = filling if estimator._indicates else filling.by_mean()
+    return replace(rows, X=estimator.filling_.apply(rows.X))
+
+
+def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> SourceBlocks:
+    """Return rows in blocks, after two more passes if something is to be learned about gaps."""
+    vars(estimator).pop("filling_", None)
+    if estimator.missing == "learn":
+        with_gaps = replace(preparation, gaps=True)
+        n_rows, found = source.total(with_gaps, Gaps())
+        spread = np.linspace(0, n_rows - 1, min(n_rows, ENOUGH_ROWS)).astype(np.intp)
+        estimator.filling_ = found.filling().telling(source.take(with_gaps, spread))
+        preparation = replace(preparation, filling=estimator.filling_)
+    return SourceBlocks.of(source, preparation)
 
 
 def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -103,7 +129,7 @@ def class_rows(
     X, y, sample_weight = _as_given(estimator, X, y, sample_weight)
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
-        return _class_blocks(source, class_weight)
+        return _class_blocks(estimator, source, class_weight)
     inputs, labels = _check_classes(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
@@ -114,10 +140,13 @@ def class_rows(
             weights = by_class if weights is None else by_class * weights
         weights = check_weights(weights, "class_weight", len(inputs))
         _check_two_classes(labels, weights)
-    return Rows(inputs, unit_vectors(labels, classes), weights), classes
+    rows = Rows(inputs, unit_vectors(labels, classes), weights)
+    return _learned(estimator, rows), classes
 
 
-def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[Any]]:
+def _class_blocks(
+    estimator: BaseEstimator, source: Source, class_weight: Any
+) -> tuple[Blocks, NDArray[Any]]:
     """Return blocks with classes as unit vectors, and the classes in order."""
     if source.output_shape != ():
         raise ValueError(
@@ -134,7 +163,7 @@ def _class_blocks(source: Source, class_weight: Any) -> tuple[Blocks, NDArray[An
         _check_two_classes(labels.values, by_class)
     n_outputs = 1 if len(labels.values) == 2 else len(labels.values)
     preparation = Preparation(source.n_features, n_outputs, labels.values, by_class)
-    return SourceBlocks.of(source, preparation), labels.values
+    return _surveyed(estimator, source, preparation), labels.values
 
 
 def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
@@ -227,9 +256,11 @@ def validation_rows(
             f"{list(columns)}: write X_val[X.columns]."
         )
     dtype = rows.X.dtype if isinstance(rows, Rows) else np.float64
-    inputs, outputs = check_matrix(X_val, "X_val", dtype), check_columns(y_val, "y_val")
+    filling: Filling | None = getattr(estimator, "filling_", None)
+    inputs = check_matrix(X_val, "X_val", dtype, gaps=filling is not None)
+    outputs = check_columns(y_val, "y_val")
     for name, got, wanted in (
-        ("X_val", inputs.shape[1], rows.n_features),
+        ("X_val", inputs.shape[1], estimator.n_features_in_),
         ("y_val", outputs.shape[1], rows.n_outputs),
     ):
         if got != wanted:
@@ -240,7 +271,8 @@ def validation_rows(
     check_size(inputs, "X_val")
     check_size(outputs, "y_val")
     weights = check_weights(sample_weight_val, "sample_weight_val", len(inputs))
-    return Rows(inputs, outputs, weights).canonical(merged_up_to)
+    X = inputs if filling is None else filling.apply(inputs)
+    return Rows(X, outputs, weights).canonical(merged_up_to)
 
 
 @contextmanager
@@ -260,20 +292,36 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
+def _check_again(X: Any, kinds: list[Any], finite: bool | Literal["allow-nan"]) -> NDArray[Any]:
+    """Return `X` as an array, or raise the error that scikit-learn has found if it is its own."""
+    try:
+        with named("X"), naming_columns(X):
+            checked = check_array(X, dtype=kinds, input_name="X", ensure_all_finite=finite)
+            return np.asarray(checked)
+    except ValueError as error:
+        advice = ' Write missing="learn" to learn from gaps.' if "NaN" in str(error) else ""
+        raise ValueError(f"{error}{advice}") from None
+
+
 def _check_training(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
 ) -> tuple[NDArray[np.floating], Float64]:
     """Apply scikit-learn's checks of training data; errors name `X` or `y`."""
-    kinds = [np.float64, np.float32]
+    kinds, finite = [np.float64, np.float32], finite_or_nan(estimator.missing == "learn")
     check_unmasked(X, "X")
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             inputs, outputs = validate_data(
-                estimator, X, y, dtype=kinds, multi_output=True, y_numeric=True
+                estimator,
+                X,
+                y,
+                dtype=kinds,
+                multi_output=True,
+                y_numeric=True,
+                ensure_all_finite=finite,
             )
     except (TypeError, ValueError, OverflowError):
-        with named("X"), naming_columns(X):
-            checked = check_array(X, dtype=kinds, input_name="X")
+        checked = _check_again(X, kinds, finite)
         if y is not None:
             check_same_length(X=checked, y=check_columns(y, "y"))
         raise
@@ -294,15 +342,14 @@ def _check_classes(
     # scikit-learn detects NaN among numbers, but neither None nor pandas.NA among texts.
     if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
         check_labels(y, "y")
-    kinds = [np.float64, np.float32]
+    kinds, finite = [np.float64, np.float32], finite_or_nan(estimator.missing == "learn")
     check_unmasked(X, "X")
     check_unmasked(y, "y")
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            inputs, labels = validate_data(estimator, X, y, dtype=kinds)
+            inputs, labels = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=finite)
     except (TypeError, ValueError, OverflowError):
-        with named("X"), naming_columns(X):
-            checked = check_array(X, dtype=kinds, input_name="X")
+        checked = _check_again(X, kinds, finite)
         if y is not None:
             with named("y"):
                 check_same_length(X=checked, y=column_or_1d(y))

@@ -1,9 +1,11 @@
 """`Predicting`: results for inputs that are checked, block by block if they come in blocks."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +16,9 @@ from greedynet.estimators.sparse import dense_blocks, is_sparse
 from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
-from greedynet.support.checks import check_matrix, check_unmasked, named
+from greedynet.rows.missing import Filling
+from greedynet.support.checks import check_matrix, check_unmasked, finite_or_nan, named
+from greedynet.support.errors import UnlearnedGapWarning
 from greedynet.support.types import Float64
 
 
@@ -33,6 +37,7 @@ class Predicting:
     """What the estimators do with inputs after a fit."""
 
     network_: Network
+    n_features_in_: int
     seen_: Seen | None
 
     def _outputs(self, X: ArrayLike) -> Float64:
@@ -45,7 +50,8 @@ class Predicting:
         # The answers are checked instead.
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(X, str | os.PathLike):
-                parts = [function(block) for block in self._inputs_of_files(Path(X))]
+                blocks = self._inputs_of_files(Path(X))
+                parts = [function(self._filled(block)) for block in blocks]
             elif is_sparse(X):
                 parts = [function(self._checked(block)) for block in dense_blocks(X)]
             elif gives_blocks(X, None):
@@ -57,10 +63,56 @@ class Predicting:
         return np.concatenate(parts)
 
     def _checked(self, X: ArrayLike) -> Any:
+        """Return the inputs of the network, checked by scikit-learn."""
+        finite, kinds = finite_or_nan(self._filling is not None), [np.float64, np.float32]
         check_unmasked(X, "X")
         X = encode_categories(self, X)
         with named("X"), naming_columns(X):
-            return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            checked = validate_data(self, X, dtype=kinds, reset=False, ensure_all_finite=finite)
+        return self._filled(checked)
+
+    @property
+    def _filling(self) -> Filling | None:
+        """What was learned about missing inputs; None where they are an error."""
+        return getattr(self, "filling_", None)
+
+    def _filled(self, X: Any) -> Any:
+        """Return inputs with nothing missing, followed by the indicators of gaps."""
+        filling = self._filling
+        if filling is None:
+            return X
+        unlearned = filling.unlearned(X)
+        if len(unlearned):
+            names = filling.names(getattr(self, "feature_names_in_", None))
+            listed = ", ".join(repr(names[j]) for j in unlearned[:4])
+            more = f" and {len(unlearned) - 4} more" if len(unlearned) > 4 else ""
+            warnings.warn(
+                f"`X` has missing values in {listed}{more}, where the training data had none: the "
+                "mean of the training data is inserted, as nothing was learned about such gaps. "
+                "Fill them in, or fit on rows that have some.",
+                UnlearnedGapWarning,
+                stacklevel=5,
+            )
+        return filling.apply(X)
+
+    def network_inputs(self, X: ArrayLike) -> Any:
+        """Return the inputs of `network_`, which has more of them than `X` where gaps are learned.
+
+        These are the columns of `X`, with the means of the training data where they are missing,
+        and then the indicators of gaps, one for each column whose gaps say something about `y`. For
+        `missing="error"`, they are `X` itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        inputs : ndarray of shape (n_samples, network_.n_features)
+        """
+        check_is_fitted(self)
+        return self._of_blocks(X, np.asarray)
 
     def outside(self, X: ArrayLike) -> Outside:
         """Return which rows are outside the training data, where predictions are guesses.
@@ -79,6 +131,23 @@ class Predicting:
         check_is_fitted(self)
         d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
         return Outside(found[:, :d] > 0, found[:, d], self._input_names())
+
+    def without_filling(self) -> Self:
+        """Return a copy that takes the inputs of `network_`, in which nothing is missing."""
+        if self._filling is None:
+            return self
+        plain = copy(self)
+        for name in ("filling_", "feature_names_in_"):
+            vars(plain).pop(name, None)
+        plain.n_features_in_ = self.network_.n_features
+        return plain
+
+    def _network_names(self) -> tuple[str, ...] | None:
+        """Return the names of the inputs of the network; None if they need none."""
+        names, filling = getattr(self, "feature_names_in_", None), self._filling
+        if filling is not None and filling.indicated.any():
+            return filling.names(names)
+        return None if names is None else tuple(names)
 
     def _input_names(self) -> tuple[str, ...]:
         names = self.network_.feature_names
@@ -99,4 +168,4 @@ class Predicting:
                 "`X` must be an array for a model that was not fitted on named columns, got the "
                 f"file {os.fspath(path)}."
             )
-        return parquet_inputs(path, names)
+        return parquet_inputs(path, names[: self.n_features_in_])

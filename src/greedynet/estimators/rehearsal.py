@@ -59,6 +59,9 @@ def _answers(model: Any, network: Network, X: Float64) -> Iterator[_Answer]:
     yield "predict", network.predict(X), of_outputs
     if is_network(model):
         return
+    filling = getattr(model, "filling_", None)
+    if filling is not None:
+        X = X[:, : len(filling.values)]  # the indicators of gaps come last
     yield "outside", model.outside(X).rows, (n,)
     if isinstance(model, GreedyNetClassifier):
         yield from _of_classes(model, X, 2 if network.n_outputs == 1 else network.n_outputs)
@@ -83,7 +86,7 @@ def _of_numbers(model: Any, X: Float64, shape: tuple[int, ...]) -> Iterator[_Ans
     for part in GreedyNetRegressor.predict(model, X, return_std=True):
         yield "predict(return_std=True)", part, shape
     # Not the distribution itself: SciPy's take a moment to load.
-    scales = GreedyNetRegressor._with_scales(model, X)
+    scales = GreedyNetRegressor._with_scales(model, model._filled(X))
     n_outputs = scales.shape[1] // 2
     yield "predict_distribution", scales, (len(X), 2 * n_outputs)
     yield "predict_distribution", np.log(model.intervals_.degrees), (n_outputs,)  # positive

@@ -31,6 +31,7 @@ from greedynet.model.uncertainty.local_size import LocalSize
 from greedynet.model.uncertainty.narrower import NarrowerErrors
 from greedynet.model.uncertainty.scores import Scores
 from greedynet.model.uncertainty.seen import Seen
+from greedynet.rows.missing import Filling
 from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
 
 _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}
@@ -215,6 +216,7 @@ _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "Scores": lambda: Scores,
     "ClassSets": lambda: ClassSets,
     "Seen": lambda: Seen,
+    "Filling": lambda: Filling,
     "Expectation": lambda: Expectation,
     "TrainingResult": _training_result,
 }

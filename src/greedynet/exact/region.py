@@ -200,7 +200,7 @@ def _check_numbers(name: str, *, whole: bool) -> None:
 
 def _is_indicator(column: Input) -> bool:
     """Whether an input says that a cell of another column is empty: by default it is not."""
-    return getattr(column, "gaps_of", None) is not None
+    return column.gaps_of is not None
 
 
 def _some_values(column: Input, said: Any) -> tuple[tuple[str, ...], Float64]:
@@ -212,7 +212,7 @@ def _some_values(column: Input, said: Any) -> tuple[tuple[str, ...], Float64]:
             "a list."
         )
     cells = list(said) if isinstance(said, list | set | np.ndarray) else [said]
-    rows = encode(Columns((column,)), open_table({column.name: cells}), fill=False)
+    rows, _ = encode(Columns((column,)), open_table({column.name: cells}))
     return tuple(map(str, cells)), rows
 
 

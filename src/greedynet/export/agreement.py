@@ -16,10 +16,14 @@ from greedynet.activations import degree_of
 from greedynet.losses.logistic import probabilities
 from greedynet.model.any_network import Network, in_layers
 from greedynet.model.network import ShallowNetwork
+from greedynet.rows.missing import Filling
 from greedynet.support.types import Float64
 
 N_POINTS = 256
 RELATIVE_TOLERANCE = {"float32": 1e-4, "float64": 1e-12}
+
+# Share of the values that are missing, in columns that may have gaps.
+_MISSING = 0.25
 
 # Tolerance for rounding errors of cancelling terms, in units of the last place.
 _ROUNDING = 64 * np.finfo(np.float64).eps
@@ -67,6 +71,7 @@ def check_agreement(
     *,
     dtype: str,
     caller: str,
+    filling: Filling | None = None,
 ) -> None:
     """Raise an error unless an export computes the same outputs as the network.
 
@@ -80,15 +85,17 @@ def check_agreement(
         The precision of the export.
     caller : str
         The public function, for error messages.
+    filling : Filling or None
+        What the export inserts for NaN, which it then gets in some places.
 
     Raises
     ------
     DisagreementError
         If the outputs differ by more than rounding explains.
     """
-    X = _rounded_inputs(network, dtype, caller)
+    given, X = _points(network, filling, dtype, caller)
     wanted = network.predict(X).reshape(len(X), -1)
-    got = np.asarray(exported(X), dtype=np.float64).reshape(len(X), -1)
+    got = np.asarray(exported(given), dtype=np.float64).reshape(len(X), -1)
     if got.shape != wanted.shape:
         raise DisagreementError(
             f"`{caller}` made a model with {got.shape[1]} outputs of a network with "
@@ -117,6 +124,7 @@ def check_class_agreement(
     *,
     dtype: str,
     caller: str,
+    filling: Filling | None = None,
 ) -> None:
     """Raise an error unless an export returns the same classes and probabilities.
 
@@ -135,16 +143,18 @@ def check_class_agreement(
         The precision of the export.
     caller : str
         The public function, for error messages.
+    filling : Filling or None
+        What the export inserts for NaN, which it then gets in some places.
 
     Raises
     ------
     DisagreementError
         If probabilities differ by more than rounding explains, or labels differ without a tie.
     """
-    X = _rounded_inputs(network, dtype, caller)
+    given, X = _points(network, filling, dtype, caller)
     logits = network.predict(X).reshape(len(X), -1)
     wanted = probabilities(logits)
-    labels, found = exported(X)
+    labels, found = exported(given)
     got = np.asarray(found, dtype=np.float64)
     names = np.asarray(labels, dtype=object)
     if got.shape != wanted.shape or names.shape != (len(X),):
@@ -173,6 +183,18 @@ def check_class_agreement(
             f"`{caller}` made a model that predicts {names[wrong[0]]!r} instead of "
             f"{expected[wrong[0]]!r}, in {len(wrong)} of {len(X)} rows: please report this."
         )
+
+
+def _points(
+    network: Network, filling: Filling | None, dtype: str, caller: str
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return the points of the comparison: as the export gets them, and as the network does."""
+    X = _rounded_inputs(network, dtype, caller)
+    if filling is None:
+        return X, X
+    given = X[:, : len(filling.values)]
+    given[(np.random.default_rng(1).random(given.shape) < _MISSING) & filling.gaps] = np.nan
+    return given, filling.apply(given)
 
 
 def _rounded_inputs(network: Network, dtype: str, caller: str) -> NDArray[np.floating]:

@@ -7,7 +7,7 @@ network that was trained on in another library becomes a model like the one that
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from greedynet.estimators.trained import with_trained_network
 from greedynet.model.any_network import Network
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
+from greedynet.rows.missing import Filling
 from greedynet.tables.load import load
 from greedynet.tables.model import TableModel
 
@@ -52,16 +53,49 @@ def as_network(model: Model, caller: str) -> Network:
 
 
 def as_network_and_classes(model: Model, caller: str) -> tuple[Network, NDArray[Any] | None]:
-    """Return the network of a model, and the classes of a classifier, otherwise None."""
+    """Return the network of a model, and the classes of a classifier, otherwise None.
+
+    A network that has learned from missing values is refused: it takes other inputs than its model.
+    """
+    network, classes, filling = as_parts(model, caller)
+    if filling is not None:
+        raise ValueError(
+            f"`{caller}` has no form for missing values, from which the model has learned: pass "
+            "`model.network_`, whose inputs are `model.network_inputs(X)`, or use `to_onnx` or "
+            "`to_c`, which take NaN."
+        )
+    return network, classes
+
+
+class Parts(NamedTuple):
+    """What an export consists of.
+
+    Attributes
+    ----------
+    network : ShallowNetwork or DeepNetwork
+    classes : ndarray or None
+        The classes of a classifier.
+    filling : Filling or None
+        What the model does with missing values before its network; None if nothing.
+    """
+
+    network: Network
+    classes: NDArray[Any] | None
+    filling: Filling | None
+
+
+def as_parts(model: Model, caller: str) -> Parts:
+    """Return the network of a model, and what is around it."""
     found: Any = load(model) if isinstance(model, str | os.PathLike) else model
     found = found.estimator if isinstance(found, TableModel) else found
-    classes = None
+    classes = filling = None
     if isinstance(found, SaveMixin):
         check_is_fitted(found)
         classes = found.classes_ if isinstance(found, GreedyNetClassifier) else None
+        filling = filling_of(found)
         found = found.network_
     if isinstance(found, ShallowNetwork | DeepNetwork):
-        return found, classes
+        return Parts(found, classes, filling)
     advice = ""
     if isinstance(found, Pipeline):
         advice = (
@@ -135,6 +169,12 @@ def _with_inputs_of(network: Network, known: Network) -> Network:
     lifted = None if found is None else network.ramps.lift(found)
     over = replace(network.over, input_range=lifted, single_output=known.single_output)
     return replace(network, over=over, feature_names=names)
+
+
+def filling_of(estimator: Any) -> Filling | None:
+    """Return what an estimator inserts for missing values; None if it has not seen any."""
+    found: Filling | None = getattr(estimator, "filling_", None)
+    return None if found is None or not (found.gaps | found.empty).any() else found
 
 
 def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:

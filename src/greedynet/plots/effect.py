@@ -16,6 +16,7 @@ from greedynet.plots.inputs import (
     feature_positions,
     fitted,
     input_names,
+    network_inputs,
     pick_output,
     unwrapped,
 )
@@ -160,7 +161,7 @@ class EffectDisplay:
             path = fitted(estimator, "path_", SelectionPath, _CALLER)
             network = path.network.truncate(n_nodes)
         table = estimator if isinstance(estimator, TableModel) else None
-        rows = check_matrix(X if table is None else table.inputs(X), "X")
+        rows = check_matrix(network_inputs(estimator, X), "X")
         classes = getattr(unwrapped(estimator), "classes_", None)
         output = target if classes is None else _class(classes.tolist(), target)
         sources = _sources(network) if table is None else _columns(table)

@@ -18,6 +18,13 @@ def unwrapped(estimator: Any) -> Any:
     return estimator.estimator if isinstance(estimator, TableModel) else estimator
 
 
+def network_inputs(estimator: Any, X: Any) -> Any:
+    """Return inputs as those of the network: of tables, and of arrays with missing values."""
+    if isinstance(estimator, TableModel):
+        return estimator.inputs(X)
+    return X if getattr(estimator, "filling_", None) is None else estimator.network_inputs(X)
+
+
 def fitted(estimator: Any, attribute: str, kind: type | UnionType, caller: str) -> Any:
     """Return `estimator.attribute`; raise an error if it is not of the expected type."""
     estimator = unwrapped(estimator)

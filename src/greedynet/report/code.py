@@ -44,7 +44,7 @@ def code_blocks(subject: Subject, model_file: str | None) -> dict[str, str]:
 
 def _cells(inputs: Sequence[Input]) -> str:
     """Return a row of all columns as a dictionary, one column per line if there are many."""
-    cells = [f"{column.name!r}: [{_example(column)}]" for column in inputs]
+    cells = [f"{c.name!r}: [{_example(c)}]" for c in inputs if c.gaps_of is None]
     if len(cells) <= _ON_A_LINE:
         return "{" + ", ".join(cells) + "}"
     return "{\n" + "".join(f"    {cell},\n" for cell in cells) + "}"

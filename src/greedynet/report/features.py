@@ -46,7 +46,7 @@ def importance_section(subject: Subject, worse: Float64) -> dict[str, Any]:
     """Return the columns in decreasing order of importance."""
     mean = worse.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
-    names = subject.columns.names
+    names = subject.columns.labels
     return {
         "columns": [
             {

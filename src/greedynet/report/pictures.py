@@ -140,7 +140,7 @@ def _axes(subject: Subject, stops: Stops) -> dict[str, Any]:
             "grown": _lines(stops.grown[-1]) if stops.grown else [],
             "finished": _lines(subject.network),
         }
-    return {"names": list(subject.columns.names), "kinks": kinks}
+    return {"names": list(subject.columns.labels), "kinks": kinks}
 
 
 def _lines(network: Network) -> list[list[float]]:
@@ -161,7 +161,7 @@ def _scatter(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
         "intervals": None if ends is None else packed_ends(ends, low, high),
         "actual": rounded(rows.y),
         "values": packed(values, low, high),
-        "names": list(subject.columns.names),
+        "names": list(subject.columns.labels),
     }
 
 
@@ -172,5 +172,5 @@ def _confusion(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
         "kind": "confusion",
         "actual": shown.place[subject.class_index(rows.y)].tolist(),
         "found": packed_bytes(shown.place[found].astype(np.uint8)),
-        "names": list(subject.columns.names),
+        "names": list(subject.columns.labels),
     }

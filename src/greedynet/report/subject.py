@@ -15,7 +15,8 @@ from greedynet.model.any_network import Network, is_network
 from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input
+from greedynet.tables.any_model import known_names, with_columns
+from greedynet.tables.columns import Columns
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
@@ -183,6 +184,11 @@ def table_rows(
     return Rows(X, y, table.label, np.concatenate(counts) if counts else None)
 
 
+def network_inputs(model: Any, X: Any) -> Any:
+    """Return inputs as those of the network, if the model has learned from missing values."""
+    return X if getattr(model, "filling_", None) is None else model.network_inputs(X)
+
+
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
     """Return rows given as arrays."""
     rows = check_matrix(encode_categories(model.estimator, X), "X")
@@ -222,11 +228,10 @@ def as_columns(model: Any) -> TableModel:
         )
     if isinstance(model, SaveMixin):
         check_is_fitted(model)
-    network = model if is_network(model) else model.network_
-    names = network.feature_names
+    names, n_columns = known_names(model)
     if names is None:
-        names = tuple(f"x{j + 1}" for j in range(network.n_features))
-    return TableModel(Columns(tuple(Input(name) for name in names)), model)
+        names = tuple(f"x{j + 1}" for j in range(n_columns))
+    return with_columns(model, names)
 
 
 def check_output(network: Network, classes: NDArray[Any] | None, output: int | None) -> int:

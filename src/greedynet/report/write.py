@@ -26,6 +26,7 @@ from greedynet.report.subject import (
     array_rows,
     as_columns,
     check_output,
+    network_inputs,
     row_label,
     table_rows,
 )
@@ -82,8 +83,8 @@ def write_report(
         is the table of the fit.
     target : str or None, default=None
         The column to predict, and its name on the page; None for that of the fit.
-    missing : {"drop", "mean"} or None, default=None
-        How to treat empty cells of a table; None for the same as in training.
+    missing : {"learn", "drop", "mean"} or None, default=None
+        How to treat empty cells of a table, as for `evaluate`; None for the same as in training.
     unknown : {"error", "zero"}, default="error"
         How to treat levels of a category that the training data did not contain.
     separator : str or None, default=None
@@ -128,7 +129,7 @@ def write_report(
 
     rows = held = None
     if y is not None:
-        rows = array_rows(table, X, y, which, GIVEN)
+        rows = array_rows(table, network_inputs(model, X), y, which, GIVEN)
     elif X is not None:
         source = opened(X)
         table = as_labelled_model(
@@ -137,6 +138,7 @@ def write_report(
         rows = read(source)
     if isinstance(held_out, tuple | list):
         held_X, held_y = held_out
+        held_X = network_inputs(model, held_X)
         held = array_rows(table, held_X, held_y, which, "the held-out rows")
     elif held_out is not None:
         held = read(opened(held_out))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -20,7 +20,9 @@ def check_size(values: NDArray[Any], name: str, where: str = "") -> None:
     """Raise an error for numbers so large that computing with them would overflow."""
     if values.dtype.kind != "f" or not values.size:
         return
-    largest = max(float(values.max()), -float(values.min()))
+    # NaN may stand for what is missing.
+    low, high = (float(f.reduce(values, axis=None)) for f in (np.fmin, np.fmax))
+    largest = max(high, -low)
     if largest > LARGEST:
         raise ValueError(
             f"`{name}` must hold numbers of at most {LARGEST:.0e} in size, got {largest:.3g}"
@@ -38,13 +40,27 @@ def check_unmasked(values: Any, name: str, where: str = "") -> None:
         )
 
 
-def check_matrix(values: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> Float64:
-    """Return a finite two-dimensional array; errors name the argument `name`."""
+def check_matrix(
+    values: ArrayLike, name: str, dtype: DTypeLike = np.float64, *, gaps: bool = False
+) -> Float64:
+    """Return a two-dimensional array, finite but for NaN if there may be `gaps`.
+
+    Errors name the argument `name`.
+    """
     # Always C order: otherwise products of a data frame and of its array would differ in the last
     # bits.
     check_unmasked(values, name)
     with named(name):
-        return np.asarray(check_array(values, dtype=dtype, order="C", input_name=name))
+        finite = finite_or_nan(gaps)
+        checked = check_array(
+            values, dtype=dtype, order="C", input_name=name, ensure_all_finite=finite
+        )
+        return np.asarray(checked)
+
+
+def finite_or_nan(gaps: bool) -> bool | Literal["allow-nan"]:
+    """Return scikit-learn's `ensure_all_finite` for inputs that may be missing, or may not."""
+    return "allow-nan" if gaps else True
 
 
 def check_columns(values: ArrayLike, name: str) -> Float64:

@@ -5,6 +5,10 @@ class FewerNodesWarning(UserWarning):
     """The network has fewer nodes than requested by `n_nodes`: the candidates are exhausted."""
 
 
+class UnlearnedGapWarning(UserWarning):
+    """Values are missing in a column that had all of them in training: the mean was inserted."""
+
+
 class NotCorrectedWarning(UserWarning):
     """The neurons of a network could not be corrected jointly: it is kept as grown."""
 

@@ -1,9 +1,13 @@
 """Any model as one that takes tables: networks and estimators, which know no columns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from greedynet.estimators.saving import SaveMixin
+from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError, open_table
@@ -28,19 +32,47 @@ def as_table_model(
     """
     if isinstance(model, TableModel):
         return model
-    network = model.network_ if isinstance(model, SaveMixin) else model
-    names = network.feature_names
+    names, n_columns = known_names(model)
     if names is None:
         names = tuple(name for name in table.names if name != target)
-        if len(names) > network.n_features:
+        if len(names) > n_columns:
             names = tuple(name for name in names if name not in beside)
-        if len(names) != network.n_features:
+        if len(names) != n_columns:
             raise TableError(
-                f"The model takes {network.n_features} columns and has no names for them, "
+                f"The model takes {n_columns} columns and has no names for them, "
                 f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
                 "order of training."
             )
-    return TableModel(Columns(tuple(Input(name) for name in names)), model)
+    return with_columns(model, names)
+
+
+def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
+    """Return the names of the columns that a model takes, None without any, and their number."""
+    network = model.network_ if isinstance(model, SaveMixin) else model
+    filling: Filling | None = getattr(model, "filling_", None)
+    if filling is None:
+        return network.feature_names, network.n_features
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(names), len(filling.values)
+
+
+def with_columns(model: Any, names: Sequence[str]) -> TableModel:
+    """Return a model as one that takes columns of numbers of these names.
+
+    Where it has learned from missing values, the columns fill them in, and its inputs are those of
+    its network.
+    """
+    filling: Filling | None = getattr(model, "filling_", None)
+    if filling is None:
+        return TableModel(Columns(tuple(Input(name) for name in names)), model)
+    values = zip(names, filling.values.tolist(), strict=True)
+    inputs = [
+        Input(name, means=(value,), gaps=bool(gap))
+        for (name, value), gap in zip(values, filling.gaps | filling.empty, strict=True)
+    ]
+    gaps = [Input.indicator(names[j]) for j in np.flatnonzero(filling.indicated).tolist()]
+    inputs += [replace(gap, means=(0.0,)) for gap in gaps]
+    return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
 
 
 def open_like(model: Any, source: Any, **given: Any) -> Table:

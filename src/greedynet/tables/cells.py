@@ -40,6 +40,12 @@ def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
     return text_numbers(cells)
 
 
+def empty_mask(cells: Column) -> Mask:
+    """Return which cells are empty."""
+    values, text = parse_numbers(cells)
+    return np.isnan(values) & ~text
+
+
 def as_text(cells: Column) -> NDArray[Any]:
     """Return the cells as stripped text, "" for empty cells."""
     if not isinstance(cells, np.ndarray):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
+from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
@@ -22,6 +23,11 @@ _NUMBERS = Numbers()
 
 # Columns with more distinct values are not treated as categories.
 MOST_LEVELS = 100
+
+# The name of the level of all rare and unknown ones.
+OTHER = "(other)"
+# A level with fewer rows than both, this number and this share of all rows, is pooled with others.
+RARE_ROWS, RARE_SHARE = 3, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ def column_types(
     text: Sequence[str] = (),
     *,
     classes: bool = False,
-    empty_is_fine: bool = False,
+    missing: Missing = None,
     dates: str | None = None,
     decimal: str = ".",
 ) -> ColumnTypes:
@@ -84,23 +90,25 @@ def column_types(
         Columns of numbers to treat as text.
     classes : bool
         Whether numbers of the target are classes.
-    empty_is_fine : bool
-        Whether there may be empty cells.
+    missing : {"learn", "drop", "mean"} or None
+        How to treat empty cells: with an indicator for each column that has some, which may turn
+        out to be useless, or without; None to raise an error.
     dates : {"dmy", "mdy"} or None
         Order of day and month in dates such as 01/02/2024, if it is known.
     decimal : {".", ","}
         Decimal mark of the table, for messages.
     """
     _check_rows(table, target, surveys[target])
-    if not empty_is_fine:
+    if missing is None:
         _refuse_empty(table, surveys)
     assumed: list[str] = []
     inputs = []
     for name, found in surveys.items():
         if name != target:
             kind, said = _input(table, name, found, name in text, dates, decimal)
-            inputs.append(Input(name, kind))
+            inputs.append(Input(name, kind, gaps=missing == "learn" and found.empty > 0))
             assumed += [f"column {name!r}: {said}"] if said else []
+    inputs += [Input.indicator(column.name) for column in inputs if column.gaps]
     labels, kind, said = _target(table, target, surveys[target], classes, decimal)
     assumed += [f"target {target!r}: {said}"] if said else []
     return ColumnTypes(Columns(tuple(inputs)), target, labels, kind, tuple(assumed))
@@ -221,7 +229,24 @@ def _input(
             f"in {found.rows:,} rows, too many for categories: drop it with `ignore={name!r}`, or "
             "convert it to numbers (with decimal points)."
         )
-    return Categories(levels), ""
+    return _pooled(levels, found), ""
+
+
+def _pooled(levels: tuple[str, ...], found: Survey) -> Categories:
+    """Return a category whose rare levels are one, the last; it takes unknown levels, too.
+
+    A level with a handful of rows says little about the next row of that level; together, they say
+    something about rare levels.
+    """
+    assert found.distinct is not None
+    least = min(RARE_ROWS, RARE_SHARE * found.rows)
+    common = tuple(level for level in levels if found.distinct[level] >= least)
+    if len(common) == len(levels):
+        return Categories(levels)
+    label = OTHER
+    while label in common:
+        label = f"({label})"
+    return Categories((*common, label), pooled=True)
 
 
 def _many(found: Survey) -> str:

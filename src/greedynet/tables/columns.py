@@ -1,5 +1,8 @@
 """Named columns -> a matrix of numbers, each by its kind.
 
+A column with empty cells has a second input, its indicator, which is 1 for them and else 0: see
+`rows.missing`.
+
 `Columns` are part of a model; `Columns.encode` turns a block into rows of a matrix. What the
 columns hold is found by `survey` and `column_types`.
 """
@@ -10,8 +13,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from greedynet.rows.missing import indicator_name
 from greedynet.support.types import Float64
+from greedynet.tables.cells import empty_mask
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories, Kind, Numbers, Part, from_state
 from greedynet.tables.readers import Block, Column, Table
@@ -29,11 +35,27 @@ class Input:
         What it holds: numbers, true and false, categories, dates or durations.
     means : tuple of float
         Mean of each feature over the training rows, which can replace an empty cell.
+    gaps : bool
+        Whether cells of the column were empty in training, with `missing="learn"`.
+    gaps_of : str or None
+        The column whose empty cells this input indicates by 1; None for a column itself.
     """
 
     name: str
     kind: Kind = Numbers()
     means: tuple[float, ...] = ()
+    gaps: bool = False
+    gaps_of: str | None = None
+
+    @staticmethod
+    def indicator(name: str) -> "Input":
+        """Return the input that says whether a cell of a column is empty."""
+        return Input(indicator_name(name), gaps_of=name)
+
+    @property
+    def source(self) -> str:
+        """The column of the table that is read."""
+        return self.name if self.gaps_of is None else self.gaps_of
 
     @property
     def levels(self) -> tuple[str, ...] | None:
@@ -74,15 +96,26 @@ class Input:
         start : int
             Number of rows before this block.
         """
+        if self.gaps_of is not None:
+            out[:, 0] = empty_mask(cells)
+            return
         for what, where in self.kind.encode(cells, out).items():
             findings.note(what, self.name, where, cells, start, self.kind.wanted)
 
+    def describe(self) -> str:
+        """Return what it holds, in words."""
+        if self.gaps_of is not None:
+            return f"1 where {self.gaps_of} is empty, otherwise 0"
+        return self.kind.describe()
+
     def state(self) -> dict[str, Any]:
         """Return plain values for a file; `from_state` is the inverse."""
-        plain = {"name": self.name, "levels": self.levels, "means": self.means}
+        plain: dict[str, Any] = {"name": self.name, "levels": self.levels, "means": self.means}
         # Numbers and categories as earlier versions read them, too.
-        is_old = self.kind == Numbers() or self.levels is not None
-        return plain if is_old else {**plain, "kind": self.kind.state()}
+        is_old = self.kind == Numbers() or self.kind == Categories(self.levels or ())
+        plain |= {} if is_old else {"kind": self.kind.state()}
+        plain |= {"gaps": True} if self.gaps else {}
+        return plain | ({} if self.gaps_of is None else {"gaps_of": self.gaps_of})
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Input":
@@ -92,7 +125,14 @@ class Input:
             kind = from_state(state["kind"])
         elif state["levels"] is not None:
             kind = Categories(tuple(map(str, state["levels"])))
-        return cls(str(state["name"]), kind, tuple(map(float, state["means"])))
+        gaps_of = state.get("gaps_of")
+        return cls(
+            str(state["name"]),
+            kind,
+            tuple(map(float, state["means"])),
+            bool(state.get("gaps", False)),
+            None if gaps_of is None else str(gaps_of),
+        )
 
 
 @dataclass(frozen=True)
@@ -108,9 +148,24 @@ class Columns:
     inputs: tuple[Input, ...]
 
     @property
+    def of_table(self) -> tuple[Input, ...]:
+        """The columns of the table, without indicators of their empty cells."""
+        return tuple(column for column in self.inputs if column.gaps_of is None)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """Names of the columns of the table."""
+        return tuple(column.name for column in self.of_table)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the inputs: of the columns, and of their indicators."""
         return tuple(column.name for column in self.inputs)
+
+    @property
+    def learned_gaps(self) -> frozenset[str]:
+        """Columns with empty cells in training, from which it could be learned what to do."""
+        return frozenset(column.name for column in self.inputs if column.gaps)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -147,7 +202,7 @@ class Columns:
         first = 0
         for column in self.inputs:
             last = first + column.n_features
-            column.encode(block[column.name], X[:, first:last], findings, start)
+            column.encode(block[column.source], X[:, first:last], findings, start)
             first = last
         return X
 
@@ -170,6 +225,16 @@ class Columns:
                 for column in self.inputs
             )
         )
+
+    @property
+    def are_indicators(self) -> tuple[bool, ...]:
+        """For each feature, whether it indicates empty cells."""
+        return tuple(c.gaps_of is not None for c in self.inputs for _ in range(c.n_features))
+
+    def with_features(self, kept: NDArray[np.bool_]) -> "Columns":
+        """Return the columns of which some feature is kept, which must be all of a column."""
+        starts = np.cumsum([0, *(column.n_features for column in self.inputs)])
+        return Columns(tuple(c for c, i in zip(self.inputs, starts, strict=False) if kept[i]))
 
     def state(self) -> list[dict[str, Any]]:
         """Return plain values for a file; `from_state` is the inverse."""

@@ -1,7 +1,7 @@
 """Problems of a table, counted over all its blocks, and reported in a line or two."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,12 +37,20 @@ class Findings:
         Name of the table in error messages.
     empty_is_fine, unknown_is_fine : bool
         Whether to accept empty cells, and levels that the training data did not contain.
+    learned_gaps : collection of str or None
+        Columns with empty cells in training, which are no problem; None if that does not matter.
     """
 
     def __init__(
-        self, label: str, *, empty_is_fine: bool = False, unknown_is_fine: bool = False
+        self,
+        label: str,
+        *,
+        empty_is_fine: bool = False,
+        unknown_is_fine: bool = False,
+        learned_gaps: Collection[str] | None = None,
     ) -> None:
         self._label = label
+        self._learned_gaps = None if learned_gaps is None else frozenset(learned_gaps)
         self._fine = {"empty"} if empty_is_fine else set()
         if unknown_is_fine:
             self._fine.add("unknown")
@@ -75,7 +83,7 @@ class Findings:
             What the cells should be.
         """
         rows = np.flatnonzero(where)
-        if not len(rows):
+        if not len(rows) or (what == "empty" and name in (self._learned_gaps or ())):
             return
         first = Tally(0, start + int(rows[0]) + 1, wanted)
         tally = self._tallies.setdefault(what, {}).setdefault(name, first)
@@ -96,7 +104,10 @@ class Findings:
         """Raise an error for the most serious problem."""
         for what in ("class", "text", "infinite", "negative", "unknown", "empty"):
             if what in self._tallies and what not in self._fine:
-                raise TableError(f"{self._label}: {_COMPLAINTS[what](self._tallies[what])}")
+                said = _COMPLAINTS[what](self._tallies[what])
+                if what == "empty" and self._learned_gaps is not None:
+                    said = said.replace("empty cells:", "empty cells where training had none:")
+                raise TableError(f"{self._label}: {said}")
 
 
 def _text(found: dict[str, Tally]) -> str:

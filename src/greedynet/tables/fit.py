@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators.gap_choice import expects_less
+from greedynet.rows.missing import ENOUGH_ROWS
 from greedynet.support.errors import TableWarning
-from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
-from greedynet.tables.encoding import Missing
+from greedynet.tables.encoding import Missing, check_choices
 from greedynet.tables.findings import check_present
+from greedynet.tables.gaps import Aside, FitRows
 from greedynet.tables.holding import HoldOut, guess_of, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
 from greedynet.tables.large.fit import check_large, fit_large
@@ -29,7 +31,7 @@ from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.score import measure_of, scores_of
 from greedynet.tables.survey import survey
 from greedynet.tables.times import forward_in_time
-from greedynet.tables.training import TrainingRows, read_rows
+from greedynet.tables.training import TrainingRows, first_rows, read_rows
 from greedynet.tables.weights import weights_by_class
 
 
@@ -45,7 +47,7 @@ def fit_table(
     weights: str | None = None,
     time: str | None = None,
     classes: bool = False,
-    missing: Missing = None,
+    missing: Missing = "learn",
     ignore: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
     separator: str | None = None,
@@ -62,8 +64,10 @@ def fit_table(
 
     Columns of numbers are used unchanged, true and false are 1 and 0, columns of text are one-hot
     encoded, dates become elapsed time and positions in the year, the week and the day, whichever
-    way the table comes. What is assumed about cells that could be meant otherwise is said in a
-    `TableWarning`; what cannot be decided is an error.
+    way the table comes. Levels with fewer than three rows and less than 1 % of all rows become one,
+    "(other)", to which levels that are not in the table will belong, too. What is assumed about
+    cells that could be meant otherwise is said in a `TableWarning`; what cannot be decided is an
+    error.
 
     A target of text, or any target with `classes=True`, is fitted by a `GreedyNetClassifier`, a
     target of numbers by a `GreedyNetRegressor`.
@@ -97,9 +101,12 @@ def fit_table(
         is an input, too, unless it is ignored.
     classes : bool, default=False
         Whether the numbers of the target are classes.
-    missing : {"drop", "mean"} or None, default=None
-        How to treat empty cells: drop the row, insert the mean, or raise an error. Rows without a
-        target are dropped in both cases.
+    missing : {"learn", "drop", "mean"} or None, default="learn"
+        How to treat empty cells: learn what to insert, by the mean and, for each column whose empty
+        cells say something about the target, an indicator, the input "... is missing" (its weights
+        are those of a filling value of each neuron), if held-out rows are predicted better with
+        than without; drop the row; insert the mean; or raise an error (None). Rows without a target
+        are dropped in all cases but the last.
     ignore : str or sequence of str, default=()
         Columns to ignore.
     text : str or sequence of str, default=()
@@ -132,6 +139,7 @@ def fit_table(
     model : TableModel
     """
     began = perf_counter()
+    check_choices(missing)
     roles = Roles.of(groups, weights, time, hold_out_by)
     roles.check_choice(parameters, validate)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
@@ -153,7 +161,7 @@ def fit_table(
         target,
         text,
         classes=classes,
-        empty_is_fine=missing is not None,
+        missing=missing,
         dates=dates,
         decimal=decimal,
     )
@@ -167,10 +175,10 @@ def fit_table(
         "reading": reading_record(decimal, thousands, types.target_kind.state()),
         **roles.record(),
     }
-    estimator = _estimator(types, parameters)
-    estimator.set_progress(progress, on_stage)
     n_rows = found[target].rows
     if matrix_bytes(n_rows, len(types.inputs.features)) > limit:
+        estimator = _estimator(types, parameters)
+        estimator.set_progress(progress, on_stage)
         check_large(estimator, n_rows, hold_out_by=hold_out_by, **roles.record())
         if on_stage is not None:
             on_stage(f"reading in blocks: {n_rows:,} rows")
@@ -182,22 +190,26 @@ def fit_table(
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
     types = types.learned(data.X, data.y)
     means = types.inputs.means
-    data = data.filled(means)
+    aside = None if aside is None else replace(aside, rows=aside.rows.filled(means))
     held = None
     if validate is not None:
         held = _validation_rows(opened(validate), types, missing, roles)
 
-    try:
-        _fit(estimator, data, held, types.inputs.features)
-    finally:
-        estimator.set_progress()
+    fit_rows = FitRows(types, data.filled(means), aside, held).with_telling_gaps()
+    estimator = _fitted(fit_rows, parameters, progress, on_stage)
+    if fit_rows.indicators.any() and parameters.get("max_seconds") is None:
+        by_mean = fit_rows.without_indicators()
+        other = _fitted(by_mean, {**parameters, "checkpoint": None}, progress, on_stage)
+        if expects_less(other, estimator):
+            fit_rows, estimator = by_mean, other
+    types, data, aside, held = fit_rows.types, fit_rows.data, fit_rows.aside, fit_rows.held
 
     about = known | {
         "rows": len(data),
         "left_out": data.n_left_out,
         "training": _scores(estimator, data),
         "validation": None if held is None else _scores(estimator, held),
-        "held_out": None if aside is None else _scores_aside(estimator, data, aside, means),
+        "held_out": None if aside is None else _scores_aside(estimator, data, aside),
         "seconds": perf_counter() - began,
     }
     return TableModel(types.inputs, estimator, target, missing, about)
@@ -221,6 +233,7 @@ def _fit_in_blocks(
     began: float,
 ) -> TableModel:
     """Fit to a table that is too large for memory."""
+    types = _with_telling_gaps(table, types, missing)
     rows = LargeRows(table, types, missing)
 
     def validation(types: ColumnTypes) -> TrainingRows | None:
@@ -245,15 +258,20 @@ def _fit_in_blocks(
     return TableModel(found.types.inputs, estimator, types.target, missing, about)
 
 
+def _with_telling_gaps(table: Table, types: ColumnTypes, missing: Missing) -> ColumnTypes:
+    """Return the columns without indicators that say nothing of the target in the first rows.
+
+    In a file that is sorted, the first rows may not be like the others.
+    """
+    if not any(types.inputs.are_indicators):
+        return types
+    data = first_rows(table, types, missing, ENOUGH_ROWS)
+    learned = types.learned(data.X, data.y)
+    found = FitRows(learned, data.filled(learned.inputs.means)).with_telling_gaps()
+    return replace(types, inputs=found.types.inputs)
+
+
 # Rows
-
-
-@dataclass(frozen=True, eq=False)
-class _Aside:
-    """Rows set aside, and how to find them again in the table."""
-
-    rows: TrainingRows
-    record: dict[str, Any]
 
 
 def _check_enough(table: Table, data: TrainingRows) -> None:
@@ -266,13 +284,13 @@ def _check_enough(table: Table, data: TrainingRows) -> None:
 
 def _set_aside(
     data: TrainingRows, hold: HoldOut | None, seed: int, *, classes: bool
-) -> tuple[TrainingRows, _Aside | None]:
+) -> tuple[TrainingRows, Aside | None]:
     """Return the rows to learn from, and those set aside."""
     if hold is None:
         return data, None
     chosen = hold.mask(data.y, data.groups, seed, classes=classes, times=data.times)
     record = held_out_record(hold, chosen, data.y)
-    return data.taken(~chosen), _Aside(data.taken(chosen), record)
+    return data.taken(~chosen), Aside(data.taken(chosen), record)
 
 
 def _seed(parameters: dict[str, Any]) -> int:
@@ -325,6 +343,22 @@ def _check_of_numbers(types: ColumnTypes, parameters: dict[str, Any]) -> None:
         )
 
 
+def _fitted(
+    rows: FitRows,
+    parameters: dict[str, Any],
+    progress: Callable[[int, float], None] | None,
+    on_stage: Callable[[str], None] | None,
+) -> Any:
+    """Return a fitted estimator, with names of the features in its networks."""
+    estimator = _estimator(rows.types, parameters)
+    estimator.set_progress(progress, on_stage)
+    try:
+        _fit(estimator, rows.data, rows.held, rows.types.inputs.features)
+    finally:
+        estimator.set_progress()
+    return estimator
+
+
 def _fit(
     estimator: Any,
     data: TrainingRows,
@@ -363,11 +397,9 @@ def _scores(estimator: Any, data: TrainingRows) -> dict[str, Any]:
     return scores_of(estimator, data.y, estimator.predict(data.X), p, data.weights)
 
 
-def _scores_aside(
-    estimator: Any, data: TrainingRows, aside: _Aside, means: Float64
-) -> dict[str, Any]:
+def _scores_aside(estimator: Any, data: TrainingRows, aside: Aside) -> dict[str, Any]:
     """Return the scores on the rows set aside, with that of a constant."""
-    found = _scores(estimator, aside.rows.filled(means))
+    found = _scores(estimator, aside.rows)
     measure = measure_of(found)
     constant = guess_of(data.y, aside.rows.y, measure, data.weights, aside.rows.weights)
     return {**aside.record, **found, "measure": measure, "constant": constant}

@@ -14,6 +14,7 @@ from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.support.types import Float64
 from greedynet.tables.cells import cell_texts
 from greedynet.tables.column_types import target_kind
+from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.fit import fit_table
 from greedynet.tables.holding import HoldOut
@@ -181,7 +182,10 @@ def _errors(
 ) -> tuple[float, float, str]:
     """Return the errors on held-out and training rows, and their name."""
     model = fit_table(part, target, **options)
-    scores = evaluate(model, held, unknown="zero", weights=options.get("weights"))
+    # A part may have no empty cells, and not all levels.
+    missing: Missing = "mean" if model.missing == "learn" else model.missing
+    weights = options.get("weights")
+    scores = evaluate(model, held, missing=missing, unknown="zero", weights=weights)
     name = measure_of(scores)
     name = "log_loss" if name == "accuracy" else name
     return scores[name], model.about["training"][name], name

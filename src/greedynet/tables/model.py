@@ -18,7 +18,15 @@ from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
-from greedynet.tables.encoding import Missing, Unknown, encode, encode_blocks, is_table
+from greedynet.tables.encoding import (
+    Missing,
+    Unknown,
+    blanked,
+    check_choices,
+    encode,
+    encode_blocks,
+    is_table,
+)
 from greedynet.tables.holding import without_scores
 from greedynet.tables.kinds import Kind, Numbers, from_state
 from greedynet.tables.readers import Block, Table, open_table
@@ -41,7 +49,7 @@ class TableModel:
         The model that predicts.
     target : str or None, default=None
         The column that is predicted.
-    missing : {"drop", "mean"} or None, default=None
+    missing : {"learn", "drop", "mean"} or None, default=None
         How empty cells were treated in training.
     about : mapping, default={}
         Plain values about the origin of the model.
@@ -95,7 +103,14 @@ class TableModel:
         """
         return summary_of(self)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        *,
+        missing: Missing = None,
+        unknown: Unknown = "error",
+    ) -> Any:
         """Predict numbers or classes.
 
         Parameters
@@ -104,6 +119,14 @@ class TableModel:
             A table with the columns of the training data; or its features as a matrix.
         return_std : bool, default=False
             For numbers, whether to return the standard deviations of the errors to expect, too.
+        missing : {"learn", "drop", "mean"} or None, default=None
+            How to treat empty cells of a table. "mean": as learned in columns that had some in
+            training, and elsewhere by the mean of the training data; "learn": the same, but the
+            latter is an error; "drop": no prediction for the row, NaN, or None for a class. None
+            for the same as in training, but an error instead of "drop".
+        unknown : {"error", "zero"}, default="error"
+            How to treat levels of a category that the training data did not contain: "zero" for
+            none of the known ones. Where rare levels were pooled, they belong to these.
 
         Returns
         -------
@@ -111,13 +134,23 @@ class TableModel:
         std : ndarray of the same shape
             Only if `return_std`.
         """
-        if not return_std:
-            return self._predicted(self.inputs(X))
-        model = self._regressor("predict(X, return_std=True)")
+        model = self._regressor("predict(X, return_std=True)") if return_std else None
+        inputs, full = self._encoded(X, missing, unknown)
+        if model is None:
+            blank = np.nan if self.classes is None else None
+            return blanked(self._predicted(inputs), full, blank)
         with _names_are_known():
-            return model.predict(self.inputs(X), return_std=True)
+            y, std = model.predict(inputs, return_std=True)
+        return blanked(y, full), blanked(std, full)
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Float64, Float64]:
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        missing: Missing = None,
+        unknown: Unknown = "error",
+    ) -> tuple[Float64, Float64]:
         """Return intervals that contain new numbers with a given probability.
 
         Parameters
@@ -126,16 +159,29 @@ class TableModel:
             As for `predict`.
         coverage : float, default=0.9
             Share of new numbers that the intervals shall contain.
+        missing : {"learn", "drop", "mean"} or None, default=None
+            How to treat empty cells, as for `predict`.
+        unknown : {"error", "zero"}, default="error"
+            How to treat levels that the training data did not contain, as for `predict`.
 
         Returns
         -------
         low, high : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
         model = self._regressor("predict_interval")
+        inputs, full = self._encoded(X, missing, unknown)
         with _names_are_known():
-            return model.predict_interval(self.inputs(X), coverage)
+            low, high = model.predict_interval(inputs, coverage)
+        return blanked(low, full), blanked(high, full)
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+    def predict_set(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        missing: Missing = None,
+        unknown: Unknown = "error",
+    ) -> NDArray[np.bool_]:
         """Return sets of classes that contain the class of new rows with a given probability.
 
         Parameters
@@ -144,32 +190,42 @@ class TableModel:
             As for `predict`.
         coverage : float, default=0.9
             Share of new rows whose class shall be in their set.
+        missing : {"learn", "drop", "mean"} or None, default=None
+            How to treat empty cells, as for `predict`.
+        unknown : {"error", "zero"}, default="error"
+            How to treat levels that the training data did not contain, as for `predict`.
 
         Returns
         -------
         sets : ndarray of bool, of shape (n_rows, n_classes)
-            In the order of `classes`.
+            In the order of `classes`; without any for a row that is dropped.
         """
         if self.classes is None:
             raise AttributeError(
                 "`predict_set` is available for classes only; this model predicts numbers: write "
                 "`predict_interval`."
             )
+        inputs, full = self._encoded(X, missing, unknown)
         with _names_are_known():
-            return np.asarray(self.estimator.predict_set(self.inputs(X), coverage))
+            found = np.asarray(self.estimator.predict_set(inputs, coverage))
+        return blanked(found, full, False)
 
-    def outside(self, X: Any) -> Outside:
+    def outside(self, X: Any, *, missing: Missing = None, unknown: Unknown = "error") -> Outside:
         """Return which rows are outside the training data, where predictions are guesses.
 
         Parameters
         ----------
         X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
             As for `predict`.
+        missing : {"learn", "mean"} or None, default=None
+            How to treat empty cells, as for `predict`.
+        unknown : {"error", "zero"}, default="error"
+            How to treat levels that the training data did not contain, as for `predict`.
 
         Returns
         -------
         outside : Outside
-            With one column for each column of the table.
+            With one column for each column of the table, and then for each "... is missing".
         """
         if is_network(self.estimator):
             raise AttributeError(
@@ -177,10 +233,10 @@ class TableModel:
                 "save the model itself by `save`."
             )
         with _names_are_known():
-            found = self.estimator.outside(self.inputs(X))
+            found = self.estimator.outside(self.inputs(X, missing=missing, unknown=unknown))
         starts = np.cumsum([0, *(column.n_features for column in self.columns.inputs)])[:-1]
         columns = np.logical_or.reduceat(found.columns, starts, axis=1)
-        return Outside(columns, found.distance, self.columns.names)
+        return Outside(columns, found.distance, self.columns.labels)
 
     def _regressor(self, what: str) -> GreedyNetRegressor:
         if isinstance(self.estimator, GreedyNetRegressor):
@@ -192,13 +248,19 @@ class TableModel:
         )
         raise AttributeError(f"`{what}` is available for fitted models of numbers; {advice}.")
 
-    def predict_proba(self, X: Any) -> Float64:
+    def predict_proba(
+        self, X: Any, *, missing: Missing = None, unknown: Unknown = "error"
+    ) -> Float64:
         """Return the probability of every class.
 
         Parameters
         ----------
         X : str, path, data frame, mapping or array-like of shape (n_rows, n_features)
             As for `predict`.
+        missing : {"learn", "drop", "mean"} or None, default=None
+            How to treat empty cells, as for `predict`.
+        unknown : {"error", "zero"}, default="error"
+            How to treat levels that the training data did not contain, as for `predict`.
 
         Returns
         -------
@@ -208,7 +270,8 @@ class TableModel:
             raise AttributeError(
                 "`predict_proba` is available for classes only; this model predicts numbers."
             )
-        return self._probabilities(self.inputs(X))
+        inputs, full = self._encoded(X, missing, unknown)
+        return blanked(self._probabilities(inputs), full)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for numbers, and the accuracy for classes, as scikit-learn's estimators do.
@@ -275,9 +338,8 @@ class TableModel:
         ----------
         table : Table
             The rows.
-        missing : {"drop", "mean"} or None
-            How to treat rows with empty cells: make no prediction, or insert the means of the
-            training data. None for the same as in training.
+        missing : {"learn", "drop", "mean"} or None
+            How to treat rows with empty cells, as for `predict`. None for the same as in training.
         unknown : {"error", "zero"}
             How to treat levels of a category that the training data did not contain.
 
@@ -342,18 +404,35 @@ class TableModel:
         """
         return encode_blocks(self.columns, table, missing=missing, unknown=unknown, also=also)
 
-    def inputs(self, X: Any) -> Any:
+    def inputs(self, X: Any, *, missing: Missing = None, unknown: Unknown = "error") -> Any:
         """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix stays unchanged.
 
         Parameters
         ----------
         X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
             As for `predict`.
+        missing : {"learn", "mean"} or None, default=None
+            How to treat empty cells, as for `predict`.
+        unknown : {"error", "zero"}, default="error"
+            How to treat levels that the training data did not contain, as for `predict`.
         """
+        if missing == "drop":
+            raise ValueError(
+                '`missing` must be "learn", "mean" or None where every row is needed, got "drop": '
+                "drop the rows before."
+            )
+        return self._encoded(X, missing, unknown)[0]
+
+    def _encoded(
+        self, X: Any, missing: Missing, unknown: Unknown
+    ) -> tuple[Any, NDArray[np.bool_] | None]:
+        """Return the inputs of the estimator, and which rows are complete; None for a matrix."""
         if not is_table(X):
-            return X
+            return X, None
+        check_choices(missing, unknown)
+        how = missing or (None if self.missing == "drop" else self.missing)
         table = X if hasattr(X, "blocks") else open_table(X, **reading_of(self.about))
-        return encode(self.columns, table, fill=self.missing == "mean")
+        return encode(self.columns, table, missing=how, unknown=unknown)
 
     def _predicted(self, X: Any) -> NDArray[Any]:
         with _names_are_known():

@@ -52,7 +52,7 @@ def _constants(surveys: Mapping[str, Survey], types: ColumnTypes) -> str:
 def _keys(surveys: Mapping[str, Survey], types: ColumnTypes) -> str:
     names = [
         column.name
-        for column in types.inputs.inputs
+        for column in types.inputs.of_table
         if column.kind == Numbers() and _is_key(column.name, surveys[column.name])
     ]
     if not names:
@@ -79,7 +79,7 @@ def _is_key(name: str, found: Survey) -> bool:
 def _numbered_dates(surveys: Mapping[str, Survey], types: ColumnTypes) -> str:
     names = [
         column.name
-        for column in types.inputs.inputs
+        for column in types.inputs.of_table
         if column.kind == Numbers() and _is_date(surveys[column.name])
     ]
     if not names:

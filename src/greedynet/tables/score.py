@@ -42,9 +42,9 @@ def evaluate(
         The rows.
     target : str or None
         The column to predict; None for the one the model was fitted to.
-    missing : {"drop", "mean"} or None
-        How to treat empty cells; None for the same as in training. Rows without a target are
-        dropped in both cases.
+    missing : {"learn", "drop", "mean"} or None
+        How to treat empty cells, as for `TableModel.predict`, but "drop" leaves the rows out; None
+        for the same as in training. Rows without a target are dropped in all cases.
     unknown : {"error", "zero"}
         How to treat levels of a category that the training data did not contain.
     weights : str or None

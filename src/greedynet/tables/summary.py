@@ -109,8 +109,10 @@ def described(columns: Columns) -> str:
     counts = ((n_text, "of text"), (n_dates, "of dates"))
     listed = ", ".join(f"{n} {what}" for n, what in counts if n)
     text = f" ({listed})" if listed else ""
-    n_columns, n_features = len(columns.inputs), len(columns.features)
-    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}"
+    n_columns, n_features = len(columns.names), len(columns.features)
+    n_gaps = len(columns.inputs) - n_columns
+    gaps = f", of which {n_gaps} tell where cells are empty" if n_gaps else ""
+    return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}{gaps}"
 
 
 def _target(model: "TableModel") -> str:

@@ -1,6 +1,6 @@
 """A summary of all cells of a table, by column: what they can be read as."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,7 @@ from greedynet.tables.kinds.dates import DateTally
 from greedynet.tables.kinds.durations import DurationTally
 from greedynet.tables.kinds.numbers import NotationTally, PlainTally
 from greedynet.tables.readers import Column, Table
-from greedynet.tables.readers.base import Mask
+from greedynet.tables.readers.base import Levels, Mask
 
 # Maximum number of distinct values that are counted; the limit for categories is lower.
 MOST_DISTINCT = 1000
@@ -71,8 +71,8 @@ class Survey:
         The numbers.
     texts : TextTallies or None
         The texts, if there are any.
-    distinct : set of str or None
-        The distinct cells; None if there are more than `MOST_DISTINCT`.
+    distinct : dict of str to int, or None
+        The distinct cells and how often they occur; None if there are more than `MOST_DISTINCT`.
     """
 
     rows: int = 0
@@ -82,7 +82,7 @@ class Survey:
     text: tuple[str, int] | None = None
     plain: PlainTally = field(default_factory=PlainTally)
     texts: TextTallies | None = None
-    distinct: set[str] | None = field(default_factory=set)
+    distinct: dict[str, int] | None = field(default_factory=dict)
 
     @property
     def full(self) -> int:
@@ -93,7 +93,7 @@ class Survey:
         """Add more cells to the summary."""
         if self.distinct is not None:
             levels = distinct_texts(cells, MOST_DISTINCT + 1)  # one of them may be ""
-            self.distinct = None if levels is None else self._with_levels(levels[0])
+            self.distinct = None if levels is None else self._with_levels(levels)
         values, text = parse_numbers(cells)
         missing = np.isnan(values)
         if missing.any():
@@ -115,8 +115,13 @@ class Survey:
             self.texts.add(cells, text, self.rows)
         self.empty += int(empty.sum())
 
-    def _with_levels(self, texts: Iterable[str]) -> set[str] | None:
-        distinct = (self.distinct or set()).union(texts) - {""}
+    def _with_levels(self, levels: Levels) -> dict[str, int] | None:
+        texts, codes = levels
+        distinct = dict(self.distinct or {})
+        counts = np.bincount(codes, minlength=len(texts)).tolist()
+        for text, count in zip(texts, counts, strict=True):
+            if text:
+                distinct[text] = distinct.get(text, 0) + count
         return distinct if len(distinct) <= MOST_DISTINCT else None
 
 

@@ -58,6 +58,10 @@ class TrainingRows:
         }
         return replace(self, X=self.X[mask], y=self.y[mask], **taken)
 
+    def with_features(self, kept: NDArray[np.bool_]) -> "TrainingRows":
+        """Return the rows with some of the inputs."""
+        return self if kept.all() else replace(self, X=self.X[:, kept])
+
     def filled(self, means: Float64) -> "TrainingRows":
         """Return the rows with empty cells replaced by the means."""
         return replace(self, X=np.where(np.isnan(self.X), means, self.X))
@@ -106,8 +110,8 @@ def read_rows(
     table : Table
     types : ColumnTypes
         What its columns hold.
-    missing : {"drop", "mean"} or None
-        How to treat empty cells: drop the row, leave them to be filled, or raise an error.
+    missing : {"learn", "drop", "mean"} or None
+        How to treat empty cells: drop the row, raise an error (None), or leave them to be filled.
     n_expected : int or None
         Number of rows, if known: they are then read into one matrix.
     roles : Roles
@@ -123,6 +127,17 @@ def read_rows(
         return TrainingRows(whole, y, 0, **beside.arrays(table.label))
     X = np.concatenate([part.X for part in parts])
     return TrainingRows(X, y, n_left_out, **beside.arrays(table.label))
+
+
+def first_rows(table: Table, types: ColumnTypes, missing: Missing, n_rows: int) -> TrainingRows:
+    """Return at least so many of the first rows, if there are so many."""
+    parts: list[TrainingRows] = []
+    for part in training_blocks(table, types, missing):
+        parts.append(part)
+        if sum(map(len, parts)) >= n_rows:
+            break
+    X, y = (np.concatenate(a) for a in zip(*((p.X, p.y) for p in parts), strict=True))
+    return TrainingRows(X, y, 0)
 
 
 class _Beside:

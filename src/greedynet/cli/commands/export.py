@@ -38,14 +38,14 @@ _TITLES = either([exporter.title for exporter in FILE_EXPORTERS.values()])
 )
 def export(model: Path, target: str, out: Path | None, dtype: str) -> None:
     """Write the file, and print how to use it."""
-    from greedynet.export.resolve import as_network_and_classes
+    from greedynet.export.resolve import as_parts
     from greedynet.tables.load import load
 
     exporter = FILE_EXPORTERS[target]
     path = out or model.with_suffix(str(exporter.suffix))
     check_files({"MODEL": model}, {"--out": path})
     saved = load(model)
-    network, classes = as_network_and_classes(saved, "greedynet export")
+    network, classes, _ = as_parts(saved, "greedynet export")
     hint = exporter.write_file(saved, path, dtype)
     click.echo(f"wrote {path}: {network.describe().splitlines()[0]}")
     if classes is not None:

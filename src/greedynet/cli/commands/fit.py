@@ -16,6 +16,7 @@ from greedynet.cli.options import (
     HIDDEN_LAYERS,
     INPUT,
     MEMORY_LIMIT,
+    MISSING,
     OUTPUT,
     SEPARATOR,
     THOUSANDS,
@@ -181,11 +182,7 @@ def _class_weight(
     is_flag=True,
     help="Treat the numbers in the target as classes. A target of text always contains classes.",
 )
-@click.option(
-    "--missing",
-    type=click.Choice(["drop", "mean"]),
-    help="Empty cells: drop the rows, or insert the mean of the column; by default an error.",
-)
+@MISSING
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
 @click.option(
     "--text",

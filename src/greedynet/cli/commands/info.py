@@ -133,8 +133,9 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
             {
                 "name": column.name,
                 "levels": None if column.levels is None else list(column.levels),
-                "holds": column.kind.describe(),
+                "holds": column.describe(),
                 "features": list(column.features),
+                **({} if column.gaps_of is None else {"gaps_of": column.gaps_of}),
             }
             for column in table.columns.inputs
         ]

@@ -14,6 +14,7 @@ from greedynet.cli.options import (
     DECIMAL,
     ENCODING,
     HIDDEN_LAYERS,
+    MISSING,
     OUTPUT,
     SEPARATOR,
     THOUSANDS,
@@ -36,7 +37,7 @@ from greedynet.cli.progress import reporter
 @click.option(
     "--classes", is_flag=True, help="Treat the numbers in the target as classes, as in fit."
 )
-@click.option("--missing", type=click.Choice(["drop", "mean"]), help="Empty cells, as in fit.")
+@MISSING
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
 @click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
 @HIDDEN_LAYERS

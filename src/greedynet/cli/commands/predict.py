@@ -59,9 +59,10 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
 )
 @click.option(
     "--missing",
-    type=click.Choice(["drop", "mean"]),
-    help="Empty cells: leave the prediction empty, or insert the mean of the training data; by "
-    "default as in the fit.",
+    type=click.Choice(["learn", "drop", "mean"]),
+    help="Empty cells: as learned; leave the prediction empty; or as learned, and the mean of the "
+    "training data in columns without empty cells in the fit, where learn is an error. By default "
+    "as in the fit.",
 )
 @click.option(
     "--interval",

@@ -20,6 +20,7 @@ from scipy.special import erfc, expit
 
 from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.c_header.classes import USE, read_classes, write_classes
+from greedynet.export.c_header.filling import FILLING_ARRAY, filling_parts, read_filling
 from greedynet.export.c_header.numbers import C_TYPES, SUFFIX, declaration, number
 from greedynet.export.c_header.ramps import RAMP_ARRAYS, FirstLayer, read_ramps
 from greedynet.export.fold import with_hidden_layer
@@ -30,9 +31,10 @@ from greedynet.export.precision import (
     rounded_ramps,
     rounded_weights,
 )
-from greedynet.export.resolve import Model, as_network_and_classes, label_table, translate
+from greedynet.export.resolve import Model, as_parts, label_table, translate
 from greedynet.losses.logistic import probabilities
 from greedynet.model.any_network import Network, in_layers
+from greedynet.rows.missing import Filling
 from greedynet.support.files import write_atomically
 from greedynet.support.tensorfile import library_version
 
@@ -67,6 +69,7 @@ ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
     "gaussian": ("exp{f}(-z * z)", lambda z, own: np.exp(-z * z)),
 }
 
+_ARRAYS = (*WEIGHTS, *RAMP_ARRAYS, FILLING_ARRAY)
 _PLACE = "greedynet.export.c_header.ACTIVATION_EXPRESSIONS"
 
 
@@ -88,6 +91,8 @@ def to_c(
     largest probability, or -1 if an output is NaN, and `<name>_classes[index]` is the class itself:
     text in UTF-8 if the classes are text, otherwise an integer (booleans are 0 and 1).
 
+    The function of an estimator with `missing="learn"` takes NaN for missing values.
+
     Parameters
     ----------
     model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
@@ -104,7 +109,7 @@ def to_c(
     DisagreementError
         If the outputs differ from those of the network; nothing is written then.
     """
-    network, classes = as_network_and_classes(model, "to_c")
+    network, classes, filling = as_parts(model, "to_c")
     labels = None if classes is None else label_table(classes, "to_c")
     precision = check_dtype(dtype, "to_c")
     prefix = _identifier(Path(path).stem) if name is None else name
@@ -113,17 +118,12 @@ def to_c(
             f"`name` must be a C identifier, a letter followed by letters, digits and underscores, "
             f"got {name!r}: write name={_identifier(prefix)!r}."
         )
-    text = _header(network, labels, precision, prefix)
-    check_agreement(
-        network, lambda X: _evaluate(text, prefix, network, X), dtype=precision, caller="to_c"
-    )
+    text = _header(network, labels, precision, prefix, filling)
+    how: dict[str, Any] = {"dtype": precision, "caller": "to_c", "filling": filling}
+    check_agreement(network, lambda X: _evaluate(text, prefix, network, X), **how)
     if classes is not None:
         check_class_agreement(
-            network,
-            classes,
-            lambda X: _classify(text, prefix, network, X),
-            dtype=precision,
-            caller="to_c",
+            network, classes, lambda X: _classify(text, prefix, network, X), **how
         )
     write_atomically(path, text.encode("ascii"))
 
@@ -139,13 +139,23 @@ def _identifier(text: str) -> str:
     return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
 
 
-def _header(network: Network, labels: NDArray[Any] | None, dtype: DType, prefix: str) -> str:
+def _header(
+    network: Network,
+    labels: NDArray[Any] | None,
+    dtype: DType,
+    prefix: str,
+    filling: Filling | None = None,
+) -> str:
     """Return the text of the header."""
     ramps, over = in_layers(network)
     layers = with_hidden_layer(over)
     weights = rounded_weights(layers, dtype, "to_c")
     words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": C_TYPES[dtype]}
+    words |= {"x": "x", "N_X": f"{prefix.upper()}_N_FEATURES"}
     table = None if ramps is None else rounded_ramps(ramps, dtype, "to_c")
+    sizes, fill, fill_arrays = filling_parts(filling, words, dtype)
+    if filling is not None:
+        words |= {"x": "f", "N_X": f"{prefix.upper()}_N_FILLED"}
     first = FirstLayer.of(table, words, dtype)
     words |= {"u": first.result, "N_INPUTS": first.size}
     arrays = [declaration(prefix, name, array, dtype) for name, array in weights.items()]
@@ -154,15 +164,16 @@ def _header(network: Network, labels: NDArray[Any] | None, dtype: DType, prefix:
     use, classes = (
         ("", "") if labels is None else (USE.format(**words), write_classes(labels, words))
     )
+    n_features = network.n_features if filling is None else len(filling.values)
     return _TEMPLATE.format(
         **words,
-        comment=_comment(network),
-        n_features=network.n_features,
+        comment=_comment(network, n_features),
+        n_features=n_features,
         n_neurons=layers.n_neurons,
         n_outputs=layers.n_outputs,
-        sizes=first.sizes,
-        arrays="\n".join([*first.arrays, *arrays]),
-        lift=first.statements,
+        sizes=sizes + first.sizes,
+        arrays="\n".join([*fill_arrays, *first.arrays, *arrays]),
+        lift=fill + first.statements,
         start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
         linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
         activation=activation,
@@ -185,11 +196,11 @@ def _expression(network: Network, dtype: DType) -> str:
     return text.format(f=SUFFIX[dtype], **numbers)
 
 
-def _comment(network: Network) -> str:
-    """Return the lines of the top comment, which feature names cannot terminate."""
+def _comment(network: Network, n_features: int) -> str:
+    """Return the lines of the top comment, which names of the first features cannot terminate."""
     lines = [f"Made by greedynet {library_version()}.", network.describe().splitlines()[0]]
     if network.feature_names is not None:
-        lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names)}", 96)
+        lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names[:n_features])}", 96)
     # Delimiters of comments, line continuations, trigraphs and non-ASCII characters.
     return "\n".join(" * " + re.sub(r"[^ -~]|[*/\\?]", "_", line) for line in lines)
 
@@ -241,6 +252,8 @@ _LINEAR = """
 def _evaluate(text: str, prefix: str, network: Network, X: Array) -> Array:
     """Return the output of the C function for every row of `X`, with the same order of terms."""
     weights = _read_back(text, prefix, X.dtype)
+    filling = read_filling(text, prefix, weights)
+    X = X if filling is None else filling.apply(X)
     ramps = read_ramps(text, prefix, weights)
     if ramps is not None:
         rises = (X[:, ramps.columns] - ramps.starts) / ramps.widths
@@ -271,9 +284,7 @@ def _classify(text: str, prefix: str, network: Network, X: Array) -> tuple[Any, 
 def _read_back(text: str, prefix: str, dtype: np.dtype[np.floating]) -> dict[str, Array]:
     """Return the arrays declared in the text, by their names in the network."""
     arrays = {}
-    declared = (
-        rf"static const \w+ {prefix}_({'|'.join((*WEIGHTS, *RAMP_ARRAYS))})([\[\]\d]+) = {{(.*?)}};"
-    )
+    declared = rf"static const \w+ {prefix}_({'|'.join(_ARRAYS)})([\[\]\d]+) = {{(.*?)}};"
     for name, sizes, body in re.findall(declared, text, re.DOTALL):
         shape = [int(size) for size in re.findall(r"\d+", sizes)]
         numbers = re.findall(r"-?\d\.\d+e[+-]\d+", body)

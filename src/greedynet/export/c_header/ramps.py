@@ -19,20 +19,20 @@ RAMP_ARRAYS = ("ramp_starts", "ramp_widths", "ramp_low", "ramp_high")
 
 _SIZES = """\
 #define {PREFIX}_N_RAMPS {n_ramps}
-#define {PREFIX}_N_LIFTED ({PREFIX}_N_FEATURES + {PREFIX}_N_RAMPS)
+#define {PREFIX}_N_LIFTED ({N_X} + {PREFIX}_N_RAMPS)
 """
 
 # NaN stays NaN: it is neither below nor above a bound.
 _LIFT = """
     {type} u[{PREFIX}_N_LIFTED]; /* the inputs and their ramps */
-    for (int i = 0; i < {PREFIX}_N_FEATURES; ++i) {{
-        u[i] = x[i];
+    for (int i = 0; i < {N_X}; ++i) {{
+        u[i] = {x}[i];
     }}
     for (int r = 0; r < {PREFIX}_N_RAMPS; ++r) {{
         const {type} low = {prefix}_ramp_low[r], high = {prefix}_ramp_high[r];
         const {type} rise =
-            (x[{prefix}_ramp_columns[r]] - {prefix}_ramp_starts[r]) / {prefix}_ramp_widths[r];
-        u[{PREFIX}_N_FEATURES + r] = rise < low ? low : rise > high ? high : rise;
+            ({x}[{prefix}_ramp_columns[r]] - {prefix}_ramp_starts[r]) / {prefix}_ramp_widths[r];
+        u[{N_X} + r] = rise < low ? low : rise > high ? high : rise;
     }}"""
 
 
@@ -42,7 +42,7 @@ class FirstLayer(NamedTuple):
     Attributes
     ----------
     result, size : str
-        The name of what the neurons see, the inputs `x` or `u`, and its number of elements.
+        The name of what the neurons see, `u`, or else the inputs, and its number of elements.
     sizes, statements : str
         Definitions of numbers, and the computation of `u`.
     arrays : tuple of str
@@ -63,12 +63,13 @@ class FirstLayer(NamedTuple):
         ----------
         table : RampTable or None
         words : mapping
-            The `prefix` of names, `PREFIX` in capitals, and the `type` of numbers.
+            The `prefix` of names, `PREFIX` in capitals, the `type` of numbers, and the name `x` of
+            the inputs with their number `N_X`.
         dtype : {"float32", "float64"}
         """
         prefix, PREFIX = words["prefix"], words["PREFIX"]
         if table is None:
-            return FirstLayer("x", f"{PREFIX}_N_FEATURES")
+            return FirstLayer(words["x"], words["N_X"])
         numbers = zip(RAMP_ARRAYS, table[1:], strict=True)
         return FirstLayer(
             "u",

@@ -14,7 +14,7 @@ from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS
 from greedynet.export.onnx_model.model import checked_model
 from greedynet.export.onnx_model.pipeline import register_skl2onnx
 from greedynet.export.precision import DType, check_dtype
-from greedynet.export.resolve import Model, as_network_and_classes
+from greedynet.export.resolve import Model, as_parts
 from greedynet.support.files import write_atomically
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def to_onnx(
     The model of a classifier has two outputs, named as in skl2onnx: "label" `(n_rows,)`, text if
     the classes are text, otherwise int64 (booleans as 0 and 1, floats as integers), and
     "probabilities" `(n_rows, n_classes)`, in the order of `classes_`, which is also in the
-    metadata. `to_onnx(classifier.network_, path)` exports only the logits.
+    metadata. `to_onnx(classifier.network_, path)` exports only the logits. The model of an
+    estimator with `missing="learn"` takes NaN for missing values.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def to_onnx(
     DisagreementError
         If the outputs in onnxruntime differ from those of the network; nothing is written then.
     """
-    network, classes = as_network_and_classes(model, "to_onnx")
+    network, classes, filling = as_parts(model, "to_onnx")
     name = check_dtype(dtype, "to_onnx")
     if classes is not None and output_name is not None:
         raise ValueError(
@@ -78,7 +79,9 @@ def to_onnx(
             "`input_name` and `output_name` must be two different names, got "
             f"{input_name!r} and {' and '.join(map(repr, outputs))}."
         )
-    proto = checked_model(network, classes, name, input_name, outputs, caller="to_onnx")
+    proto = checked_model(
+        network, classes, name, input_name, outputs, caller="to_onnx", filling=filling
+    )
     write_atomically(path, proto.SerializeToString())
     return proto
 

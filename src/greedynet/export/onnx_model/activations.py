@@ -14,6 +14,9 @@ from scipy.special import erfcx
 
 from greedynet.export.precision import DType
 
+# The types of numbers, as numbered by ONNX.
+_TYPE_NUMBERS: dict[DType, int] = {"float32": 1, "float64": 11}
+
 
 @dataclass(frozen=True)
 class Node:
@@ -47,6 +50,12 @@ class Graph:
         names = tuple(x if isinstance(x, str) else self.constant("number", x) for x in inputs)
         output = to or self.unique(operator.lower())
         self.nodes.append(Node(operator, names, output, attributes))
+        return output
+
+    def cast(self, value: str) -> str:
+        """Append the conversion of a value to the type of all others; return its name."""
+        output = self.unique("cast")
+        self.nodes.append(Node("Cast", (value,), output, {"to": _TYPE_NUMBERS[self.dtype]}))
         return output
 
     def constant(self, word: str, value: ArrayLike) -> str:

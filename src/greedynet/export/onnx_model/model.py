@@ -1,9 +1,10 @@
 """The ONNX graph of a network, and the complete model, checked with onnxruntime.
 
 Outputs, or logits, are `Gemm -> activation -> Gemm`; the ramps of a first layer come before, as
-`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. Labels follow from
-logits by `ArgMax -> Gather` and probabilities by `Softmax`, which onnxruntime also supports in
-float64.
+`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. Where gaps have
+been learned, `IsNaN -> Where` of the inputs, beside their indicators, comes before all. Labels
+follow from logits by `ArgMax -> Gather` and probabilities by `Softmax`, which onnxruntime also
+supports in float64.
 """
 
 import json
@@ -17,9 +18,10 @@ from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
 from greedynet.export.precision import DType, rounded_ramps, rounded_weights
-from greedynet.export.resolve import label_table, translate
+from greedynet.export.resolve import Parts, label_table, translate
 from greedynet.model.any_network import Network, in_layers
 from greedynet.model.ramps import RampTable
+from greedynet.rows.missing import Filling
 from greedynet.support.extras import require
 from greedynet.support.tensorfile import library_version
 
@@ -44,6 +46,22 @@ def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str 
     if "linear_weights" in names:
         constant = (graph.add("Gemm", X, names["linear_weights"], *constant),)
     return graph.add("Gemm", hidden, names["outer_weights"], *constant, to=to)
+
+
+def add_filling(graph: Graph, filling: Filling | None, X: str) -> str:
+    """Add what is inserted for NaN; return the name of the inputs of the network."""
+    if filling is None:
+        return X
+    gaps = missing = graph.add("IsNaN", X)
+    if filling.empty.any():
+        missing = graph.add("Or", gaps, graph.table("empty", filling.empty))
+    z = graph.add("Where", missing, graph.constant("filling", filling.values), X)
+    if not filling.indicated.any():
+        return z
+    columns = graph.table("gaps", np.flatnonzero(filling.indicated).astype(np.int64))
+    indicators = graph.add("Gather", gaps, columns, axis=1)
+    m = graph.cast(indicators)
+    return graph.add("Concat", z, m, axis=1)
 
 
 def _add_ramps(graph: Graph, ramps: RampTable, X: str) -> str:
@@ -85,6 +103,7 @@ def checked_model(
     outputs: tuple[str, ...],
     *,
     caller: str,
+    filling: Filling | None = None,
 ) -> Any:
     """Build the model and compare its outputs in onnxruntime.
 
@@ -100,13 +119,15 @@ def checked_model(
         Names of the input and of the outputs.
     caller : str
         The public function, for error messages.
+    filling : Filling or None
+        What to insert for NaN.
 
     Returns
     -------
     proto : onnx.ModelProto
     """
     runtime = require("onnxruntime", "onnx", caller)
-    proto = _model(network, classes, dtype, X, outputs, caller)
+    proto = _model(Parts(network, classes, filling), dtype, X, outputs, caller)
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(
@@ -116,34 +137,32 @@ def checked_model(
     def run(rows: NDArray[np.floating]) -> Any:
         return session.run(list(outputs), {X: rows})
 
+    how: dict[str, Any] = {"dtype": dtype, "caller": caller, "filling": filling}
     if classes is None:
-        check_agreement(network, lambda rows: run(rows)[0], dtype=dtype, caller=caller)
+        check_agreement(network, lambda rows: run(rows)[0], **how)
     else:
-        checked_model(network, None, dtype, "X", ("y",), caller=caller)
-        check_class_agreement(network, classes, run, dtype=dtype, caller=caller)
+        checked_model(network, None, dtype, "X", ("y",), caller=caller, filling=filling)
+        check_class_agreement(network, classes, run, **how)
     return proto
 
 
-def _model(
-    network: Network,
-    classes: NDArray[Any] | None,
-    dtype: DType,
-    X: str,
-    outputs: tuple[str, ...],
-    caller: str,
-) -> Any:
+def _model(parts: Parts, dtype: DType, X: str, outputs: tuple[str, ...], caller: str) -> Any:
+    network, classes, filling = parts
     onnx = require("onnx", "onnx", caller)
     helper, types = onnx.helper, onnx.TensorProto
     kind = {"float32": types.FLOAT, "float64": types.DOUBLE}[dtype]
     numbers = count()
     graph = Graph(dtype, lambda word: f"greedynet_{word}_{next(numbers)}")
-    properties = _properties(network)
+    filled = add_filling(graph, filling, X)
+    n_given = network.n_features if filling is None else len(filling.values)
+    properties = _properties(network, n_given)
     if classes is None:
-        add_network(graph, network, X, caller, to=outputs[0])
+        add_network(graph, network, filled, caller, to=outputs[0])
         made = [(kind, ["n_rows", network.n_outputs])]
     else:
         labels = label_table(classes, caller)
-        add_classes(graph, add_network(graph, network, X, caller), labels, (outputs[0], outputs[1]))
+        logits = add_network(graph, network, filled, caller)
+        add_classes(graph, logits, labels, (outputs[0], outputs[1]))
         text = types.STRING if labels.dtype == object else types.INT64
         made = [(text, ["n_rows"]), (kind, ["n_rows", len(labels)])]
         properties["classes"] = json.dumps(labels.tolist())
@@ -153,7 +172,7 @@ def _model(
             for node in graph.nodes
         ],
         "greedynet",
-        [helper.make_tensor_value_info(X, kind, ["n_rows", network.n_features])],
+        [helper.make_tensor_value_info(X, kind, ["n_rows", n_given])],
         [
             helper.make_tensor_value_info(name, *type_and_shape)
             for name, type_and_shape in zip(outputs, made, strict=True)
@@ -173,8 +192,8 @@ def _model(
     return proto
 
 
-def _properties(network: Network) -> dict[str, str]:
-    """Return metadata of the model: its origin and its inputs."""
+def _properties(network: Network, n_given: int) -> dict[str, str]:
+    """Return metadata of the model: its origin and its inputs, the first ones of the network."""
     properties = {
         "library": "greedynet",
         "library_version": library_version(),
@@ -182,7 +201,7 @@ def _properties(network: Network) -> dict[str, str]:
         "n_nodes": str(network.n_nodes),
     }
     if network.feature_names is not None:
-        properties["feature_names"] = json.dumps(network.feature_names)
+        properties["feature_names"] = json.dumps(network.feature_names[:n_given])
     if network.input_range is not None:
-        properties["input_range"] = json.dumps(network.input_range.tolist())
+        properties["input_range"] = json.dumps(network.input_range[:, :n_given].tolist())
     return properties

@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.export.onnx_model.activations import Graph
-from greedynet.export.onnx_model.model import add_classes, add_network, checked_model
+from greedynet.export.onnx_model.model import (
+    add_classes,
+    add_filling,
+    add_network,
+    checked_model,
+)
 from greedynet.export.precision import DType
-from greedynet.export.resolve import label_table
+from greedynet.export.resolve import filling_of, label_table
 from greedynet.support.extras import require
 
 # The options of the classifiers of scikit-learn.
@@ -69,19 +74,24 @@ def _classifier_types(operator: Any) -> None:
 
 
 def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
-    network = operator.raw_operator.network_
+    network, filling = operator.raw_operator.network_, filling_of(operator.raw_operator)
     graph, X = _start(scope, operator, container)
     # Check the same graph before it is added to the pipeline.
-    checked_model(network, None, graph.dtype, "X", ("y",), caller="skl2onnx")
+    checked_model(network, None, graph.dtype, "X", ("y",), caller="skl2onnx", filling=filling)
+    X = add_filling(graph, filling, X)
     add_network(graph, network, X, "skl2onnx", to=operator.outputs[0].full_name)
     _hand_over(graph, container)
 
 
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     network, classes = operator.raw_operator.network_, _classes(scope, operator)
+    filling = filling_of(operator.raw_operator)
     raw = container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
     graph, X = _start(scope, operator, container)
-    checked_model(network, classes, graph.dtype, "X", ("l", "p"), caller="skl2onnx")
+    checked_model(
+        network, classes, graph.dtype, "X", ("l", "p"), caller="skl2onnx", filling=filling
+    )
+    X = add_filling(graph, filling, X)
     logits = add_network(graph, network, X, "skl2onnx")
     label, probabilities = (variable.full_name for variable in operator.outputs)
     labels = label_table(classes, "skl2onnx")
@@ -134,4 +144,5 @@ def _tensor_kind(array: NDArray[Any]) -> int:
     from onnx import TensorProto
 
     kinds = {"float32": "FLOAT", "float64": "DOUBLE", "int64": "INT64", "object": "STRING"}
+    kinds["bool"] = "BOOL"
     return int(getattr(TensorProto, kinds[array.dtype.name]))

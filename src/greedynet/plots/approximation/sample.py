@@ -10,10 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.model.any_network import Network, is_deep, is_network
 from greedynet.model.network import ShallowNetwork
-from greedynet.plots.inputs import check_features, input_names, pick_output
+from greedynet.plots.inputs import (
+    check_features,
+    input_names,
+    network_inputs,
+    pick_output,
+    unwrapped,
+)
 from greedynet.support.checks import check_columns, check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.tables.model import TableModel
 
 Function = Callable[[Float64], Float64]
 
@@ -78,8 +83,7 @@ def sample_estimator(
     output: int | None,
 ) -> Sample:
     """Evaluate a fitted estimator on the range of `X`; a table is encoded as in its fit."""
-    if isinstance(estimator, TableModel):
-        estimator, X = estimator.estimator, estimator.inputs(X)
+    estimator, X = unwrapped(estimator), network_inputs(estimator, X)
     check_is_fitted(estimator)
     network = getattr(estimator, "network_", None)
     if is_network(network):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.rows.classes import class_numbers, unit_vectors
+from greedynet.rows.missing import Filling
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import (
     check_kind,
@@ -39,6 +40,10 @@ class Preparation:
         Divisor of the weights, which makes their mean 1.
     checked : bool
         Whether the blocks have already been checked.
+    gaps : bool
+        Whether inputs may be missing, and stay so.
+    filling : Filling or None
+        What to insert for missing inputs; None if that is not known, or none may be missing.
     """
 
     n_features: int
@@ -47,6 +52,13 @@ class Preparation:
     by_class: Float64 | None = None
     mean_weight: float = 1.0
     checked: bool = False
+    gaps: bool = False
+    filling: Filling | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns of the rows, with the indicators of gaps."""
+        return self.n_features if self.filling is None else self.filling.n_features
 
     def rows(self, raw: Raw, name: str) -> Rows:
         """Return a block as rows, without those of weight zero.
@@ -66,8 +78,10 @@ class Preparation:
             )
         Y = self._outputs(raw, name)
         weights = weights_of(raw, name, self.checked)
+        if self.filling is not None:
+            X = self.filling.apply(X)
         if not self.checked:
-            _check_finite(name, X=X, y=Y)
+            _check_finite(name, X=np.where(np.isnan(X), 0.0, X) if self.gaps else X, y=Y)
             check_size(X, "X", f" in {name}")
             check_size(Y, "y", f" in {name}")
         return _with_weights(X, Y, self._weights(Y, weights))

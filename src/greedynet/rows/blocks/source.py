@@ -72,7 +72,7 @@ class SourceBlocks:
     @property
     def n_features(self) -> int:
         """Number of inputs."""
-        return self.preparation.n_features
+        return self.preparation.n_inputs
 
     @property
     def n_outputs(self) -> int:

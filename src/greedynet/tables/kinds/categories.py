@@ -20,9 +20,12 @@ class Categories:
     ----------
     levels : tuple of str
         The values, sorted.
+    pooled : bool
+        Whether the last level stands for all that are not listed: rare ones, and unknown ones.
     """
 
     levels: tuple[str, ...]
+    pooled: bool = False
     wanted = "categories"
 
     @property
@@ -37,7 +40,8 @@ class Categories:
     def encode(self, cells: Column, out: Float64) -> Problems:
         """Write 1 to the feature of each cell's level."""
         place = {level: i for i, level in enumerate(self.levels)} | {"": -1}
-        at = looked_up(cells, lambda text: place.get(text, -2))
+        others = len(self.levels) - 1 if self.pooled else -2
+        at = looked_up(cells, lambda text: place.get(text, others))
         known = at >= 0
         if known.all():
             out[np.arange(len(at)), at] = 1.0
@@ -62,12 +66,13 @@ class Categories:
 
     def state(self) -> dict[str, Any]:
         """Return plain values."""
-        return {"type": "category", "levels": list(self.levels)}
+        plain = {"type": "category", "levels": list(self.levels)}
+        return {**plain, "pooled": True} if self.pooled else plain
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Categories":
         """Return the categories from plain values."""
-        return cls(tuple(map(str, state["levels"])))
+        return cls(tuple(map(str, state["levels"])), bool(state.get("pooled", False)))
 
 
 _SHOWN = 8

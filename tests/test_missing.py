@@ -1,0 +1,423 @@
+"""Missing values: learned by indicators beside the mean, where gaps say something."""
+
+import pickle
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from extras import need
+from greedynet import (
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    ShallowNetwork,
+    fit_table,
+    load,
+    write_report,
+)
+from greedynet.estimators.gap_choice import expects_less
+from greedynet.export import to_c, to_onnx
+from greedynet.export.resolve import as_network
+from greedynet.rows.missing import Filling, GapSurvey
+from greedynet.rows.rows import Rows
+from greedynet.support.errors import UnlearnedGapWarning
+from greedynet.tables.columns import Columns
+from greedynet.tables.model import TableModel
+from greedynet.tables.readers import TableError
+
+ALL = np.ones(3, dtype=bool)
+
+
+def drawn(n=240, seed=0):
+    """Three columns; a gap in the first means 3, one in the second nothing, the last has none."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(loc=[5.0, 0.0, 0.0], size=(n, 3))
+    missing = rng.random((n, 3)) < [0.3, 0.3, 0.0]
+    y = np.where(missing[:, 0], 3.0, X[:, 0] - 5) + 2 * X[:, 2] + 0.1 * rng.normal(size=n)
+    X[missing] = np.nan
+    return X, y
+
+
+def table(n=240):
+    X, y = drawn(n)
+    return {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}
+
+
+# The filling
+
+
+def test_indicators_are_filling_values_of_each_neuron():
+    rng = np.random.default_rng(0)
+    filling = Filling(rng.normal(size=3), ALL, ~ALL, ALL)
+    W, V, c = rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
+    b, linear, of_gaps = rng.normal(size=4), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+    network = ShallowNetwork(
+        np.hstack([W, V]), b, c, np.vstack([linear, of_gaps]), np.zeros(2), single_output=False
+    )
+    X = rng.normal(size=(50, 3))
+    X[rng.random(X.shape) < 0.4] = np.nan
+
+    def filled(values):
+        return np.where(np.isnan(X), values, X)
+
+    neurons = [filled(filling.values + V[n] / W[n]) @ W[n] + b[n] for n in range(4)]
+    affine = [filled(filling.values + of_gaps[:, j] / linear[:, j]) @ linear[:, j] for j in (0, 1)]
+    wanted = np.maximum(0, neurons).T @ c + np.transpose(affine)
+    np.testing.assert_allclose(network.predict(filling.apply(X)), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_only_gaps_that_tell_something_are_indicated():
+    X, y = drawn()
+    filling = Filling.of(Rows(X, y[:, None]))
+    assert filling.indicated.tolist() == [True, False, False]
+    assert filling.gaps.tolist() == [True, True, False]
+    np.testing.assert_allclose(filling.values, np.nanmean(X, axis=0), rtol=1e-11)
+    inputs = filling.apply(X)
+    assert inputs.shape == (240, 4)
+    np.testing.assert_array_equal(inputs[:, 3], np.isnan(X[:, 0]))
+    np.testing.assert_array_equal(inputs[~np.isnan(X[:, 1]), 1], X[~np.isnan(X[:, 1]), 1])
+
+
+def test_gaps_at_random_are_hardly_ever_indicated():
+    rng = np.random.default_rng(1)
+    X, found = rng.normal(size=(300, 40)), 0
+    X[rng.random(X.shape) < 0.2] = np.nan
+    y = np.nan_to_num(X[:, :1]) + rng.normal(size=(300, 1))
+    for seed in range(5):
+        found += Filling.of(Rows(X, np.random.default_rng(seed).permutation(y))).indicated.sum()
+    assert found <= 4  # of 200; 0.3 % are beyond three standard errors by chance
+
+
+def test_a_handful_of_gaps_is_too_few_to_tell():
+    X, y = drawn()
+    first = np.flatnonzero(np.isnan(X[:, 0]))
+    for kept, indicated in ((9, False), (10, True)):
+        few = X.copy()
+        few[first[kept:], 0] = 5.0
+        assert Filling.of(Rows(few, y[:, None])).indicated[0] == indicated
+
+
+def test_weights_are_copies_and_rows_have_no_order():
+    X, y = drawn(60)
+    weights = np.random.default_rng(0).integers(0, 3, 60)
+    one = Filling.of(Rows(X, y[:, None], weights.astype(float)))
+    copies = np.repeat(np.arange(60), weights)[::-1]
+    two = Filling.of(Rows(X[copies], y[copies, None]))
+    for name in ("values", "gaps", "indicated"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_a_survey_of_parts_is_that_of_all():
+    X = drawn(60)[0]
+    X[:20, 2] = np.nan
+    joined = GapSurvey.of(X[:20]).join(GapSurvey.of(X[20:])).filling()
+    whole = GapSurvey.of(X).filling()
+    np.testing.assert_array_equal(joined.values, whole.values)
+    np.testing.assert_array_equal(joined.gaps, whole.gaps)
+
+
+def test_a_column_without_any_value_is_ignored():
+    X, y = drawn(60)
+    more = np.column_stack([X, np.full(60, np.nan)])
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(more, y)
+    found = model.predict(more)
+    more[:, 3] = 7.0
+    np.testing.assert_array_equal(model.predict(more), found)
+    assert not model.network_inputs(more)[:, 3].any()
+    assert model.score(more, y) > 0.99
+
+
+# The estimators
+
+
+def test_the_fit_is_that_of_the_inputs_of_the_network():
+    X, y = drawn()
+    model = GreedyNetRegressor(n_nodes=6, missing="learn").fit(X, y)
+    assert (model.n_features_in_, model.network_.n_features) == (3, 4)
+    assert model.network_.feature_names == ("x0", "x1", "x2", "x0 is missing")
+    assert "4 inputs" in model.network_.describe()
+    inputs = model.network_inputs(X)
+    np.testing.assert_array_equal(inputs, model.filling_.apply(X))
+    plain = GreedyNetRegressor(n_nodes=6).fit(inputs, y)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(inputs))
+    np.testing.assert_array_equal(model.predict_interval(X), plain.predict_interval(inputs))
+    np.testing.assert_array_equal(model.outside(X).rows, plain.outside(inputs).rows)
+    again = model.without_filling()
+    np.testing.assert_array_equal(again.predict(inputs), model.predict(X))
+    np.testing.assert_array_equal(model.truncate(3).predict(X), plain.truncate(3).predict(inputs))
+
+
+def test_better_than_the_mean_where_a_gap_says_something():
+    X, y = drawn()
+    new, truth = drawn(seed=1)
+    means = np.nanmean(X, axis=0)
+    learned = GreedyNetRegressor(n_nodes=2, missing="learn").fit(X, y).predict(new)
+    filled = GreedyNetRegressor(n_nodes=2).fit(np.where(np.isnan(X), means, X), y)
+    by_mean = filled.predict(np.where(np.isnan(new), means, new))
+    assert np.std(learned - truth) < 0.2 * np.std(by_mean - truth)
+
+
+def test_held_out_rows_decide_about_indicators(monkeypatch):
+    one, other, unknown = (SimpleNamespace(expected_error_=e) for e in (1.0, 2.0, None))
+    assert expects_less(one, other)
+    assert not expects_less(other, one)
+    assert not expects_less(one, unknown)
+    X, y = drawn(60)
+    filled = np.where(np.isnan(X), Filling.of(Rows(X, y[:, None])).values, X)
+    plain = GreedyNetRegressor(n_nodes=3).fit(filled, y)
+    for place in ("estimators.gap_choice", "tables.fit"):
+        monkeypatch.setattr(f"greedynet.{place}.expects_less", lambda one, other: True)
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    assert not model.filling_.indicated.any()
+    np.testing.assert_array_equal(model.predict(X), plain.predict(filled))
+    of_table = fit_table(table(60), "y", n_nodes=3)
+    assert of_table.columns.features == ("a", "b", "c")
+    assert of_table.columns.learned_gaps == {"a", "b"}
+    np.testing.assert_allclose(of_table.predict(table(60)), plain.predict(filled), rtol=1e-9)
+
+
+def test_classes_and_names():
+    pandas = need("pandas")
+    X, y = drawn()
+    frame, labels = pandas.DataFrame(X, columns=["a", "b", "c"]), np.where(y > 1, "high", "low")
+    model = GreedyNetClassifier(n_nodes=4, missing="learn").fit(frame, labels)
+    assert model.network_.feature_names == ("a", "b", "c", "a is missing")
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    gap = pandas.DataFrame({"a": [np.nan], "b": [0.0], "c": [0.0]})
+    assert model.predict_proba(gap)[0, 0] > 0.9  # 3 is high
+    assert not GreedyNetClassifier().__sklearn_tags__().input_tags.allow_nan
+    assert model.__sklearn_tags__().input_tags.allow_nan
+
+
+def test_round_trips(tmp_path):
+    X, y = drawn(100)
+    model = GreedyNetRegressor(n_nodes=4, missing="learn").fit(X, y)
+    model.save(tmp_path / "m.safetensors")
+    for again in (load(tmp_path / "m.safetensors"), pickle.loads(pickle.dumps(model))):
+        assert again.missing == "learn"
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert clone(model).missing == "learn"
+    # Another fit forgets it.
+    model.set_params(missing="error").fit(np.nan_to_num(X), y)
+    assert not hasattr(model, "filling_")
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(X)
+
+
+def test_a_gap_that_was_not_in_training_is_said():
+    X, y = drawn(100)
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    new, filled = X.copy(), X.copy()
+    new[:2, 2], filled[:2, 2] = np.nan, model.filling_.values[2]
+    with pytest.warns(UnlearnedGapWarning, match="missing values in 'x2', where the training"):
+        found = model.predict(new)
+    np.testing.assert_array_equal(found, model.predict(filled))
+
+
+def test_what_is_refused():
+    X, y = drawn(30)
+    with pytest.raises(ValueError, match=r"NaN\. Write missing=\"learn\" to learn from gaps"):
+        GreedyNetRegressor().fit(X, y)
+    with pytest.raises(ValueError, match="missing"):
+        GreedyNetRegressor(missing="mean").fit(X, y)
+    X[3, 2] = np.inf
+    model = GreedyNetRegressor(missing="learn")
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="infinity in row 3 of block 0"):
+        model.fit([(X, y)])
+
+
+def test_validation_rows_may_have_gaps():
+    X, y = drawn(120)
+    options = {"X_val": X[80:], "y_val": y[80:]}
+    model = GreedyNetRegressor(max_nodes=5, missing="learn").fit(X[:80], y[:80], **options)
+    inputs, held = model.network_inputs(X[:80]), model.network_inputs(X[80:])
+    plain = GreedyNetRegressor(max_nodes=5).fit(inputs, y[:80], X_val=held, y_val=y[80:])
+    np.testing.assert_array_equal(model.predict(X), plain.predict(model.network_inputs(X)))
+    with pytest.raises(ValueError, match="`X_val` must have as many columns as the training"):
+        model.fit(X[:80], y[:80], X_val=held, y_val=y[80:])
+
+
+def test_rows_in_blocks_give_the_same_network():
+    X, y = drawn(200)
+    whole = GreedyNetRegressor(n_nodes=4, missing="learn").fit(X, y)
+    blocks = [(X[:50], y[:50]), (X[50:120], y[50:120]), (X[120:], y[120:])]
+    parts = GreedyNetRegressor(n_nodes=4, missing="learn").fit(blocks)
+    np.testing.assert_array_equal(parts.predict(X), whole.predict(X))
+    np.testing.assert_array_equal(
+        parts.predict([(X[:50], y[:50]), (X[50:], y[50:])]), whole.predict(X)
+    )
+
+
+@pytest.mark.slow
+def test_many_rows_in_blocks_stay_there():
+    X, y = drawn(20_000)
+    model = GreedyNetRegressor(max_nodes=6, missing="learn")
+    whole = clone(model).fit(X, y)
+    parts = model.fit([(X[:9_000], y[:9_000]), (X[9_000:], y[9_000:])])
+    assert parts.filling_.indicated.tolist() == whole.filling_.indicated.tolist()
+    assert parts.score(X, y) > 0.998
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # tiny data give fewer nodes
+@pytest.mark.parametrize("kind", [GreedyNetRegressor, GreedyNetClassifier])
+def test_scikit_learn_checks(kind):
+    found = check_estimator(kind(n_nodes=4, missing="learn"), on_skip=None, on_fail=None)
+    assert [check["check_name"] for check in found if check["status"] == "failed"] == []
+
+
+# Exports
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_exports_take_nan(tmp_path, layers):
+    runtime = need("onnxruntime")
+    X, y = drawn()
+    X = np.column_stack([X, np.full(len(X), np.nan)])
+    model = GreedyNetRegressor(n_nodes=6, hidden_layers=layers, missing="learn").fit(X, y)
+    proto = to_onnx(model, tmp_path / "m.onnx", dtype="float64")
+    session = runtime.InferenceSession(proto.SerializeToString())
+    np.testing.assert_allclose(session.run(None, {"X": X})[0][:, 0], model.predict(X), atol=1e-12)
+    assert {"key": "feature_names", "value": '["x0", "x1", "x2", "x3"]'} in [
+        {"key": one.key, "value": one.value} for one in proto.metadata_props
+    ]
+    to_c(model, tmp_path / "m.h")  # compares what C does with `predict`, gaps included
+    text = (tmp_path / "m.h").read_text()
+    assert "#define M_N_FEATURES 4" in text
+    assert "f[4] = x[0] != x[0] ? 1 : 0;" in text
+
+
+def test_an_export_that_cannot_fill_is_refused():
+    X, y = drawn(60)
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    with pytest.raises(ValueError, match="`to_torch` has no form for missing values"):
+        as_network(model, "to_torch")
+
+
+def test_exports_differ_where_the_filling_does(tmp_path, monkeypatch):
+    X, y = drawn(60)
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    told = model.filling_
+    monkeypatch.setattr(
+        "greedynet.export.c_header.filling_parts",
+        lambda filling, words, dtype: _parts(replace(told, values=told.values + 1), words, dtype),
+    )
+    from greedynet.export.c_header.filling import filling_parts as _parts
+
+    with pytest.raises(ValueError, match="differs from `predict`"):
+        to_c(model, tmp_path / "m.h")
+
+
+# Tables
+
+
+def test_tables_learn_by_default(tmp_path):
+    data = table()
+    model = fit_table(data, "y", n_nodes=3)
+    assert model.missing == "learn"
+    assert model.columns.features == ("a", "b", "c", "a is missing")
+    assert model.columns.names == ("a", "b", "c")
+    assert model.columns.learned_gaps == {"a", "b"}
+    X, y = drawn()
+    arrays = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    np.testing.assert_allclose(model.predict(data), arrays.predict(X), rtol=1e-9)
+    model.save(tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
+    assert again.columns == model.columns
+    np.testing.assert_array_equal(again.predict(data), model.predict(data))
+    assert "of which 1 tell where cells are empty" in model.summary()
+
+
+def test_gaps_where_training_had_none():
+    model = fit_table(table(60), "y", n_nodes=2)
+    lacking = {"a": [5.0, np.nan], "b": [0.0, np.nan], "c": [1.0, np.nan]}
+    message = (
+        r"empty cells where training had none: 1 in 'c' \(first data row 2\).*missing=\"mean\""
+    )
+    with pytest.raises(TableError, match=message):
+        model.predict(lacking)
+    filled = {**lacking, "c": [1.0, model.columns.means[2]]}
+    np.testing.assert_array_equal(model.predict(lacking, missing="mean"), model.predict(filled))
+    with pytest.raises(ValueError, match=r"`missing` must be one of .* got 'zero'"):
+        model.predict(lacking, missing="zero")
+
+
+def test_predictions_take_what_the_errors_recommend():
+    data = {**table(60), "kind": np.array(["u", "v"] * 30)}
+    model = fit_table(data, "y", missing="drop", n_nodes=2)
+    new = {"a": [np.nan, 5.0], "b": [0.0, 0.0], "c": [0.0, 0.0], "kind": ["u", "w"]}
+    with pytest.raises(TableError, match='`unknown="zero"`'):
+        model.predict(new, missing="mean")
+    assert np.isfinite(model.predict(new, missing="mean", unknown="zero")).all()
+    dropped = model.predict(new, missing="drop", unknown="zero")
+    assert np.isnan(dropped).tolist() == [True, False]
+    low, high = model.predict_interval(new, 0.8, missing="drop", unknown="zero")
+    assert np.isnan(low).tolist() == np.isnan(high).tolist() == [True, False]
+    assert model.outside(new, missing="mean", unknown="zero").columns.shape == (2, 4)
+    with pytest.raises(ValueError, match="where every row is needed"):
+        model.outside(new, missing="drop")
+
+
+def test_dropped_rows_have_no_class():
+    data = table(60)
+    data["y"] = np.where(data["y"] > 1, "high", "low")
+    model = fit_table(data, "y", n_nodes=2)
+    new = {"a": [np.nan, 9.0], "b": [0.0, 0.0], "c": [0.0, 2.0]}
+    assert model.predict(new).tolist() == ["high", "high"]
+    assert model.predict(new, missing="drop").tolist() == [None, "high"]
+    assert np.isnan(model.predict_proba(new, missing="drop")).tolist() == [[True] * 2, [False] * 2]
+    assert not model.predict_set(new, 0.5, missing="drop")[0].any()
+
+
+def levels(n=600):
+    rng = np.random.default_rng(0)
+    kind = np.array(["u"] * (n // 2) + ["v"] * (n - n // 2 - 4) + ["r1", "r2", "r3", "r3"])
+    return {"x": rng.normal(size=n), "kind": kind, "y": rng.normal(size=n) + (kind == "u")}
+
+
+def test_rare_levels_are_pooled_with_unknown_ones(tmp_path):
+    data = levels()
+    model = fit_table(data, "y", n_nodes=2)
+    assert model.columns.features == ("x", "kind=u", "kind=v", "kind=(other)")
+    found = model.predict({"x": [0.0] * 3, "kind": ["r1", "r3", "never seen"]})
+    assert len(set(found.tolist())) == 1
+    named = {**data, "kind": np.where(np.isin(data["kind"], ["u", "v"]), data["kind"], "z")}
+    same = GreedyNetRegressor(n_nodes=2).fit(model.inputs(data), data["y"])
+    np.testing.assert_array_equal(model.predict(data), same.predict(model.inputs(data)))
+    assert (
+        not fit_table(named, "y", n_nodes=2).columns.inputs[1].kind.pooled
+    )  # four rows are not few
+    model.save(tmp_path / "m.safetensors")
+    assert load(tmp_path / "m.safetensors").columns == model.columns
+
+
+def test_levels_are_not_pooled_where_none_is_rare():
+    data = {name: values[:60] for name, values in levels(64).items()}
+    data["kind"][:2] = "w"  # 2 of 60 rows
+    model = fit_table(data, "y", n_nodes=2)
+    assert model.columns.features == ("x", "kind=u", "kind=v", "kind=w")
+    assert not model.columns.inputs[1].kind.pooled
+
+
+def test_columns_of_earlier_files():
+    state = [{"name": "x", "levels": None, "means": [1.0]}]
+    (column,) = Columns.from_state(state).inputs
+    assert (column.gaps, column.gaps_of) == (False, None)
+
+
+def test_held_out_rows_and_reports(tmp_path):
+    data = table(120)
+    model = fit_table(data, "y", n_nodes=3, hold_out=0.25)
+    assert model.about["held_out"]["rmse"] < 0.3
+    write_report(model, tmp_path / "r.html", data)
+    assert "a is missing" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    X, y = drawn(120)
+    estimator = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    write_report(estimator, tmp_path / "e.html", X, y, held_out=(X[:9], y[:9]))
+    assert "x1 is missing" in (tmp_path / "e.html").read_text(encoding="utf-8")
+    assert isinstance(model, TableModel)
