@@ -281,6 +281,20 @@ def test_classes_that_only_rows_held_out_have():
         fit_table(source, "y", memory_limit=0, hold_out_last=0.1, n_nodes=3)
 
 
+def test_indicators_of_telling_gaps_are_chosen_in_the_first_rows():
+    rng = np.random.default_rng(0)
+    u, v = rng.normal(size=(2, 300))
+    gaps, others = rng.random((2, 300)) < 0.3
+    y = u + 3.0 * gaps + 0.1 * rng.normal(size=300)
+    columns = {"u": np.where(gaps, np.nan, u), "v": np.where(others, np.nan, v), "y": y}
+    model = fit_table(columns, "y", n_nodes=6, memory_limit=0)
+    assert model.about["in_blocks"]
+    assert model.columns.features == ("u", "v", "u is missing")
+    wanted = fit_table(columns, "y", n_nodes=6, missing="mean")
+    error, of_mean = (np.std(m.predict(columns) - y) for m in (model, wanted))
+    assert error < 0.8 * of_mean
+
+
 def test_empty_cells_are_found_in_the_first_pass():
     with pytest.raises(TableError, match=r"empty cells: 15 in 'u'"):
         fit_table(table(empty=["u"]), "y", memory_limit=0, missing=None)
