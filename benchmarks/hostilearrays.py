@@ -225,7 +225,9 @@ def draw(seed):
 
 
 # An argument in backticks, or as scikit-learn writes it.
-NAMED = re.compile(r"`\w+[`=]|'\w+' parameter of|\b([Xy]|[Xy]_val|sample_weight|n_samples)\b")
+NAMED = re.compile(
+    r"`\w+[`=]|'\w+' parameter of|\b([Xy]|[Xy]_val|(sample|class)_weight|n_samples)\b"
+)
 
 
 def verdict(attempt, path):

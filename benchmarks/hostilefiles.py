@@ -273,8 +273,8 @@ def use(model):
         _use(model, X, network)
         _use(estimator, X, network)
     if model is not estimator:
-        cells = {c.name: ["1"] if c.levels is None else [c.levels[0]] for c in model.columns.inputs}
-        _expect(model.predict, cells, {1})
+        cells = {c.name: "1" if c.levels is None else c.levels[0] for c in model.columns.inputs}
+        _expect(model.predict, {name: [cell] for name, cell in cells.items()}, {1})
         model.summary()
 
 
@@ -304,7 +304,8 @@ def _expect(method, X, sizes):
     try:
         answer = np.asarray(method(X))
     except ValueError as error:
-        if "held-out rows" in str(error) or "`X` must be closer" in str(error):
+        # A forged level, such as "None", may be what an empty cell is.
+        if any(why in str(error) for why in ("held-out rows", "must be closer", "empty cells")):
             return
         raise
     if answer.size not in sizes:

@@ -210,7 +210,10 @@ class PenalisedLogLoss:
     def evaluate(self, flat: Float64) -> tuple[float, Float64]:
         """Return the value and the gradient."""
         at, k, dtype = self._like.like(flat), self._like.n_neurons, self._rows.X1.dtype
-        inner, outer = np.concatenate([at.W, at.L.T]).astype(dtype), at.C.astype(dtype)
+        with np.errstate(over="ignore"):
+            inner, outer = np.concatenate([at.W, at.L.T]).astype(dtype), at.C.astype(dtype)
+        if not (np.isfinite(inner).all() and np.isfinite(outer).all()):
+            return np.inf, np.zeros_like(flat)  # too far for single precision
         found = self._pool.map(lambda blocks: self._sums(inner, outer, blocks), self._chunks)
         pulled = self._pull * flat
         value, gradient = 0.5 * float(pulled @ flat), pulled

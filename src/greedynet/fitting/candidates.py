@@ -177,6 +177,7 @@ def lies_far(X: NDArray[np.floating], limit: float) -> bool:
     Half the distance between the quantiles 0.16 and 0.84, which is the standard deviation of
     normal numbers; the standard deviation itself where these quantiles agree.
     """
+    X = X / 2.0 ** np.frexp(np.abs(X).max(axis=0))[1]  # squares of huge columns would overflow
     center = np.median(X, axis=0)
     low, high = np.quantile(X, [0.16, 0.84], axis=0)
     width = np.where(high > low, (high - low) / 2, X.std(axis=0))
