@@ -51,6 +51,9 @@ from networks import (
 from pages import ROOT
 from problems import SEARCHES
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 Export = Callable[..., Any]
 
 

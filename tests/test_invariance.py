@@ -13,6 +13,9 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling, canonical_columns
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 regressor = partial(GreedyNetRegressor, random_state=0, n_jobs=1)
 classifier = partial(GreedyNetClassifier, random_state=0, n_jobs=1)
 

@@ -11,6 +11,9 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
 from greedynet.cli.program import main
 from greedynet.support.clock import Clock
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 
 def waves(n=150, d=3, noise=0.1):
     rng = np.random.default_rng(0)

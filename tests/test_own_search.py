@@ -18,6 +18,9 @@ from greedynet.search.base import Candidate
 from greedynet.search.directions import directions
 from problems import noisy, relative_error
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 
 class Growing:
     """The best of some random neurons, new ones for every step."""

@@ -28,6 +28,9 @@ from greedynet.tables.readers.marks_table import MarksTable
 from greedynet.tables.readers.texts import EMPTY, stripped, text_numbers
 from greedynet.tables.survey import survey
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 NEVER = 10**18
 
 

@@ -21,6 +21,9 @@ from greedynet.rows.rows import CANONICAL_ROWS, Rows
 from greedynet.support.threads import deterministic_threads
 from problems import SEARCHES, noisy, regressor, some_points
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 MODES = {
     "continuous": [
         {},

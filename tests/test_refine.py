@@ -13,6 +13,9 @@ from greedynet.train.refine import scaled, unscaled
 from networks import assert_same
 from problems import SEARCHES, noisy, regressor, relative_error
 
+# They take long, and vary what other tests check once.
+pytestmark = pytest.mark.slow
+
 each_search = pytest.mark.parametrize("search", SEARCHES)
 
 
