@@ -79,8 +79,7 @@ class InputScaling:
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return scaled inputs, in the precision of `X`; in canonical columns, in float64."""
-        with np.errstate(over="ignore"):  # of a row that is held out, far from all others
-            scaled = (X - self.center) / self.width
+        scaled = (X - self.center) / self.width
         if self.order is None:
             return np.ascontiguousarray(scaled, dtype=X.dtype)
         return np.ascontiguousarray(scaled[:, self.order], dtype=np.float64)
