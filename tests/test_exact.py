@@ -18,7 +18,7 @@ from greedynet.exact.region import region_of
 from greedynet.exact.space import Space
 from greedynet.model.ramps import Ramps
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.kinds import Categories
+from greedynet.tables.kinds import Categories, Dates
 from networks import random_network
 
 ACTIVATIONS = ("relu", "leaky_relu", "abs")
@@ -171,6 +171,26 @@ def test_columns_of_several_features_are_asked_by_their_values():
     np.testing.assert_array_equal(found.point[:2], [np.sin(turn), np.cos(turn)])
     with pytest.raises(ValueError, match="2 features that depend on each other, got None"):
         optimise(model)
+
+
+def test_true_and_false_are_asked_as_such():
+    """Between them there is nothing: a peak at one half is not found."""
+    rng = np.random.default_rng(0)
+    size, is_new = rng.uniform(0, 1, 80), rng.random(80) < 0.5
+    model = greedynet.fit_table(
+        {"size": size, "new": is_new.astype(str), "y": size}, "y", n_nodes=4
+    )
+    assert model.columns.inputs[1].kind.describe() == "true or false"
+    network = replace(
+        model.network,
+        inner_weights=np.array([[0.0, 1.0], [0.0, 1.0]]),
+        biases=np.array([0.0, -0.5]),
+        outer_weights=np.array([[1.0], [-2.0]]),
+        linear_weights=np.zeros((2, 1)),
+        intercept=np.zeros(1),
+    )
+    found = optimise(greedynet.TableModel(model.columns, network), "max")
+    assert found.value == pytest.approx(0.0, abs=1e-12)
 
 
 def test_slopes_of_one_column_are_those_between_kinks():
@@ -380,12 +400,13 @@ def test_the_box_of_other_rows():
         (["kind=A", "kind = C"], {"kind": ["A", "C"]}),
         (["kind=A=B"], {"kind": ["A=B"]}),
         (["size=big<=2"], {"size=big": (None, 2.0)}),
+        (["sold=2024-05-31"], {"sold": ["2024-05-31"]}),
     ],
 )
 def test_conditions_in_words(texts, where):
-    columns = Columns(
-        (Input("size"), Input("kind", Categories(("A", "A=B", "C"))), Input("size=big"))
-    )
+    sold = Input("sold", Dates("2024-01-01", "2024-12-31", cycles=("week",)))
+    kind = Input("kind", Categories(("A", "A=B", "C")))
+    columns = Columns((Input("size"), kind, Input("size=big"), sold))
     assert parse_conditions(texts, columns) == where
 
 

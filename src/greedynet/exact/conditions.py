@@ -16,21 +16,21 @@ def parse_conditions(texts: Sequence[str], columns: Columns) -> dict[str, Any]:
     Parameters
     ----------
     texts : sequence of str
-        `age<=30`, `10<=size<=80`, `rooms=3` or `kind=A`; two conditions on the levels of a category
-        allow both, two on a number hold both. `<` is the same as `<=`: a largest value exists only
-        where ends belong to the region.
+        `age<=30`, `10<=size<=80`, `rooms=3`, `kind=A` or `sold=2024-05-31`; two conditions on the
+        levels of a category, or on dates, allow both, two on a number hold both. `<` is the same as
+        `<=`: a largest value exists only where ends belong to the region.
     columns : Columns
         Those of the model.
     """
-    levels = {column.name: column.levels for column in columns.inputs}
+    are_numbers = {column.name: column.is_number for column in columns.inputs}
     where: dict[str, Any] = {}
     for text in texts:
-        for name, operator, value in _parts(text, list(levels)):
-            if levels[name] is not None:
+        for name, operator, value in _parts(text, list(are_numbers)):
+            if are_numbers[name]:
+                where[name] = _narrowed(where.get(name, (None, None)), operator, value, text)
+            else:
                 _check_equal(text, name, operator)
                 where.setdefault(name, []).append(value)
-            else:
-                where[name] = _narrowed(where.get(name, (None, None)), operator, value, text)
     return where
 
 
@@ -56,7 +56,7 @@ def _parts(text: str, names: list[str]) -> list[tuple[str, str, str]]:
 def _check_equal(text: str, name: str, operator: str) -> None:
     if operator not in ("=", "=="):
         raise ValueError(
-            f"`where` must give a level of the category {name!r} by '=', got {text!r}."
+            f"`where` must give a value of {name!r}, which is no number, by '=', got {text!r}."
         )
 
 

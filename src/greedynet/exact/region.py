@@ -17,6 +17,7 @@ from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.encoding import encode
+from greedynet.tables.kinds import Truths
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import open_table
 
@@ -137,7 +138,8 @@ def region_of(
         said = wanted.get(place)
         if column.levels is None and column.n_features == 1:
             said = 0.0 if said is None and _is_indicator(column) else said
-            columns.append(_number(column, features[0], said, box, whole=place in whole))
+            is_whole = place in whole or isinstance(column.kind, Truths)
+            columns.append(_number(column, features[0], said, box, whole=is_whole))
             continue
         _check_numbers(column.name, whole=place in whole)
         choose = _some_values if column.levels is None else _some_levels

@@ -111,7 +111,8 @@ def described(columns: Columns) -> str:
     text = f" ({listed})" if listed else ""
     n_columns, n_features = len(columns.names), len(columns.features)
     n_gaps = len(columns.inputs) - n_columns
-    gaps = f", of which {n_gaps} tell where cells are empty" if n_gaps else ""
+    tell = "tells" if n_gaps == 1 else "tell"
+    gaps = f", of which {n_gaps} {tell} where cells are empty" if n_gaps else ""
     return f"{plural(n_columns, 'column')}{text} as {plural(n_features, 'feature')}{gaps}"
 
 
