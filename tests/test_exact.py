@@ -18,7 +18,7 @@ from greedynet.exact.region import region_of
 from greedynet.exact.space import Space
 from greedynet.model.ramps import Ramps
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.kinds import Categories, Dates
+from greedynet.tables.kinds import Categories, Dates, Truths
 from networks import random_network
 
 ACTIVATIONS = ("relu", "leaky_relu", "abs")
@@ -175,21 +175,15 @@ def test_columns_of_several_features_are_asked_by_their_values():
 
 def test_true_and_false_are_asked_as_such():
     """Between them there is nothing: a peak at one half is not found."""
-    rng = np.random.default_rng(0)
-    size, is_new = rng.uniform(0, 1, 80), rng.random(80) < 0.5
-    model = greedynet.fit_table(
-        {"size": size, "new": is_new.astype(str), "y": size}, "y", n_nodes=4
-    )
-    assert model.columns.inputs[1].kind.describe() == "true or false"
-    network = replace(
-        model.network,
+    columns = Columns((Input("size"), Input("new", Truths())))
+    peak = ShallowNetwork(
         inner_weights=np.array([[0.0, 1.0], [0.0, 1.0]]),
         biases=np.array([0.0, -0.5]),
         outer_weights=np.array([[1.0], [-2.0]]),
-        linear_weights=np.zeros((2, 1)),
-        intercept=np.zeros(1),
+        input_range=np.array([[0.0, 0.0], [1.0, 1.0]]),
     )
-    found = optimise(greedynet.TableModel(model.columns, network), "max")
+    assert optimise(peak, "max").value == pytest.approx(0.5, abs=1e-9)
+    found = optimise(greedynet.TableModel(columns, peak), "max")
     assert found.value == pytest.approx(0.0, abs=1e-12)
 
 
