@@ -24,7 +24,7 @@ from greedynet.export.resolve import as_network
 from greedynet.rows.missing import Filling, GapSurvey
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import UnlearnedGapWarning
-from greedynet.tables.columns import Columns
+from greedynet.tables.columns import Columns, Input
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import TableError
 
@@ -402,6 +402,12 @@ def test_levels_are_not_pooled_where_none_is_rare():
     model = fit_table(data, "y", n_nodes=2)
     assert model.columns.features == ("x", "kind=u", "kind=v", "kind=w")
     assert not model.columns.inputs[1].kind.pooled
+
+
+def test_an_indicator_is_drawn_as_no_and_yes():
+    (part,) = Input.indicator("age").parts
+    assert (part.name, part.labels) == ("age is missing", ("no", "yes"))
+    np.testing.assert_array_equal(part.values, [[0.0], [1.0]])
 
 
 def test_columns_of_earlier_files():

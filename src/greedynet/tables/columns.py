@@ -80,6 +80,8 @@ class Input:
     @property
     def parts(self) -> tuple[Part, ...]:
         """What to draw the effects of."""
+        if self.gaps_of is not None:
+            return (Part(self.name, (0,), np.array([[0.0], [1.0]]), ("no", "yes")),)
         return self.kind.parts(self.name)
 
     def encode(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
