@@ -11,6 +11,7 @@ from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.depth import Depth
 from greedynet.fitting.lifted_blocks import LiftedBlocks
 from greedynet.fitting.limits import Limits
+from greedynet.fitting.make_search import make_search
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.settings import FitSettings
 from greedynet.model.deep_network import DeepNetwork
@@ -223,6 +224,17 @@ def test_few_nodes_leave_no_room_for_a_first_layer():
     depth = Depth.of(data, Plan(Limits(48)))
     assert depth.ramps.n_hinges == 24
     assert Depth.of(data, Plan(Limits(198))).ramps.n_hinges == 8 * 7
+
+
+def test_a_growth_over_ramps_also_searches_along_columns():
+    rows = Rows(np.random.default_rng(0).standard_normal((40, 6)), np.zeros((40, 1)))
+    plan = Plan(Limits(3))
+
+    def n_of_columns(plan):
+        return int((make_search(rows, plan).directions[:, 2:] == 0).all(axis=1).sum())
+
+    assert n_of_columns(plan) == 2
+    assert n_of_columns(replace(plan, n_columns=2)) > 30
 
 
 class OuterProducts:

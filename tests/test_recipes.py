@@ -100,7 +100,7 @@ class Copy:
 
     def tests(self, file: str, chosen: str) -> str:
         """Run tests of the library on the copy and return the last line."""
-        options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen]
+        options = ["-q", "-m", "", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen]
         return self.python("-m", "pytest", *options, ROOT / "tests" / file).splitlines()[-1]
 
 
