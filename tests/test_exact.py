@@ -187,6 +187,19 @@ def test_true_and_false_are_asked_as_such():
     assert found.value == pytest.approx(0.0, abs=1e-12)
 
 
+def test_gaps_of_an_estimator_are_none_unless_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    gaps = rng.random(120) < 0.3
+    y = X[:, 1] + 3.0 * gaps
+    X[gaps, 0] = np.nan
+    model = greedynet.GreedyNetRegressor(max_nodes=6, missing="learn").fit(X, y)
+    assert model.network_.n_features == 3
+    found = optimise(model, "max")
+    assert found.point[2] == 0
+    assert found.value == pytest.approx(model.predict(found.point[None, :2])[0], rel=1e-9)
+
+
 def test_slopes_of_one_column_are_those_between_kinks():
     for seed in range(9):
         network, low, high = drawn_network(seed, d=1, steep=3.0)

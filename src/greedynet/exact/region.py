@@ -153,7 +153,14 @@ def columns_of(model: Any) -> Columns:
         return model.columns
     network = network_of(model)
     names = network.feature_names or tuple(f"x{j}" for j in range(network.n_features))
-    return Columns(tuple(Input(name) for name in names))
+    filling = getattr(model, "filling_", None)
+    n_columns = len(names) if filling is None else len(filling.values)
+    # Indicators of gaps come last, in the order of their columns.
+    gaps = [] if filling is None else np.flatnonzero(filling.indicated).tolist()
+    indicators = [
+        Input(name, gaps_of=names[j]) for name, j in zip(names[n_columns:], gaps, strict=True)
+    ]
+    return Columns((*(Input(name) for name in names[:n_columns]), *indicators))
 
 
 def network_of(model: Any) -> Network:
