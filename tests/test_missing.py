@@ -404,6 +404,16 @@ def test_levels_are_not_pooled_where_none_is_rare():
     assert not model.columns.inputs[1].kind.pooled
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_of_the_outputs_do_not_decide_what_gaps_tell(unit):
+    rng = np.random.default_rng(0)
+    X, gaps = rng.normal(size=(100, 2)), rng.random((100, 2)) < 0.3
+    y = X[:, 0] + 2.0 * gaps[:, 0] + 0.1 * rng.normal(size=100)
+    X[gaps] = np.nan
+    found = Filling.of(Rows(X, unit * y[:, None])).indicated
+    assert found.tolist() == [True, False]
+
+
 def test_an_indicator_is_drawn_as_no_and_yes():
     (part,) = Input.indicator("age").parts
     assert (part.name, part.labels) == ("age is missing", ("no", "yes"))

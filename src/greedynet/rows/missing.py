@@ -152,6 +152,9 @@ def telling(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool_]:
     Z, M = np.split(rows.X.astype(np.float64), [d], axis=1)
     rows = replace(rows, X=Z)
     rows = replace(rows, X=InputScaling.standard(rows).apply(Z))
+    # By a power of two, which changes no correlation: squares of huge outputs would overflow.
+    largest = 2.0 ** np.frexp(np.abs(rows.Y).max(axis=0, initial=0.0))[1].astype(np.float64)
+    rows = replace(rows, Y=rows.Y / largest)
     residuals = _normed(rows, rows.Y - RidgeLine.of(rows).predict(rows.X))
     c2 = ((_normed(rows, M).T @ residuals) ** 2).max(axis=1)
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
