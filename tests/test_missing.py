@@ -330,7 +330,7 @@ def test_tables_learn_by_default(tmp_path):
     again = load(tmp_path / "m.safetensors")
     assert again.columns == model.columns
     np.testing.assert_array_equal(again.predict(data), model.predict(data))
-    assert "of which 1 tell where cells are empty" in model.summary()
+    assert "of which 1 tells where cells are empty" in model.summary()
 
 
 def test_gaps_where_training_had_none():

@@ -8,6 +8,8 @@ from greedynet.estimators.rehearsal import rehearse
 from greedynet.estimators.saving import restore
 from greedynet.support.tensorfile import CONTENT_ERRORS, Contents, ModelFileError, read_tree
 from greedynet.tables.model import KIND, TableModel
+from greedynet.tables.readers import open_table
+from greedynet.tables.reading import reading_of
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -63,5 +65,6 @@ def _rehearsed(contents: Contents) -> Any:
             f"`columns` must give the {n_features} inputs of the network, got "
             f"{len(model.columns.features)}."
         )
+    open_table({"x": [0.0]}, **reading_of(model.about))  # the marks of numbers
     model.summary()
     return model
