@@ -109,7 +109,8 @@ class Predicting:
 
         Returns
         -------
-        inputs : ndarray of shape (n_samples, network_.n_features)
+        inputs : ndarray of shape (n_samples, n_inputs)
+            As many as `network_` takes.
         """
         check_is_fitted(self)
         return self._of_blocks(X, np.asarray)
