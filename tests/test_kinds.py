@@ -696,3 +696,12 @@ def test_report_on_a_messy_file(tmp_path):
     cells = ast.literal_eval(_cells(model.columns.inputs))
     assert cells["humidity"][0].endswith(" %")
     assert np.isfinite(model.predict(cells)).all()
+
+
+def test_a_score_reads_the_marks_of_the_fit(tmp_path):
+    """As `predict` does: without them, `1,5` would be refused."""
+    rows = [(f"{i},5", f"{2 * i},25") for i in range(12)]
+    path = tmp_path / "commas.csv"
+    path.write_text("x;y\n" + "\n".join(";".join(row) for row in rows))
+    model = fit_table(path, "y", decimal=",")
+    assert model.score(path) == pytest.approx(1.0)

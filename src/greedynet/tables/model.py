@@ -296,7 +296,7 @@ class TableModel:
                     "`y` must be given for an array, which has no column to predict, got None: "
                     "write `score(X, y)`, or give a table with the target."
                 )
-            X, y, sample_weight = labelled_rows(self, open_table(X), sample_weight)
+            X, y, sample_weight = labelled_rows(self, self._opened(X), sample_weight)
         measure = r2_score if self.classes is None else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -431,8 +431,13 @@ class TableModel:
             return X, None
         check_choices(missing, unknown)
         how = missing or (None if self.missing == "drop" else self.missing)
-        table = X if hasattr(X, "blocks") else open_table(X, **reading_of(self.about))
-        return encode(self.columns, table, missing=how, unknown=unknown)
+        return encode(self.columns, self._opened(X), missing=how, unknown=unknown)
+
+    def _opened(self, source: Any) -> Table:
+        """Open a table with the marks of numbers of the fit, unless it is open already."""
+        if hasattr(source, "blocks"):
+            return open_table(source)
+        return open_table(source, **reading_of(self.about))
 
     def _predicted(self, X: Any) -> NDArray[Any]:
         with _names_are_known():
