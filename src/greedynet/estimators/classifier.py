@@ -24,6 +24,7 @@ from greedynet.fitting.objectives import LogLoss
 from greedynet.fitting.plan import SearchName
 from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.model.any_network import Network
+from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
 from greedynet.search.atoms import MEMORY_BUDGET
@@ -313,12 +314,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                     judge=judged_classes,
                 )
                 self._store(path)
-                evidence = path.evidence
-                assert evidence is not None
-                self.sets_ = ClassSets.of(evidence.unseen)
-                self.expectation_ = Expectation.of_classes(
-                    evidence, self.network_, self.expected_error_
-                )
+                self._store_errors(path)
         keep_indicators_if_better(
             self,
             X,
@@ -330,6 +326,13 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
             groups=groups,
         )
         return self
+
+    def _store_errors(self, path: ShallowPath | DeepPath) -> None:
+        """Store what is known of the errors on new rows."""
+        evidence = path.evidence
+        assert evidence is not None
+        self.sets_ = ClassSets.of(evidence.unseen)
+        self.expectation_ = Expectation.of_classes(evidence, self.network_, self.expected_error_)
 
     def _known_of(self, network: Network) -> dict[str, Any]:
         said = Expectation(LOG_LOSS)

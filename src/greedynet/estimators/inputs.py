@@ -6,18 +6,18 @@ Errors refer to the arguments by name.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
-from greedynet.estimators.frames import encode_categories, learn_categories, naming_columns
+from greedynet.estimators.frames import encode_categories, learn_categories
 from greedynet.estimators.sparse import dense_rows
+from greedynet.estimators.training_checks import check_classes, check_training
 from greedynet.rows.blocks import (
     DEFAULT_SIZES,
     Blocks,
@@ -34,14 +34,12 @@ from greedynet.rows.missing import ENOUGH_ROWS, Filling, Gaps
 from greedynet.rows.rows import CANONICAL_ROWS, Rows, rounded
 from greedynet.support.checks import (
     check_columns,
-    check_kind,
     check_labels,
     check_matrix,
     check_same_length,
     check_size,
     check_unmasked,
     check_weights,
-    finite_or_nan,
     named,
 )
 from greedynet.support.threads import Pool
@@ -63,7 +61,7 @@ def training_rows(
         n_outputs = int(np.prod(source.output_shape))
         preparation = Preparation(source.n_features, n_outputs)
         return _surveyed(estimator, source, preparation), source.output_shape == ()
-    inputs, outputs = _check_training(estimator, X, y)
+    inputs, outputs = check_training(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     rows = Rows(inputs, outputs.reshape(len(outputs), -1), weights)
     return _learned(estimator, rows), outputs.ndim == 1
@@ -130,7 +128,7 @@ def class_rows(
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         return _class_blocks(estimator, source, class_weight)
-    inputs, labels = _check_classes(estimator, X, y)
+    inputs, labels = check_classes(estimator, X, y)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
     _check_two_classes(labels, weights)
@@ -290,77 +288,3 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
             delattr(estimator, name)
         vars(estimator).update(before)
         raise
-
-
-def _check_again(X: Any, kinds: list[Any], finite: bool | Literal["allow-nan"]) -> NDArray[Any]:
-    """Return `X` as an array, or raise the error that scikit-learn has found if it is its own."""
-    try:
-        with named("X"), naming_columns(X):
-            checked = check_array(X, dtype=kinds, input_name="X", ensure_all_finite=finite)
-            return np.asarray(checked)
-    except ValueError as error:
-        advice = ' Write missing="learn" to learn from gaps.' if "NaN" in str(error) else ""
-        raise ValueError(f"{error}{advice}") from None
-
-
-def _check_training(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
-) -> tuple[NDArray[np.floating], Float64]:
-    """Apply scikit-learn's checks of training data; errors name `X` or `y`."""
-    kinds, finite = [np.float64, np.float32], finite_or_nan(estimator.missing == "learn")
-    check_unmasked(X, "X")
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs, outputs = validate_data(
-                estimator,
-                X,
-                y,
-                dtype=kinds,
-                multi_output=True,
-                y_numeric=True,
-                ensure_all_finite=finite,
-            )
-    except (TypeError, ValueError, OverflowError):
-        checked = _check_again(X, kinds, finite)
-        if y is not None:
-            check_same_length(X=checked, y=check_columns(y, "y"))
-        raise
-    for name, values in (("X", X), ("y", y)):
-        check_kind(values, name)
-    check_unmasked(y, "y")
-    check_columns(outputs, "y")
-    outputs = np.asarray(outputs, dtype=np.float64)
-    check_size(inputs, "X")
-    check_size(outputs, "y")
-    return inputs, outputs
-
-
-def _check_classes(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
-) -> tuple[NDArray[np.floating], NDArray[Any]]:
-    """Apply scikit-learn's checks of classification data."""
-    # scikit-learn detects NaN among numbers, but neither None nor pandas.NA among texts.
-    if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
-        check_labels(y, "y")
-    kinds, finite = [np.float64, np.float32], finite_or_nan(estimator.missing == "learn")
-    check_unmasked(X, "X")
-    check_unmasked(y, "y")
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs, labels = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=finite)
-    except (TypeError, ValueError, OverflowError):
-        checked = _check_again(X, kinds, finite)
-        if y is not None:
-            with named("y"):
-                check_same_length(X=checked, y=column_or_1d(y))
-        raise
-    check_kind(X, "X")
-    check_size(inputs, "X")
-    try:
-        with np.errstate(invalid="ignore"):
-            check_classification_targets(labels)
-    except ValueError as error:
-        raise ValueError(
-            f"`y`: {error} For numbers that are not classes, use GreedyNetRegressor."
-        ) from None
-    return inputs, labels

@@ -1,7 +1,7 @@
 """`fit_table`: from a table to a model, with categories, empty cells and classes."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -9,15 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.gap_choice import expects_less
 from greedynet.rows.missing import ENOUGH_ROWS
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.encoding import Missing, check_choices
+from greedynet.tables.estimating import (
+    estimator_of,
+    fitted,
+    name_features,
+    scores_aside,
+    scores_on,
+)
 from greedynet.tables.findings import check_present
 from greedynet.tables.gaps import Aside, FitRows
-from greedynet.tables.holding import HoldOut, guess_of, held_out_record
+from greedynet.tables.holding import HoldOut, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
 from greedynet.tables.large.fit import check_large, fit_large
 from greedynet.tables.large.rows import LargeRows
@@ -28,11 +34,8 @@ from greedynet.tables.passes import MOST_BYTES, TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.reading import reading_record
 from greedynet.tables.roles import NO_ROLES, Roles
-from greedynet.tables.score import measure_of, scores_of
 from greedynet.tables.survey import survey
-from greedynet.tables.times import forward_in_time
 from greedynet.tables.training import TrainingRows, first_rows, read_rows
-from greedynet.tables.weights import weights_by_class
 
 
 def fit_table(
@@ -177,7 +180,7 @@ def fit_table(
     }
     n_rows = found[target].rows
     if matrix_bytes(n_rows, len(types.inputs.features)) > limit:
-        estimator = _estimator(types, parameters)
+        estimator = estimator_of(types, parameters)
         estimator.set_progress(progress, on_stage)
         check_large(estimator, n_rows, hold_out_by=hold_out_by, **roles.record())
         if on_stage is not None:
@@ -196,10 +199,10 @@ def fit_table(
         held = _validation_rows(opened(validate), types, missing, roles)
 
     fit_rows = FitRows(types, data.filled(means), aside, held).with_telling_gaps()
-    estimator = _fitted(fit_rows, parameters, progress, on_stage)
+    estimator = fitted(fit_rows, parameters, progress, on_stage)
     if fit_rows.indicators.any() and parameters.get("max_seconds") is None:
         by_mean = fit_rows.without_indicators()
-        other = _fitted(by_mean, {**parameters, "checkpoint": None}, progress, on_stage)
+        other = fitted(by_mean, {**parameters, "checkpoint": None}, progress, on_stage)
         if expects_less(other, estimator):
             fit_rows, estimator = by_mean, other
     types, data, aside, held = fit_rows.types, fit_rows.data, fit_rows.aside, fit_rows.held
@@ -207,9 +210,9 @@ def fit_table(
     about = known | {
         "rows": len(data),
         "left_out": data.n_left_out,
-        "training": _scores(estimator, data),
-        "validation": None if held is None else _scores(estimator, held),
-        "held_out": None if aside is None else _scores_aside(estimator, data, aside),
+        "training": scores_on(estimator, data),
+        "validation": None if held is None else scores_on(estimator, held),
+        "held_out": None if aside is None else scores_aside(estimator, data, aside),
         "seconds": perf_counter() - began,
     }
     return TableModel(types.inputs, estimator, target, missing, about)
@@ -244,14 +247,14 @@ def _fit_in_blocks(
     finally:
         estimator.set_progress()
         rows.close()
-    _name_features(estimator, types.inputs.features)
+    name_features(estimator, types.inputs.features)
     held = found.validation
     about = known | {
         "rows": found.n_rows,
         "left_out": rows.n_left_out,
         "in_blocks": True,
         "training": found.training,
-        "validation": None if held is None else _scores(estimator, held),
+        "validation": None if held is None else scores_on(estimator, held),
         "held_out": found.held_out,
         "seconds": perf_counter() - began,
     }
@@ -307,99 +310,3 @@ def _validation_rows(
     if not len(held):
         raise TableError(f"{table.label} has no rows without empty cells.")
     return held
-
-
-# The fit
-
-
-def _estimator(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
-    if types.classes is None:
-        _check_of_numbers(types, parameters)
-        return GreedyNetRegressor(**parameters)
-    of_numbers = ("loss", "quantile", "tol", "n_networks")
-    wrong = next((name for name in of_numbers if name in parameters), None)
-    if wrong is not None:
-        raise TableError(
-            f"`{wrong}` applies to a target of numbers, but {types.target!r} contains classes: "
-            "omit it."
-        )
-    by_class = parameters.get("class_weight")
-    if isinstance(by_class, Mapping):
-        by_class = weights_by_class(by_class, types.classes, types.target)
-        parameters = {**parameters, "class_weight": by_class}
-    return GreedyNetClassifier(**parameters)
-
-
-def _check_of_numbers(types: ColumnTypes, parameters: dict[str, Any]) -> None:
-    if parameters.get("class_weight") is not None:
-        raise TableError(
-            f"`class_weight` applies to a target of classes, but {types.target!r} contains "
-            "numbers: omit it, or write `classes=True`."
-        )
-    if parameters.get("cv") is not None and parameters.get("n_nodes") is not None:
-        raise TableError(
-            "`cv` must be given without `n_nodes`, got both: folds choose the number of nodes. "
-            "Omit one of them, or write `max_nodes`."
-        )
-
-
-def _fitted(
-    rows: FitRows,
-    parameters: dict[str, Any],
-    progress: Callable[[int, float], None] | None,
-    on_stage: Callable[[str], None] | None,
-) -> Any:
-    """Return a fitted estimator, with names of the features in its networks."""
-    estimator = _estimator(rows.types, parameters)
-    estimator.set_progress(progress, on_stage)
-    try:
-        _fit(estimator, rows.data, rows.held, rows.types.inputs.features)
-    finally:
-        estimator.set_progress()
-    return estimator
-
-
-def _fit(
-    estimator: Any,
-    data: TrainingRows,
-    held: TrainingRows | None,
-    names: tuple[str, ...],
-) -> None:
-    """Fit, and name the features in the networks."""
-    how: dict[str, Any] = {} if data.weights is None else {"sample_weight": data.weights}
-    if held is not None:
-        how |= {"X_val": held.X, "y_val": held.y}
-        how |= {} if held.weights is None else {"sample_weight_val": held.weights}
-    if _folds_by_groups(estimator, data, held):
-        how["groups"] = data.groups
-    with forward_in_time(estimator, data.times):
-        estimator.fit(data.X, data.y, **how)
-    _name_features(estimator, names)
-
-
-def _name_features(estimator: Any, names: tuple[str, ...]) -> None:
-    estimator.path_ = estimator.path_.with_feature_names(names)
-    estimator.network_ = replace(estimator.network_, feature_names=names)
-
-
-def _folds_by_groups(estimator: Any, data: TrainingRows, held: TrainingRows | None) -> bool:
-    """Whether folds choose the width, and shall keep groups together."""
-    if data.groups is None or held is not None:
-        return False
-    asked = (estimator.n_nodes, estimator.validation_fraction)
-    return asked == (None, None) and len(np.unique(data.groups)) > 1
-
-
-def _scores(estimator: Any, data: TrainingRows) -> dict[str, Any]:
-    p = None
-    if isinstance(estimator, GreedyNetClassifier):
-        p = estimator.predict_proba(data.X)
-    return scores_of(estimator, data.y, estimator.predict(data.X), p, data.weights)
-
-
-def _scores_aside(estimator: Any, data: TrainingRows, aside: Aside) -> dict[str, Any]:
-    """Return the scores on the rows set aside, with that of a constant."""
-    found = _scores(estimator, aside.rows)
-    measure = measure_of(found)
-    constant = guess_of(data.y, aside.rows.y, measure, data.weights, aside.rows.weights)
-    return {**aside.record, **found, "measure": measure, "constant": constant}
