@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 
 from greedynet.activations import Activation
 from greedynet.correction.all_rows.passes import Passes
+from greedynet.correction.all_rows.products import Gram
+from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import VariableProjection
+from greedynet.linalg.bounded import signed_weights
 from greedynet.model.coordinates import Coordinates, Solved
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
+from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
 
 # A neuron with a smaller fraction of its norm outside the span is omitted: it is dead, or a copy.
@@ -39,6 +43,8 @@ class OuterSolver:
         Ridge on the outer weights of the normalised neurons; None for that of the correction.
     passes : Passes or None
         Sums over all rows, if `rows` are a sample.
+    shape : Shape or None
+        Along the scaled columns, if one is given; then states are `ShapedProjection`.
     """
 
     coordinates: Coordinates
@@ -47,9 +53,12 @@ class OuterSolver:
     single_output: bool
     alpha: float | None = None
     passes: Passes | None = None
+    shape: Shape | None = None
 
     def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
         """Return the mean of some networks as a single network."""
+        if self.shape is not None:
+            return _joined([self._shaped(state) for state in states])
         alive = [state.points[state.alive] for state in states]
         points = np.concatenate(alive)
         ridge = float(np.mean([state.ridge for state in states]))
@@ -97,12 +106,50 @@ class OuterSolver:
 
         return solve
 
+    def _shaped(self, state: VariableProjection) -> ShallowNetwork:
+        """Return a network with outer weights of the signs of the shape."""
+        assert isinstance(state, ShapedProjection)
+        points, signs = state.points[state.alive], state.signs[state.alive]
+        gram, r = self._gram(points, state.ridge), self.coordinates.n_affine
+        norms = np.sqrt(np.diagonal(gram.G)[r:])
+        ridge = np.full(len(points), state.ridge) if self.alpha is None else self.alpha * norms**2
+        M = gram.regular(np.append(np.zeros(r), ridge))
+        weights, _ = signed_weights(M, gram.b[:, 0], np.append(state.of_affine, signs))
+        affine = self.coordinates.affine.to_weights @ weights[:r]
+        kept, present = weights[r:] != 0, self.coordinates.affine.n_nodes > 0
+        of_scaled_rows = ShallowNetwork(
+            inner_weights=points[kept, :-1],
+            biases=points[kept, -1],
+            outer_weights=weights[r:][kept, None],
+            linear_weights=affine[:-1, None] if present else None,
+            intercept=affine[-1:] if present else None,
+            activation=self.activation,
+            single_output=self.single_output,
+            input_range=self.coordinates.input_range,
+        )
+        return self.coordinates.in_original_units(of_scaled_rows)
+
+    def _gram(self, points: Float64, ridge: float) -> Gram:
+        """Return the products of affine columns and neurons on all rows."""
+        if self.passes is not None:
+            return self.passes.products(self.coordinates, points, self.activation, ridge)
+        F = np.hstack([self.coordinates.affine_columns(self.rows), self._columns(points)])
+        Y = self.rows.weighted(self.rows.Y)
+        return Gram(F.T @ F, F.T @ Y, float(np.sum(Y**2)))
+
     def _columns(self, points: Float64) -> Float64:
         return self.coordinates.neuron_columns(self.rows, points, self.activation)
 
 
 def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> ShallowNetwork:
     """Return the mean of networks, with the path of `pooled` if that has all their neurons."""
+    mean = _joined(networks)
+    path_factor = pooled.path_factor if mean.n_neurons == pooled.n_neurons else None
+    return replace(mean, path_factor=path_factor)
+
+
+def _joined(networks: Sequence[ShallowNetwork]) -> ShallowNetwork:
+    """Return the mean of networks, without a path."""
 
     def joined(name: str) -> Float64:
         return np.concatenate([getattr(network, name) for network in networks])
@@ -111,13 +158,12 @@ def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> Shallow
         values = [getattr(network, name) for network in networks]
         return None if values[0] is None else np.asarray(np.mean(values, axis=0))
 
-    biases = joined("biases")
     return replace(
-        pooled,
+        networks[0],
         inner_weights=joined("inner_weights"),
-        biases=biases,
+        biases=joined("biases"),
         outer_weights=joined("outer_weights") / len(networks),
         linear_weights=mean("linear_weights"),
         intercept=mean("intercept"),
-        path_factor=pooled.path_factor if len(biases) == pooled.n_neurons else None,
+        path_factor=None,
     )

@@ -156,11 +156,16 @@ class ReducedProblem:
 
     def cholesky(self, gram: Float64, ridge: float) -> Float64:
         """Return the lower Cholesky factor of `F'F` with the ridge on the neurons."""
+        M = self.penalised(gram, ridge)
+        return np.asarray(cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0])
+
+    def penalised(self, gram: Float64, ridge: float) -> Float64:
+        """Return `F'F` with the ridge on the neurons, and a tiny one on all columns."""
         M = gram.copy()
         diagonal = np.einsum("ii->i", M)
         diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
         diagonal[self.n_affine :] += ridge
-        return np.asarray(cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0])
+        return M
 
     def balanced(self, at: Point) -> Float64:
         """Return inner weights scaled to `|w_j|^2 = k |c_j|^2`, if sigma is homogeneous."""

@@ -81,7 +81,7 @@ class VariableProjection:
     ) -> None:
         self._rows = rows
         self._context = context or FitContext()
-        self._problem = ReducedProblem(rows, affine, activation or ReLU(), self._context.pool)
+        self._problem = self._reduced(rows, affine, activation or ReLU())
         self._max_block = max_block
         self._judged = judged
         n_outputs = rows.Y.shape[1]
@@ -91,6 +91,9 @@ class VariableProjection:
         self.damping = 1e-2
         self._at: Point = self._problem.at(W, self.ridge)
         self._move(self._problem.balanced(self._at))
+
+    def _reduced(self, rows: Rows, affine: Float64, activation: Activation) -> ReducedProblem:
+        return ReducedProblem(rows, affine, activation, self._context.pool)
 
     @property
     def points(self) -> Float64:
@@ -262,17 +265,25 @@ class VariableProjection:
         shown = self._at.residual[self._judged]
         return float(np.sum(shown**2)) * self._problem.Y.size / max(shown.size, 1)
 
+    def _descent(self, block: slice) -> Float64:
+        """Return minus half the gradient with respect to a block of inner weights."""
+        return descent(self._problem, self._at, self.ridge, block)
+
+    def _within(self, W: Float64) -> Float64:
+        """Return the nearest inner weights that are allowed: by default, all are."""
+        return W
+
     def _step(self, block: slice, S: Float64) -> None:
         """Take a damped step of the inner weights of a block, if the objective decreases."""
         at = self._at
-        down = descent(self._problem, at, self.ridge, block)
+        down = self._descent(block)
         now = at.objective(self.ridge)
         for _ in range(_TRIES):
             step = damped_step(S, down, self.ridge, self.damping)
             if step is not None:
                 moved = at.W.copy()
                 moved[block] += step
-                tried = self._problem.at(moved, self.ridge)
+                tried = self._problem.at(self._within(moved), self.ridge)
                 if tried.objective(self.ridge) < now:
                     self._at = tried
                     self.damping = max(self.damping / 4.0, 1e-7)

@@ -72,7 +72,7 @@ class Climber:
         found = {(MEAN, 0): np.tile(center, (len(self.held_out), 1))}
         if not self.problem.plan.linear_term:
             return found
-        line = RidgeLine.of(self.problem.rows)
+        line = RidgeLine.of(self.problem.rows, self.problem.shape)
         return {**found, (LINE, 0): self._unscaled(line.predict(self._X))}
 
     def networks(self, width: int) -> dict[Key, Float64]:
@@ -90,7 +90,7 @@ class Climber:
             if growth.n_stages <= stage:
                 growth.advance(width)
         states = [self._state(turn, stage) for turn in range(n_networks)]
-        affine = self.problem.coordinates.affine.evaluate(self._X)
+        affine = self.problem.solving.affine.evaluate(self._X)
         mean = np.mean([state.predict(self._X, affine) for state in states], axis=0)
         return {(AVERAGES[n_networks], n_networks * width): self._unscaled(mean)}
 
@@ -122,7 +122,7 @@ class Climber:
         return growth.stage(min(stage, growth.n_stages - 1)) if growth.n_stages else growth.state
 
     def _predictions(self, state: VariableProjection, width: int) -> dict[Key, Float64]:
-        affine = self.problem.coordinates.affine
+        affine = self.problem.solving.affine
         found = {(NETWORK, width): self._unscaled(state.predict(self._X, affine.evaluate(self._X)))}
         if width <= self.max_levelled:
             found[LEVELLED, width] = self._unscaled(self._levelled(state))
@@ -162,9 +162,10 @@ def _n_networks(key: Key) -> int:
 def max_levelled(rows: Rows, plan: Plan) -> int:
     """Return the largest width that can be levelled, which doubles the number of neurons; or 0.
 
-    Only ReLU networks with an affine term, and only if some rows lie far from the others.
+    Only ReLU networks with an affine term and of no given shape, and only if some rows lie far from
+    the others.
     """
-    can_be = plan.linear_term and plan.activation == ReLU()
+    can_be = plan.linear_term and plan.activation == ReLU() and plan.shape is None
     far = plan.settings.ladder.far
     if not can_be or np.isinf(far) or not lies_far(rows.X, far):
         return 0

@@ -88,7 +88,8 @@ def _constructed(
     problem.decision = objective.decided(problem)
     growth, *others = _grown(problem, on_step)
     path = problem.path(growth, problem.limits.max_neurons)
-    if not plan.correct or (objective.is_final(growth, path) and problem.is_decided(growth)):
+    is_final = plan.shape is None and objective.is_final(growth, path)
+    if not plan.correct or (is_final and problem.is_decided(growth)):
         return problem.told(objective.as_grown(problem, growth, path))
     for grown in (growth, *others):
         grown.release_search()

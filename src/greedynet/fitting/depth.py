@@ -96,6 +96,7 @@ class Depth:
             plan,
             limits=replace(limits, max_neurons=left),
             n_columns=self.ramps.n_features,
+            shape=None if plan.shape is None else plan.shape.of_columns(self.ramps.lifted_from),
             settings=replace(settings, ladder=ladder, least_squares=squares),
         )
 

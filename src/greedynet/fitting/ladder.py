@@ -309,7 +309,7 @@ def _affine(problem: Problem, *, line: bool) -> ShallowNetwork:
     d, t = problem.n_features, problem.rows.n_outputs
     linear, intercept = np.zeros((d, t)), np.zeros(t)
     if line:
-        found = RidgeLine.of(problem.rows)
+        found = RidgeLine.of(problem.rows, problem.shape)
         linear, intercept = found.linear, found.intercept
     of_scaled_rows = ShallowNetwork(
         inner_weights=np.empty((0, d)),

@@ -11,6 +11,7 @@ from greedynet.linalg.factor import DEPENDENT
 from greedynet.losses.base import exponent
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
+from greedynet.rows.shape import Shape
 from greedynet.search import ContinuousSearch, DictionarySearch, Search, SearchFactory, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.continuous import N_POLISHED
@@ -21,8 +22,8 @@ from greedynet.search.weak import grouped
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
-# (rows, plan, turn, learned directions, pool) -> search
-MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Pool | None], Search]
+# (rows, plan, turn, learned directions, shape, pool) -> search
+MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Shape | None, Pool | None], Search]
 
 # Where all neurons are corrected afterwards: how many are refined after a scan, and how good those
 # must be that are taken without another one.
@@ -72,6 +73,7 @@ def make_search(
     turn: int = 0,
     *,
     learned: Float64 | None = None,
+    shape: Shape | None = None,
     pool: Pool | None = None,
 ) -> Search:
     """Return the search of a plan: a built-in one by name, or a user-defined one.
@@ -85,18 +87,25 @@ def make_search(
         Each turn of a continuous search has a different pool of directions.
     learned : ndarray of shape (m, d) or None
         Directions to add, not necessarily normalised.
+    shape : Shape or None
+        Along the scaled columns.
     pool : Pool or None
         Threads.
     """
     make = SEARCHES[plan.search] if isinstance(plan.search, str) else begun_by(plan.search)
-    return make(rows, plan, turn, learned, pool)
+    return make(rows, plan, turn, learned, shape, pool)
 
 
 def begun_by(factory: SearchFactory) -> MakeSearch:
     """Return a function that calls a factory with inputs, weights and a seed."""
 
     def make(
-        rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
+        rows: Rows,
+        plan: Plan,
+        turn: int,
+        learned: Float64 | None,
+        shape: Shape | None,
+        pool: Pool | None,
     ) -> Search:
         X = np.ascontiguousarray(rows.X, dtype=np.float64)
         return factory.begin(X, rows.row_scale, plan.activation, plan.random_state + turn)
@@ -105,7 +114,12 @@ def begun_by(factory: SearchFactory) -> MakeSearch:
 
 
 def _continuous_search(
-    rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
+    rows: Rows,
+    plan: Plan,
+    turn: int,
+    learned: Float64 | None,
+    shape: Shape | None,
+    pool: Pool | None,
 ) -> Search:
     found, for_correction = directions(rows.X, plan.random_state + turn), learned is not None
     if plan.n_columns is not None and not for_correction:
@@ -114,21 +128,25 @@ def _continuous_search(
         n_ramps = rows.X.shape[1] - plan.n_columns
         found = np.concatenate([found, np.pad(of_columns, ((0, 0), (0, n_ramps)))])
     if learned is not None and rows.X.shape[1] > 1:
-        found = np.concatenate([found, _unit(learned)])
+        found = np.concatenate([found, unit(learned)])
+    if shape is not None:
+        found = shape.along(found)
     return ContinuousSearch(
         rows,
         found,
         least_active(len(rows), rows.X.shape[1], plan),
-        mirrored=plan.linear_term and degree_of(plan.activation) == 1,
+        # With a shape, slopes along columns may be held at zero: no linear function is for free.
+        mirrored=plan.linear_term and degree_of(plan.activation) == 1 and shape is None,
         activation=plan.activation,
         pool=pool,
         # All neurons will be corrected: none needs to be the very best.
         n_refined=N_WAITING if for_correction else N_POLISHED,
         weakness=WEAKNESS if for_correction else 1.0,
+        shape=shape,
     )
 
 
-def _unit(directions: Float64) -> Float64:
+def unit(directions: Float64) -> Float64:
     """Return normalised directions, without the zero vectors of dead neurons."""
     length = np.linalg.norm(directions, axis=1, keepdims=True)
     alive = length[:, 0] > 0
@@ -136,7 +154,12 @@ def _unit(directions: Float64) -> Float64:
 
 
 def _dictionary_search(
-    rows: Rows, plan: Plan, turn: int, learned: Float64 | None, pool: Pool | None
+    rows: Rows,
+    plan: Plan,
+    turn: int,
+    learned: Float64 | None,
+    shape: Shape | None,
+    pool: Pool | None,
 ) -> Search:
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)

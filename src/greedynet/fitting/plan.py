@@ -11,6 +11,7 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
+from greedynet.rows.shape import Shape
 from greedynet.rows.splitting import Split
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import Rule, SearchFactory
@@ -24,7 +25,8 @@ SearchName = str
 class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names.
 
-    None for `n_networks` compares averages with single networks. Three are no parameters:
+    None for `n_networks` compares averages with single networks; `shape` is that of
+    `monotonic_cst` and `convex`, along the inputs in their original units. Three are no parameters:
     `rounded`, whether scaled rows are rounded, see `Coordinates.apply`; `n_columns`, how many of
     the inputs are columns if the others are ramps of a first layer; and `start`, a network in
     original units whose neurons come first.
@@ -52,6 +54,7 @@ class Plan:
     rounded: bool = True
     n_columns: int | None = None
     start: ShallowNetwork | None = None
+    shape: Shape | None = None
 
     @property
     def rounds(self) -> bool:

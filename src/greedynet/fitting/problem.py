@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -22,8 +23,10 @@ from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples
+from greedynet.rows.shape import Shape
 from greedynet.search import Candidate, recorded
 from greedynet.search.begun import BegunSearch
 from greedynet.support.context import FitContext
@@ -110,6 +113,21 @@ class Problem:
         sample = self.sample if turn == 0 else self.samples.sample(turn)
         return self.rows if sample is self.sample else self.coordinates.apply(sample)
 
+    @cached_property
+    def shape(self) -> Shape | None:
+        """The shape along the scaled columns, if one is given."""
+        return None if self.plan.shape is None else self.plan.shape.scaled(self.coordinates.inputs)
+
+    @cached_property
+    def solving(self) -> Coordinates:
+        """The coordinates in which networks are corrected and outer weights solved.
+
+        A shape limits the slopes along single columns, which are then the affine columns.
+        """
+        if self.shape is None or not self.plan.linear_term:
+            return self.coordinates
+        return replace(self.coordinates, affine=AffineTerm.of_single_columns(self.rows))
+
     # Growing
 
     def start(self, turn: int, context: FitContext) -> Growth:
@@ -118,7 +136,7 @@ class Problem:
             context.tell("growing another network, to average")
         rows = self.rows_of(turn)
         noted = context.branch(f"growth {turn}")
-        search = make_search(rows, self.plan, turn, pool=context.pool)
+        search = make_search(rows, self.plan, turn, shape=self.shape, pool=context.pool)
         if turn == 0 and self.plan.start is not None:
             found_by, search = search, recorded(search, noted.journal)
             search = BegunSearch(search, found_by, self._given(), rows, self.plan.activation)
@@ -227,17 +245,33 @@ class Problem:
         alone = self.context.single_threaded()
         return self.context.pool.map(lambda task: task(alone), tasks)
 
-    def more_neurons(self, points: Float64, n_more: int, cycle: int, rows: Rows) -> Float64:
-        """Return the neurons and `n_more` new ones, grown on their residual on scaled rows."""
+    def more_neurons(
+        self,
+        points: Float64,
+        n_more: int,
+        cycle: int,
+        rows: Rows,
+        free: Float64 | None = None,
+    ) -> Float64:
+        """Return the neurons and `n_more` new ones, grown on their residual on scaled rows.
+
+        If given, `free` are the columns whose weights are not held at zero by a shape.
+        """
 
         def grown(journal: Journal) -> tuple[Float64]:
             plan = self.plan
             if len(points) and self.context.clock.is_over():
                 return (points,)
-            factor = self.coordinates.factor(rows, dependent(plan))
-            factor.extend(self.coordinates.neuron_columns(rows, points, plan.activation))
+            if free is not None:
+                factor = Factor(rows.weighted(rows.Y), dependent=dependent(plan))
+                factor.extend(free)
+            else:
+                factor = self.coordinates.factor(rows, dependent(plan))
+                factor.extend(self.coordinates.neuron_columns(rows, points, plan.activation))
             learned = points[:, :-1]
-            found = make_search(rows, plan, 2 + cycle, learned=learned, pool=self.context.pool)
+            found = make_search(
+                rows, plan, 2 + cycle, learned=learned, shape=self.shape, pool=self.context.pool
+            )
             search = recorded(found, journal)
             growth = Growth(factor, factor.size, search)
             grow(growth, Limits(n_more), context=self.context)

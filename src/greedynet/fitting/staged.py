@@ -65,8 +65,8 @@ class StagedGrowth:
         state = self.state
         n_more = n_neurons - state.n_neurons
         cycle = self.n_stages + _STAGES * self._turn
-        points = self.problem.more_neurons(state.points, n_more, cycle, self._finisher.rows)
-        if len(points) == state.n_neurons:
+        points = self._finisher.with_more(state, n_more, cycle)
+        if points is None:
             return False
         # The ridge of the affine term alone says nothing about neurons.
         grown = state.at(points) if state.n_neurons else self._finisher.state(points)
@@ -128,7 +128,7 @@ class Staged(LeastSquares):
     def of(rows: Rows | Blocks, plan: Plan) -> "Staged":
         """Return the objective whose affine term suits the number of rows."""
         few = len(rows) < plan.settings.ladder.rows_per_input * (rows.n_features + 1)
-        return Staged(few and plan.linear_term)
+        return Staged(few and plan.linear_term and plan.shape is None)
 
     def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
         """Return the coordinates in which the network is grown."""

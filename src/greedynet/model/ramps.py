@@ -120,6 +120,11 @@ class Ramps:
         """Number of columns and ramps."""
         return self.n_features + self.n_ramps
 
+    @property
+    def lifted_from(self) -> NDArray[np.intp]:
+        """The column of every lifted column, of which it is an increasing function."""
+        return np.append(np.arange(self.n_features), self.table.columns)
+
     @cached_property
     def table(self) -> RampTable:
         """The ramps one by one, in the order of `lift`."""

@@ -16,16 +16,16 @@ _RANK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class AffineTerm:
-    """Orthonormal columns spanning the affine functions on the rows.
+    """Columns spanning the affine functions on the rows.
 
-    They are the constant and the principal components of the centred inputs. So for equal or
-    constant columns of `X`, or more columns than rows, the affine function has the smallest
-    weights.
+    By default orthonormal ones, the constant and the principal components of the centred inputs. So
+    for equal or constant columns of `X`, or more columns than rows, the affine function has the
+    smallest weights.
 
     Attributes
     ----------
     columns : ndarray of shape (n_rows, n_columns)
-        Orthonormal columns, sample weights included; none if the network has no affine term.
+        Sample weights included; none if the network has no affine term.
     to_weights : ndarray of shape (d + 1, n_columns)
         Weights of each column as an affine function of the inputs, constant last.
     """
@@ -62,6 +62,16 @@ class AffineTerm:
         return AffineTerm(np.column_stack([ones / length, U[:, :rank]]), to_weights)
 
     @staticmethod
+    def of_single_columns(rows: Rows) -> "AffineTerm":
+        """Return the constant and the inputs themselves, without those that depend on others."""
+        X1 = np.column_stack([np.ones(len(rows)), rows.X.astype(np.float64)])
+        columns = rows.weighted(X1)
+        kept = _independent(columns)
+        to_weights = np.zeros((X1.shape[1], len(kept)))
+        to_weights[np.array(kept) - 1, np.arange(len(kept))] = 1.0
+        return AffineTerm(columns[:, kept], to_weights)
+
+    @staticmethod
     def shrunk(rows: Rows, line: RidgeLine) -> "AffineTerm":
         """Return the constant and the lines of the outputs: for few rows beside the inputs.
 
@@ -73,12 +83,7 @@ class AffineTerm:
         to_weights = np.hstack([constant, weights])
         X1 = np.column_stack([rows.X.astype(np.float64), np.ones(len(rows))])
         columns = rows.weighted(X1 @ to_weights)
-        kept = [0]
-        for j in range(1, columns.shape[1]):
-            Q = np.linalg.qr(columns[:, kept])[0]
-            left = columns[:, j] - Q @ (Q.T @ columns[:, j])
-            if np.linalg.norm(left) > _RANK * np.linalg.norm(columns[:, 0]):
-                kept.append(j)
+        kept = _independent(columns)
         Q, R = np.linalg.qr(columns[:, kept])
         return AffineTerm(Q, np.linalg.solve(R.T, to_weights[:, kept].T).T)
 
@@ -86,3 +91,14 @@ class AffineTerm:
         """Return the columns on other rows, without weights."""
         values: Float64 = X @ self.to_weights[:-1] + self.to_weights[-1]
         return values
+
+
+def _independent(columns: Float64) -> list[int]:
+    """Return the positions of the first column, and of those that do not depend on earlier ones."""
+    kept = [0]
+    for j in range(1, columns.shape[1]):
+        Q = np.linalg.qr(columns[:, kept])[0]
+        left = columns[:, j] - Q @ (Q.T @ columns[:, j])
+        if np.linalg.norm(left) > _RANK * np.linalg.norm(columns[:, 0]):
+            kept.append(j)
+    return kept

@@ -1,11 +1,13 @@
 """`RidgeLine`: an affine function with a ridge, the simplest competitor of a network."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.linalg.bounded import signed_weights
 from greedynet.rows.rows import Rows
+from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
 
 # Candidates of the ridge, relative to the number of rows, for inputs of unit variance.
@@ -13,6 +15,8 @@ RIDGES = np.append(0.0, np.geomspace(1e-10, 1e5, 61))
 # Principal components below this fraction of the largest are dropped.
 _RANK = 1e-7
 _ZERO = 1e-11
+# So that columns that agree have weights.
+_LEAST_RIDGE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +37,26 @@ class RidgeLine:
         The `m`.
     parameters : ndarray of shape (n_outputs,)
         Effective number of parameters, `sum h_i`.
+    ridges : ndarray of shape (n_outputs,)
     """
 
     linear: Float64
     intercept: Float64
     parameters: Float64
+    ridges: Float64
 
     @staticmethod
-    def of(rows: Rows) -> "RidgeLine":
-        """Return the line of rows whose inputs have unit variance; each output has its ridge."""
+    def of(rows: Rows, shape: Shape | None = None) -> "RidgeLine":
+        """Return the line of rows whose inputs have unit variance; each output has its ridge.
+
+        With a shape, that of one output whose slopes have the signs of the shape, at the ridge of
+        the line without it.
+        """
+        line = RidgeLine._of(rows)
+        return line if shape is None else line._shaped(rows, shape)
+
+    @staticmethod
+    def _of(rows: Rows) -> "RidgeLine":
         X = rows.X.astype(np.float64)
         center = np.average(X, axis=0, weights=rows.weights)
         mean = np.average(rows.Y, axis=0, weights=rows.weights)
@@ -57,15 +72,28 @@ class RidgeLine:
         along = U.T @ left
         beyond = left - U @ along
         beyond[np.abs(beyond) < _ZERO * np.abs(left).max(initial=0.0)] = 0.0
-        linear, parameters = [], []
+        linear, parameters, chosen = [], [], []
         for b, e in zip(along.T, beyond.T, strict=True):
             left_out = (U @ (rest * b).T + e[:, None]) / np.where(free > _ZERO**2, free, np.inf)
             squares = np.where((free > _ZERO**2).all(axis=0), np.sum(left_out**2, axis=0), np.inf)
             best = int(np.argmin(squares)) if np.isfinite(squares).any() else len(RIDGES) - 1
             linear.append(Vt.T @ (shares[best] / s * b))
             parameters.append(float(np.sum(shares[best])) + 1.0)
+            chosen.append(float(ridges[best, 0]))
         weights = np.array(linear).T.reshape(X.shape[1], -1)
-        return RidgeLine(weights, mean - center @ weights, np.array(parameters))
+        found = np.array(parameters), np.array(chosen)
+        return RidgeLine(weights, mean - center @ weights, *found)
+
+    def _shaped(self, rows: Rows, shape: Shape) -> "RidgeLine":
+        """Return the line of the same ridge whose slopes have the signs of a shape."""
+        X = rows.X.astype(np.float64)
+        center = np.average(X, axis=0, weights=rows.weights)
+        mean = np.average(rows.Y, axis=0, weights=rows.weights)
+        A, left = rows.weighted(X - center), rows.weighted(rows.Y - mean)
+        M = A.T @ A + (self.ridges[0] + _LEAST_RIDGE * len(X)) * np.eye(X.shape[1])
+        slopes, _ = signed_weights(M, A.T @ left[:, 0], shape.monotone)
+        weights = slopes[:, None]
+        return replace(self, linear=weights, intercept=mean - center @ weights)
 
     def predict(self, X: NDArray[np.floating]) -> Float64:
         """Return the values of the line."""

@@ -16,6 +16,7 @@ from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
 from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.evidence import gcv
 from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
+from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import best_width
@@ -68,7 +69,7 @@ class Finisher:
 
     @cached_property
     def _affine(self) -> Float64:
-        return self.problem.coordinates.affine_columns(self.rows)
+        return self.problem.solving.affine_columns(self.rows)
 
     @property
     def _settings(self) -> LeastSquaresSettings:
@@ -105,14 +106,16 @@ class Finisher:
         self, points: Float64, ridge: float | None = None, context: FitContext | None = None
     ) -> VariableProjection:
         """Return the network of some neurons on the rows."""
+        sigma, shape = self.problem.plan.activation, self.problem.shape
+        context = context or self.context
+        max_block = self._settings.max_block
+        if shape is not None:
+            affine = self.problem.solving.affine
+            return ShapedProjection(
+                self.rows, affine, shape, points, ridge, sigma, context=context, max_block=max_block
+            )
         return VariableProjection(
-            self.rows,
-            self._affine,
-            points,
-            ridge,
-            self.problem.plan.activation,
-            context=context or self.context,
-            max_block=self._settings.max_block,
+            self.rows, self._affine, points, ridge, sigma, context=context, max_block=max_block
         )
 
     def _narrowed(self, state: VariableProjection, n_neurons: int) -> VariableProjection:
@@ -121,6 +124,20 @@ class Finisher:
 
     def _settled(self, state: VariableProjection) -> VariableProjection:
         return state.settle(self.times * self._settings.steps_after_pruning)
+
+    def with_more(self, state: VariableProjection, n_more: int, turn: int) -> Float64 | None:
+        """Return the neurons of a network and new ones; None if there are none."""
+        if isinstance(state, ShapedProjection):
+            return self._with_more_of_shape(state, n_more, turn)
+        points = self.problem.more_neurons(state.points, n_more, turn, self.rows)
+        return points if len(points) > state.n_neurons else None
+
+    def _with_more_of_shape(
+        self, state: ShapedProjection, n_more: int, turn: int
+    ) -> Float64 | None:
+        """Return neurons and new ones of the shape, which also take the place of dead ones."""
+        points = self.problem.more_neurons(state.points, n_more, turn, self.rows, state.free_columns)
+        return points if len(points) > state.n_neurons else None
 
     def exchange(self, state: VariableProjection) -> VariableProjection:
         """Exchange neurons for better ones, as long as the score decreases sufficiently.
@@ -189,8 +206,8 @@ class Finisher:
         """Grow more neurons, and remove as many of all, in two steps."""
         n = state.n_neurons
         n_more = max(1, int((self._settings.overgrowth - 1) * n))
-        more = self.problem.more_neurons(state.points, n_more, turn, self.rows)
-        if len(more) == n:
+        more = self.with_more(state, n_more, turn)
+        if more is None:
             return state
         tried = self._settled(state.at(more))
         for left in (n + (len(more) - n) // 2, n):
@@ -220,7 +237,7 @@ class Finisher:
     def on_all_rows(self, states: Sequence[VariableProjection]) -> Sequence[VariableProjection]:
         """Correct the neurons of all networks, as one, on all rows if rows were sampled."""
         plan, coordinates = self.problem.plan, self.problem.coordinates
-        if self.passes is None or plan.alpha is not None:
+        if self.passes is None or plan.alpha is not None or plan.shape is not None:
             return states
         points = np.concatenate([state.points[state.alive] for state in states])
         ridge = float(np.mean([state.ridge for state in states]))
@@ -281,7 +298,7 @@ class Finisher:
 
     def _residual(self, states: Sequence[VariableProjection], rows: Rows) -> float:
         """Norm of the residual of the mean of some networks."""
-        affine = self.problem.coordinates.affine.evaluate(rows.X)
+        affine = self.problem.solving.affine.evaluate(rows.X)
         mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
         return safe_norm(rows.weighted(rows.Y - mean))
 
@@ -297,12 +314,13 @@ class Finisher:
     def _solver(self) -> OuterSolver:
         plan = self.problem.plan
         return OuterSolver(
-            self.problem.coordinates,
+            self.problem.solving,
             self.rows,
             plan.activation,
             plan.single_output,
             plan.alpha,
             self.passes,
+            self.problem.shape,
         )
 
 

@@ -129,10 +129,11 @@ def _chosen(
 ) -> Finished | None:
     """Return the finished network; None if the network is kept as grown."""
     limits, score = problem.limits, finisher.score(states)
-    if finisher.as_grown(growth) < score:
+    is_free = problem.shape is None  # as grown, a network has any shape
+    if is_free and finisher.as_grown(growth) < score:
         return None
     network = finisher.network(states)
-    if limits.exact and network.n_neurons < min(limits.max_neurons, len(growth.candidates)):
+    if is_free and limits.exact and network.n_neurons < min(limits.max_neurons, len(growth.candidates)):
         # Some neurons have become duplicates: the requested number takes precedence.
         return None
     # Scores of folds refer to networks as grown: the finished network has no comparable score.

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of, halves, scales_of
+from greedynet.rows.shape import Shape
 from greedynet.search.scans import bins, powers, relu, relu_blocks
 from greedynet.support.types import Float64
 
@@ -63,7 +64,12 @@ MakeGroup = Callable[[Float64], Group]
 
 
 def make_group(
-    activation: Activation, X: Float64, weights: Float64, *, mirrored: bool
+    activation: Activation,
+    X: Float64,
+    weights: Float64,
+    *,
+    mirrored: bool,
+    shape: Shape | None = None,
 ) -> MakeGroup:
     """Return the function that makes groups of directions for an activation.
 
@@ -76,6 +82,8 @@ def make_group(
         Sample weights; empty if all are 1.
     mirrored : bool
         Whether a neuron and its mirror image are equivalent, given the affine term.
+    shape : Shape or None
+        By which outer weights have signs, for neurons that are ReLUs and not equivalent.
     """
     degree = degree_of(activation)
     if degree is None:
@@ -86,7 +94,7 @@ def make_group(
         if mirrored and len(X) >= MIN_ROWS_IN_BLOCKS and X.shape[1] > 1:
             return lambda directions: BlockGroup(directions, X, weights)
         # With an affine term, every piecewise linear activation is equivalent to a ReLU.
-        return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored)
+        return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored, shape=shape)
     longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max())) or 1.0
     sigma = (degree, halves(activation), longest * _BEYOND)
     return lambda directions: PowerGroup(directions, X, weights, sigma)
@@ -121,14 +129,22 @@ class _Sorted(_Joinable):
 class ReluGroup(_Sorted):
     """All thresholds of `relu(u . x - t)`, and of `relu(-u . x - t)` unless equivalent."""
 
-    _arrays = ("_values", "_order", "_outside")
+    _arrays = ("_values", "_order", "_outside", "_signs")
 
     def __init__(
-        self, directions: Float64, X: Float64, weights: Float64, *, mirrored: bool
+        self,
+        directions: Float64,
+        X: Float64,
+        weights: Float64,
+        *,
+        mirrored: bool,
+        shape: Shape | None = None,
     ) -> None:
         if not mirrored:
             directions = np.concatenate([directions, -directions])
-        super().__init__(directions, X, weights)
+        signs = np.zeros(len(directions)) if shape is None else shape.signs_of(directions)
+        self._signs = signs[~np.isnan(signs)]
+        super().__init__(directions[~np.isnan(signs)], X, weights)
         self._mirrored = mirrored
         self._outside = np.empty((*self._values.shape, 3))
         relu.measure(self._values, self._order, weights, self._outside)
@@ -146,6 +162,7 @@ class ReluGroup(_Sorted):
             self._order,
             self._weights,
             residual,
+            self._signs,
             self._outside,
             min_active,
             reach,
