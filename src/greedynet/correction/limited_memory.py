@@ -1,4 +1,4 @@
-"""L-BFGS without bounds, for functions that are cheap to evaluate.
+"""L-BFGS, for functions that are cheap to evaluate.
 
 With the last `m` steps `S` and differences of gradients `Y` as rows, the inverse Hessian is
 approximated by (Byrd, Nocedal and Schnabel, 1994)
@@ -7,13 +7,14 @@ approximated by (Byrd, Nocedal and Schnabel, 1994)
 
 where `R` is the upper triangle of `S Y'`, `D` its diagonal and `gamma = s . y / y . y` of the last
 step. These are a few products of matrices: for small networks SciPy's loop would take longer than
-the function.
+the function. With bounds, it is SciPy's.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
+from scipy.optimize import OptimizeResult, minimize
 
 from greedynet.support.types import Float64
 
@@ -81,6 +82,42 @@ def minimised(
         if len(values) > _WINDOW and values[-1 - _WINDOW] - value < enough * abs(value):
             break
     return x
+
+
+def minimised_within(
+    limits: tuple[Float64, Float64],
+    objective: Objective,
+    start: Float64,
+    n_steps: int,
+    memory: int,
+    tolerance: float,
+    is_late: Callable[[], bool] = lambda: False,
+    enough: float = 0.0,
+) -> Float64:
+    """Return a point within limits at which a function is smaller; otherwise as `minimised`."""
+    values: list[float] = []
+
+    def ends(intermediate_result: OptimizeResult) -> None:
+        values.append(float(intermediate_result.fun))
+        fell = values[-1 - _WINDOW] - values[-1] if len(values) > _WINDOW else np.inf
+        if fell < enough * abs(values[-1]) or (len(values) >= _LEAST_STEPS and is_late()):
+            raise StopIteration
+
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=np.column_stack(limits),
+        callback=ends,
+        options={
+            "maxiter": n_steps,
+            "maxcor": memory,
+            "gtol": tolerance,
+            "ftol": 0.1 * tolerance,
+        },
+    )
+    return np.clip(found.x, *limits)
 
 
 def _searched(

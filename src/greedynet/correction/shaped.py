@@ -181,7 +181,7 @@ class ShapedProjection(VariableProjection):
     def _held(self, block: slice, down: Float64) -> NDArray[np.bool_]:
         """Whether inner weights are at a limit, and would move beyond it."""
         W, (low, high) = self._at.W[block], self._limits
-        return ((W <= low[block]) & (down <= 0)) | ((W >= high[block]) & (down >= 0))
+        return ((low[block] >= W) & (down <= 0)) | ((high[block] <= W) & (down >= 0))
 
     def _descent(self, block: slice) -> Float64:
         down = super()._descent(block)

@@ -28,6 +28,7 @@ from greedynet.estimators.checkpoint import (
 from greedynet.estimators.parameters import check_in_blocks, check_n_neurons, check_reproducible
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
+from greedynet.estimators.shapes import check_grown, layers_of
 from greedynet.estimators.transforming import WithHiddenLayer
 from greedynet.estimators.warm import network_digest
 from greedynet.fitting.layers import HiddenLayers
@@ -54,6 +55,14 @@ from greedynet.support.threads import Pool
 
 # Parameters that do not affect the result, or are represented by the seed and the folds;
 # `max_seconds` is refused with a checkpoint.
+# Parameters of later versions, with the values that are as if there was no choice.
+_BEFORE_CHOICES = {
+    "hidden_layers": 1,
+    "n_networks": "auto",
+    "missing": "error",
+    "monotonic_cst": None,
+    "convex": None,
+}
 _NOT_IN_FINGERPRINT = frozenset(
     {"checkpoint", "n_jobs", "verbose", "random_state", "cv", "max_seconds"}
 )
@@ -67,7 +76,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     cv: Any
     search: Any
     max_nodes: int | None
-    hidden_layers: HiddenLayers
+    hidden_layers: HiddenLayers | None
     patience: int | None
     max_seconds: float | None
     points: ArrayLike | None
@@ -77,11 +86,13 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     verbose: int
     warm_start: bool
     missing: Literal["error", "learn"]
+    monotonic_cst: Any
+    convex: Any
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"})],
+        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"}), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
@@ -101,6 +112,8 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
         "missing": [StrOptions({"error", "learn"})],
+        "monotonic_cst": ["array-like", dict, None],
+        "convex": ["array-like", dict, None],
     }
     _most_nodes: int
     _error_name: str
@@ -252,9 +265,10 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
-            before = {"hidden_layers": 1, "n_networks": "auto", "missing": "error"}
-            for name, value in before.items():
-                if parameters.get(name) == value:
+            if layers_of(self) == 1:
+                asked["hidden_layers"] = described(1)
+            for name, value in _BEFORE_CHOICES.items():
+                if asked.get(name) == described(value):
                     del asked[name]  # as in checkpoints from before there was a choice
             if asked.pop("warm_start") != described(False) and hasattr(self, "network_"):
                 asked["started from"] = network_digest(self.network_)
@@ -336,6 +350,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             A fitted copy with the same parameters.
         """
         check_is_fitted(self)
+        check_grown(self, "truncate", "fit again with `n_nodes`")
         path = self.path_.truncated(n_nodes)
         known = self._known_of(path.network)
         smaller = copy(self)

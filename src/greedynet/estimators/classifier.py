@@ -15,6 +15,7 @@ from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import classification_plan
+from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.estimators.staged import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
 from greedynet.estimators.warm import WarmStart
@@ -57,10 +58,11 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
         Maximum number of nodes (neurons plus two for the affine term); None for 100.
-    hidden_layers : {1, 2, "auto"}, default=1
+    hidden_layers : {1, 2, "auto"} or None, default=None
         Number of hidden layers. With two, the first one consists of hinges along single columns,
         each of which counts as a node, and neurons are over the columns and their hinges. "auto"
-        builds both, and keeps two layers where they are clearly better on held-out rows.
+        builds both, and keeps two layers where they are clearly better on held-out rows. None for
+        one, or "auto" with `monotonic_cst`, where two are more flexible.
     validation_fraction : float or None, default=None
         Fraction of the rows held out to choose ridge and width, instead of cross-validation.
     cv : int, splitter, iterable or None, default=None
@@ -124,6 +126,13 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
         better with indicators than without. In other columns the mean is inserted, with a warning
         if there was no NaN in `fit`; one without any value is ignored.
+    monotonic_cst : array-like of shape (n_features,), dict of str to int, or None, default=None
+        Shape of the log-odds of the second class (two classes only) along each
+        column, all others being equal: 1 for increasing, -1 for decreasing, 0 for any. A dict names
+        columns of a data frame. It holds everywhere, not only on the rows: the signs of the weights
+        prove it. Needs the ReLU, squared errors and a single output.
+    convex : array-like of shape (n_features,), dict of str to int, or None, default=None
+        Likewise: 1 for convex, -1 for concave, 0 for any; with one hidden layer.
 
     Attributes
     ----------
@@ -188,7 +197,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         n_nodes: int | None = None,
         *,
         max_nodes: int | None = None,
-        hidden_layers: HiddenLayers = 1,
+        hidden_layers: HiddenLayers | None = None,
         validation_fraction: float | None = None,
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
         patience: int | None = 20,
@@ -209,6 +218,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         verbose: int = 0,
         warm_start: bool = False,
         missing: Literal["error", "learn"] = "error",
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        convex: ArrayLike | Mapping[str, int] | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -233,6 +244,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.verbose = verbose
         self.warm_start = warm_start
         self.missing = missing
+        self.monotonic_cst = monotonic_cst
+        self.convex = convex
 
     @with_callbacks
     def fit(
@@ -303,7 +316,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                 self._checkpointed(seed, **of_data) as journal,
             ):
                 path, self.ladder_ = judged_in_layers(
-                    self.hidden_layers,
+                    layers_of(self),
                     data,
                     folds,
                     plan,
@@ -313,6 +326,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                     on_step=self._on_step(task),
                     judge=judged_classes,
                 )
+                if plan.shape is not None:
+                    check_shape(path.kept, plan.shape)
                 self._store(path)
                 self._store_errors(path)
         keep_indicators_if_better(

@@ -10,6 +10,7 @@ from greedynet.estimators.parameters import (
     check_points,
     check_search,
 )
+from greedynet.estimators.shapes import shape_of
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.plan import Plan
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
@@ -115,6 +116,7 @@ def _shared(
         "memory_budget": int(model.memory_budget),
         "random_state": seed,
         "settings": model._settings.fit,
+        "shape": shape_of(model, rows.n_features, rows.n_outputs),
     }
 
 

@@ -1,7 +1,7 @@
 """`GreedyNetRegressor`."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -19,6 +19,7 @@ from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
+from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.estimators.warm import WarmStart
@@ -62,10 +63,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
         Maximum number of nodes (neurons plus two for the affine term); None for 200.
-    hidden_layers : {1, 2, "auto"}, default=1
+    hidden_layers : {1, 2, "auto"} or None, default=None
         Number of hidden layers. With two, the first one consists of hinges along single columns,
         each of which counts as a node, and neurons are over the columns and their hinges. "auto"
-        builds both, and keeps two layers where they are clearly better on held-out rows.
+        builds both, and keeps two layers where they are clearly better on held-out rows. None for
+        one, or "auto" with `monotonic_cst`, where two are more flexible.
     n_networks : int or "auto", default="auto"
         Number of networks that are grown apart and averaged into one, which share the nodes; at
         most 10, for squared errors. "auto" compares one, two and four on held-out rows. One column
@@ -165,6 +167,13 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
         better with indicators than without. In other columns the mean is inserted, with a warning
         if there was no NaN in `fit`; one without any value is ignored.
+    monotonic_cst : array-like of shape (n_features,), dict of str to int, or None, default=None
+        Shape of predictions along each
+        column, all others being equal: 1 for increasing, -1 for decreasing, 0 for any. A dict names
+        columns of a data frame. It holds everywhere, not only on the rows: the signs of the weights
+        prove it. Needs the ReLU, squared errors and a single output.
+    convex : array-like of shape (n_features,), dict of str to int, or None, default=None
+        Likewise: 1 for convex, -1 for concave, 0 for any; with one hidden layer.
 
     Attributes
     ----------
@@ -236,7 +245,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         n_nodes: int | None = None,
         *,
         max_nodes: int | None = None,
-        hidden_layers: HiddenLayers = 1,
+        hidden_layers: HiddenLayers | None = None,
         n_networks: int | Literal["auto"] = "auto",
         tol: float = 1e-8,
         validation_fraction: float | None = None,
@@ -265,6 +274,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         verbose: int = 0,
         warm_start: bool = False,
         missing: Literal["error", "learn"] = "error",
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        convex: ArrayLike | Mapping[str, int] | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -297,6 +308,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.verbose = verbose
         self.warm_start = warm_start
         self.missing = missing
+        self.monotonic_cst = monotonic_cst
+        self.convex = convex
 
     @with_callbacks
     def fit(
@@ -367,7 +380,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
                 self._checkpointed(seed, **of_data) as journal,
             ):
                 path, self.ladder_ = judged_in_layers(
-                    self.hidden_layers,
+                    layers_of(self),
                     data,
                     folds,
                     plan,
@@ -376,6 +389,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
                     context=self._context(pool, journal),
                     on_step=self._on_step(task),
                 )
+                if plan.shape is not None:
+                    check_shape(path.kept, plan.shape)
                 self._store(path)
                 self._refine(data, seed)
                 self._store_errors(path, plan.loss)

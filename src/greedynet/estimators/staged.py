@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.predicting import Predicting
+from greedynet.estimators.shapes import check_grown
 from greedynet.estimators.sparse import dense_rows
 from greedynet.losses.logistic import probabilities
 from greedynet.model.any_network import in_layers
@@ -41,6 +42,7 @@ class _Staged(Predicting):
 
     def _staged(self, X: ArrayLike) -> Iterator[Float64]:
         check_is_fitted(self)
+        check_grown(self, "staged_predict", "compare fits with different `n_nodes`")
         # Not when the first is asked for: errors come from the call.
         X, _, _ = dense_rows(X, None, None, np.inf)
         rows = self._checked(X)

@@ -45,7 +45,7 @@ class WarmStart:
         network: Network | None = getattr(model, "network_", None)
         if not model.warm_start or network is None:
             return None
-        if isinstance(network, DeepNetwork) or model.hidden_layers != 1:
+        if isinstance(network, DeepNetwork) or model.hidden_layers not in (None, 1):
             got = 2 if isinstance(network, DeepNetwork) else model.hidden_layers
             raise _refusal("one hidden layer", repr(got), "ramps of columns do not grow on")
         if not isinstance(model.search, str):

@@ -116,7 +116,7 @@ def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth
         return None
     settings = plan.settings.depth
     if hidden_layers == "auto" and (
-        data.rows.n_features == 1
+        (data.rows.n_features == 1 and plan.shape is None)
         or not plan.correct
         or plan.points is not None
         or data.rows.n_features > settings.max_inputs

@@ -53,7 +53,9 @@ class RidgeLine:
         the line without it.
         """
         line = RidgeLine._of(rows)
-        return line if shape is None else line._shaped(rows, shape)
+        if shape is None or (shape.monotone[:, None] * line.linear >= 0).all():
+            return line
+        return line._shaped(rows, shape)
 
     @staticmethod
     def _of(rows: Rows) -> "RidgeLine":

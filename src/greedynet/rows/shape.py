@@ -14,7 +14,7 @@ Sums and averages of such networks are of the same shape. Both conditions are su
 convexity is also necessary, unless kinks of several neurons coincide. That for monotonicity is not:
 a neuron of one layer that increases is convex or concave along each line, so that a sum of them
 cannot be a step between two plateaus. Over ramps of single columns, which increase between two
-plateaus themselves, it can (`hidden_layers=2`); so it can with neurons that do (`tanh`).
+plateaus themselves, it can (`hidden_layers=2`).
 """
 
 from dataclasses import dataclass
@@ -64,9 +64,12 @@ class Shape:
             Whether the neurons of `W` and `-W` differ by a linear function, so that either will do.
         """
         if mirrored:
-            turned = self._wrong(-W, signs) < self._wrong(W, signs)
-            W = np.where(turned[:, None], -W, W)
+            W = np.where(self.turned(W, signs)[:, None], -W, W)
         return np.clip(W, *self.limits(signs))
+
+    def turned(self, W: Float64, signs: Float64) -> NDArray[np.bool_]:
+        """Whether `-W` is nearer than `W` to what outer weights of given signs allow."""
+        return np.asarray(self._wrong(-W, signs) < self._wrong(W, signs))
 
     def _wrong(self, W: Float64, signs: Float64) -> Float64:
         """Return the squared length of what monotonicity does not allow."""

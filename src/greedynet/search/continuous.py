@@ -81,9 +81,7 @@ class ContinuousSearch:
         scale = rows.row_scale
         self._row_scale = None if scale is None else scale[:, None]
         weights = np.empty(0) if rows.weights is None else rows.weights
-        self._make = make_group(
-            self.activation, self._X, weights, mirrored=mirrored, shape=shape
-        )
+        self._make = make_group(self.activation, self._X, weights, mirrored=mirrored, shape=shape)
         self._groups: list[Group] = []
         self._n_refined, self._weakness = n_refined, weakness
         self._best: Float64 | None = None

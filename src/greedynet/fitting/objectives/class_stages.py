@@ -74,10 +74,12 @@ class _Stages:
         self._rows, self._plan, self._context = rows, plan, context
         self._prepared = PreparedRows.of(rows, single=True)
         self._settings = plan.settings.logistic
-        self._trials = Trials(plan, context)
+        self._trials = Trials(plan, context, problem.shape)
         least = least_active(len(rows), rows.n_features, plan)
         affine = np.linalg.qr(problem.coordinates.affine_columns(rows))[0]
-        self._search = BatchSearch(rows, affine, plan.activation, least, plan.random_state)
+        self._search = BatchSearch(
+            rows, affine, plan.activation, least, plan.random_state, problem.shape
+        )
 
     def grown(self, n_neurons: int) -> Weights:
         """Return the network after the last stage."""

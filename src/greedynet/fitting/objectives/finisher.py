@@ -93,6 +93,7 @@ class Finisher:
         turn : int
             Index of the network, if several are pruned in parallel.
         """
+        points = points.reshape(-1, self.problem.n_features + 1)
         state = self.state(points, context=self.context.branch(f"network {turn}"))
         self.context.tell(f"correcting {len(points)} neurons")
         state.settle(self.times * self._settings.steps)
@@ -127,16 +128,8 @@ class Finisher:
 
     def with_more(self, state: VariableProjection, n_more: int, turn: int) -> Float64 | None:
         """Return the neurons of a network and new ones; None if there are none."""
-        if isinstance(state, ShapedProjection):
-            return self._with_more_of_shape(state, n_more, turn)
-        points = self.problem.more_neurons(state.points, n_more, turn, self.rows)
-        return points if len(points) > state.n_neurons else None
-
-    def _with_more_of_shape(
-        self, state: ShapedProjection, n_more: int, turn: int
-    ) -> Float64 | None:
-        """Return neurons and new ones of the shape, which also take the place of dead ones."""
-        points = self.problem.more_neurons(state.points, n_more, turn, self.rows, state.free_columns)
+        free = state.free_columns if isinstance(state, ShapedProjection) else None
+        points = self.problem.more_neurons(state.points, n_more, turn, self.rows, free)
         return points if len(points) > state.n_neurons else None
 
     def exchange(self, state: VariableProjection) -> VariableProjection:

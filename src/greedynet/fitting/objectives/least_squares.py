@@ -129,12 +129,13 @@ def _chosen(
 ) -> Finished | None:
     """Return the finished network; None if the network is kept as grown."""
     limits, score = problem.limits, finisher.score(states)
-    is_free = problem.shape is None  # as grown, a network has any shape
-    if is_free and finisher.as_grown(growth) < score:
+    if problem.shape is None and finisher.as_grown(growth) < score:
         return None
     network = finisher.network(states)
-    if is_free and limits.exact and network.n_neurons < min(limits.max_neurons, len(growth.candidates)):
-        # Some neurons have become duplicates: the requested number takes precedence.
+    n_grown = min(limits.max_neurons, len(growth.candidates))
+    if limits.exact and network.n_neurons < n_grown and problem.shape is None:
+        # Some neurons have become duplicates: the requested number takes precedence. With a shape
+        # they may have no use; as grown, a network would have any shape.
         return None
     # Scores of folds refer to networks as grown: the finished network has no comparable score.
     return Finished(network, finisher.error(states), None if problem.is_cross_validated else score)

@@ -236,14 +236,14 @@ class LogLoss(Objective):
 
         coordinates = problem.coordinates
         held, descents = coordinates.apply(held), context.branch("descents")
-        return Part(problem.rows, held, grow, coordinates.inputs, descents)
+        return Part(problem.rows, held, grow, coordinates.inputs, descents, problem.shape)
 
     def _is_staged(self, problem: Problem) -> bool:
         """Whether networks grow in stages; requested widths and other searches grow plainly."""
         return problem.plan.search == "continuous" and not problem.limits.exact
 
     def _ladder(self, problem: Problem, parts: Sequence[Part], context: FitContext) -> Ladder:
-        trials = Trials(problem.plan, context.branch("descents"))
+        trials = Trials(problem.plan, context.branch("descents"), problem.shape)
         n_held = sum(len(part.held) for part in parts)
         assert isinstance(problem.samples, ClassSamples)
         # The width that a sample supports would be too small for many more rows.
@@ -292,6 +292,7 @@ class LogLoss(Objective):
             problem.validation,
             lambda: self._start(problem, growth),
             context=context.branch("validation"),
+            shape=problem.shape,
         )
         return self._ladder(problem, [part], context).decided()
 
@@ -302,7 +303,7 @@ class LogLoss(Objective):
         most = problem.coordinates.apply(problem.samples.many)
         # The ridge is relative to the mean loss: it decreases with the number of rows.
         share = n_of_others(rows) / n_of_others(most) if plan.alpha is None else 1.0
-        trials = Trials(plan, problem.context.branch("last descents"))
+        trials = Trials(plan, problem.context.branch("last descents"), problem.shape)
         shares = shares_weights(most)
         line = network = shares
         if rung.line > 0:

@@ -12,6 +12,7 @@ from greedynet.fitting.plan import Plan
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
+from greedynet.rows.shape import Shape
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
@@ -32,6 +33,8 @@ class Part:
     context : FitContext
         Of all that is computed on this fold. Folds whose context has no threads are computed in
         parallel.
+    shape : Shape or None
+        Along the scaled columns of the fold.
     """
 
     train: Rows
@@ -39,6 +42,7 @@ class Part:
     grow: Callable[[], Weights]
     inputs: InputScaling | None = None
     context: FitContext = field(default_factory=FitContext)
+    shape: Shape | None = None
 
     def carried(self, network: Weights, to: InputScaling) -> Weights:
         """Return a network of this fold for inputs that are scaled by another map."""
@@ -58,10 +62,13 @@ class Trials:
     ----------
     plan : Plan
     context : FitContext
+    shape : Shape or None
+        Along the scaled columns of all rows.
     """
 
     plan: Plan
     context: FitContext = field(default_factory=FitContext)
+    shape: Shape | None = None
 
     @property
     def _settings(self) -> LogisticSettings:
@@ -85,6 +92,7 @@ class Trials:
             linear_term=self.plan.linear_term,
             enough=enough,
             context=self.context,
+            shape=self.shape,
         )
 
     def corrected_on(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:
@@ -111,7 +119,7 @@ class Trials:
 
         def correct(pair: tuple[Part, Weights]) -> Weights:
             part, start = pair
-            trials = replace(self, context=part.context)
+            trials = replace(self, context=part.context, shape=part.shape)
             return trials.descend(part.prepared, start, ridge, n_steps, self._settings.fold_enough)
 
         return self._map(correct, list(zip(parts, starts, strict=True)), parts)

@@ -1,0 +1,177 @@
+"""`monotonic_cst` and `convex` -> `Shape`, and which other parameters they go with."""
+
+from typing import Any
+
+import numpy as np
+
+from greedynet.activations import ReLU, get_activation
+from greedynet.fitting.layers import HiddenLayers
+from greedynet.model.any_network import Network
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.network import ShallowNetwork
+from greedynet.rows.shape import Shape
+from greedynet.support.types import Float64
+
+_MEANINGS = {
+    "monotonic_cst": "1 for increasing, -1 for decreasing, 0 for any",
+    "convex": "1 for convex, -1 for concave, 0 for any",
+}
+
+
+def is_asked_for(value: Any) -> bool:
+    """Whether a shape is asked for: an array or a dict with a number that is not 0."""
+    if value is None:
+        return False
+    return any(v != 0 for v in (value.values() if isinstance(value, dict) else np.ravel(value)))
+
+
+def layers_of(model: Any) -> HiddenLayers:
+    """Return the number of hidden layers to try.
+
+    By default one; with `monotonic_cst` alone also two, because a network of one layer whose
+    neurons are all monotone cannot rise between two plateaus.
+    """
+    is_flexible = is_asked_for(model.monotonic_cst) and not is_asked_for(model.convex)
+    if model.hidden_layers is not None:
+        layers: HiddenLayers = model.hidden_layers
+        return 1 if layers == "auto" and is_asked_for(model.convex) else layers
+    # Where two layers are refused, nobody asked for them.
+    return "auto" if is_flexible and not model.warm_start else 1
+
+
+def shape_of(model: Any, n_inputs: int, n_outputs: int) -> Shape | None:
+    """Return the shape along the inputs of the network, None if any will do.
+
+    Parameters
+    ----------
+    model : estimator
+        With the features of a fit.
+    n_inputs, n_outputs : int
+        Of the network: the features, then indicators of missing values, which have no shape.
+    """
+    parts = [_of_features(model, name, n_inputs) for name in _MEANINGS]
+    if not any(part.any() for part in parts):
+        return None
+    _check_others(model, n_outputs)
+    return Shape(*parts)
+
+
+def _of_features(model: Any, name: str, n_inputs: int) -> Float64:
+    """Return what is asked for of each input."""
+    given, n = getattr(model, name), model.n_features_in_
+    found = np.zeros(n_inputs)
+    if given is None:
+        return found
+    if isinstance(given, dict):
+        names = getattr(model, "feature_names_in_", None)
+        for key, value in given.items():
+            found[_position(name, key, names)] = _checked(name, value)
+        return found
+    values = np.asarray(given)
+    if values.shape != (n,):
+        raise ValueError(
+            f"`{name}` must have one number for each of the {n} columns of `X`, {_MEANINGS[name]}, "
+            f"got {_described(values)}: write a list of {n} numbers, or a dict of column names."
+        )
+    found[:n] = [_checked(name, value) for value in values.tolist()]
+    return found
+
+
+def _described(values: Any) -> str:
+    return f"{len(values)} numbers" if values.ndim == 1 else f"the shape {values.shape}"
+
+
+def _position(name: str, key: Any, names: Any) -> int:
+    """Return the position of a column by its name."""
+    if names is None:
+        raise ValueError(
+            f"`{name}` must be a list with one number for each column if `X` has no column names, "
+            f"got a dict with {key!r}: pass a data frame, or a list."
+        )
+    known = list(names)
+    if key not in known:
+        raise ValueError(
+            f"`{name}` must name columns of `X`, {known}, got {key!r}. A category is named with "
+            "its level, such as 'color=red'."
+        )
+    return known.index(key)
+
+
+def _checked(name: str, value: Any) -> float:
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or value not in (-1, 0, 1):
+        raise ValueError(f"`{name}` must be {_MEANINGS[name]}, got {value!r}.")
+    return float(value)
+
+
+def _check_others(model: Any, n_outputs: int) -> None:
+    """Raise an error for parameters that do not go with a shape."""
+    name = next(name for name in _MEANINGS if is_asked_for(getattr(model, name)))
+    for wanted, is_so, got, instead in (
+        ("one output", n_outputs == 1, f"{n_outputs} outputs or classes", _for_outputs(model)),
+        (
+            "the ReLU",
+            get_activation(model.activation) == ReLU(),
+            f"activation={model.activation!r}",
+            'write activation="relu"',
+        ),
+        (
+            'search="continuous"',
+            model.search == "continuous",
+            f"search={model.search!r}",
+            'write search="continuous"',
+        ),
+        ("corrected neurons", bool(model.correct), "correct=False", "write correct=True"),
+        (
+            'loss="squared"',
+            getattr(model, "loss", "squared") == "squared",
+            f"loss={getattr(model, 'loss', None)!r}",
+            'write loss="squared"',
+        ),
+        (
+            "no further training",
+            getattr(model, "refine", None) is None,
+            f"refine={getattr(model, 'refine', None)!r}",
+            "write refine=None: steps of backpropagation would not keep the signs of the weights",
+        ),
+        ("a fit from nothing", not model.warm_start, "warm_start=True", "write warm_start=False"),
+    ):
+        if not is_so:
+            raise ValueError(f"`{name}` needs {wanted}, got {got}: {instead}.")
+    if is_asked_for(model.convex) and model.hidden_layers == 2:
+        raise ValueError(
+            "`convex` needs one hidden layer, got hidden_layers=2: ramps of a column are not "
+            "convex. Write hidden_layers=1."
+        )
+
+
+def _for_outputs(model: Any) -> str:
+    if hasattr(model, "classes_"):
+        return "fit one classifier for each class against the others"
+    return "fit one model for each output"
+
+
+def check_shape(network: Network, shape: Shape) -> None:
+    """Raise an error if the weights of a network do not prove its shape."""
+    over = network
+    if isinstance(network, DeepNetwork):
+        over, shape = network.over, shape.of_columns(network.ramps.lifted_from)
+    assert isinstance(over, ShallowNetwork)
+    signs, linear = np.sign(over.outer_weights[:, 0]), over.linear_weights
+    holds = shape.allows(over.inner_weights, signs) | (signs == 0)
+    rises = linear is None or (shape.monotone * linear[:, 0] >= 0).all()
+    if not (holds.all() and rises):
+        raise RuntimeError(
+            "The network does not have the shape that `monotonic_cst` and `convex` ask for. This "
+            "is a fault of greedynet: please report it with the data."
+        )
+
+
+def check_grown(model: Any, method: str, instead: str) -> None:
+    """Raise an error for a method that uses networks as grown, which may have any shape."""
+    for name in _MEANINGS:
+        if is_asked_for(getattr(model, name)):
+            raise ValueError(
+                f"`{method}` uses networks as they were grown, whose shape may not be that of "
+                f"`{name}`: {instead}."
+            )
