@@ -16,8 +16,6 @@ from greedynet.linalg.unlocked import add_square, solve_right
 from greedynet.support.threads import parts_of
 from greedynet.support.types import Float64
 
-# Rows on a kink count as inactive, irrespective of rounding.
-EDGE = 1e-12
 # Number of rows whose derivatives are stored at once.
 _CHUNK_ROWS = 1_024
 # Rows of the matrix `S`: so many, and so many for each inner weight in it.
@@ -55,8 +53,8 @@ def system(
         T = np.zeros((at.F.shape[1], len(C) * p))
         for start in range(part.start, part.stop, every * _CHUNK_ROWS):
             rows = slice(start, min(part.stop, start + every * _CHUNK_ROWS), every)
-            slope = problem.activation.slope(at.Z[rows, block] - EDGE)
-            B = (slope[:, :, None] * problem.scaled_X1[rows, None, :]).reshape(len(slope), -1)
+            B = problem.derivatives(at, rows, block)
+            B = B.reshape(len(B), -1)
             add_square(K, B.T, float(every))
             T += every * (at.F[rows].T @ B)
         return K, T
@@ -74,11 +72,5 @@ def system(
 
 def descent(problem: ReducedProblem, at: Point, ridge: float, block: slice) -> Float64:
     """Return minus half the gradient of the objective with respect to a block of neurons."""
-
-    def pulls(part: slice) -> tuple[Float64]:
-        slope = problem.activation.slope(at.Z[part, block] - EDGE)
-        pull = slope * (at.residual[part] @ at.outer[block].T)
-        return (pull.T @ problem.scaled_X1[part],)
-
-    (pull,) = problem.pool.sums(pulls, problem.parts)
+    (pull,) = problem.pool.sums(lambda part: (problem.pull(at, part, block),), problem.parts)
     return np.asarray(pull - ridge * at.W[block])

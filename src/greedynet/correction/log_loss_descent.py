@@ -14,19 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of
-from greedynet.correction.limited_memory import minimised, minimised_within
+from greedynet.correction.limited_memory import minimised
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
-from greedynet.rows.shape import Shape
 from greedynet.support.context import FitContext
 from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # Number of gradients that approximate the Hessian; the default of ten needs more steps.
-_MEMORY = 20
-_TOLERANCE = 1e-6
+MEMORY = 20
+TOLERANCE = 1e-6
 # Number of rows of a block, and of the chunks of blocks that threads compute.
 _BLOCK = 512
 _CHUNKS, _CHUNKS_OF_MANY, _MANY = 4, 16, 2**14
@@ -108,7 +107,6 @@ def descend(
     linear_term: bool = True,
     enough: float = 0.0,
     context: FitContext | None = None,
-    shape: Shape | None = None,
 ) -> Weights:
     """Return weights with a smaller penalised log-loss, close to a minimum if steps suffice.
 
@@ -128,13 +126,8 @@ def descend(
     context : FitContext or None
         Its journal contains the values and gradients of an earlier run, from which the steps
         follow; its clock may end them.
-    shape : Shape or None
-        Along the scaled columns: the weights have its signs, for one output and a ReLU.
     """
     context = context or FitContext()
-    limits = None
-    if shape is not None:
-        start, limits = in_shape(start, shape)
     penalised = PenalisedLogLoss(
         rows, start, ridge, activation, linear_term=linear_term, pool=context.pool
     )
@@ -146,42 +139,10 @@ def descend(
             return value, gradient
 
         late = context.clock.is_over
-        ends = (n_steps, _MEMORY, _TOLERANCE, late, enough)
-        if limits is not None:
-            return (
-                minimised_within(
-                    (limits[0].flat(), limits[1].flat()), objective, start.flat(), *ends
-                ),
-            )
-        return (minimised(objective, start.flat(), *ends),)
+        return (minimised(objective, start.flat(), n_steps, MEMORY, TOLERANCE, late, enough),)
 
     (flat,) = context.journal.once(minimum)
     return start.like(flat)
-
-
-def in_shape(network: Weights, shape: Shape) -> tuple[Weights, tuple[Weights, Weights]]:
-    """Return a network of a shape near to another one, and the limits of its weights.
-
-    Neurons keep the signs of their outer weights. Those that must be turned differ from their
-    mirror images by linear functions, `c relu(z) = c relu(-z) + c z`, which go to the affine term
-    as far as the shape allows.
-    """
-    W, C, L = network.W, network.C, network.L.copy()
-    signs = np.where(C[:, 0] < 0, -1.0, 1.0)
-    turned = shape.turned(W, signs)
-    L += W[turned].T @ C[turned]
-    slopes = np.append(shape.monotone, 0.0)[:, None]
-    low, high = (
-        Weights(of_W, of_C[:, None], of_L)
-        for of_W, of_C, of_L in zip(
-            shape.limits(signs),
-            (np.where(signs > 0, 0.0, -np.inf), np.where(signs > 0, np.inf, 0.0)),
-            (np.where(slopes > 0, 0.0, -np.inf), np.where(slopes < 0, 0.0, np.inf)),
-            strict=True,
-        )
-    )
-    oriented = shape.oriented(W, signs, mirrored=True)
-    return Weights(oriented, C, np.clip(L, low.L, high.L)), (low, high)
 
 
 @dataclass(frozen=True, eq=False)

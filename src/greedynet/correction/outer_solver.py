@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from greedynet.activations import Activation
 from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.all_rows.products import Gram
-from greedynet.correction.shaped import ShapedProjection
+from greedynet.correction.shaped import ShapedProjection, shaped_weights
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.linalg.bounded import signed_weights
 from greedynet.model.coordinates import Coordinates, Solved
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
@@ -107,14 +106,15 @@ class OuterSolver:
         return solve
 
     def _shaped(self, state: VariableProjection) -> ShallowNetwork:
-        """Return a network with outer weights of the signs of the shape."""
+        """Return a network of the shape."""
         assert isinstance(state, ShapedProjection)
+        assert self.shape is not None
         points, signs = state.points[state.alive], state.signs[state.alive]
         gram, r = self._gram(points, state.ridge), self.coordinates.n_affine
-        norms = np.sqrt(np.diagonal(gram.G)[r:])
-        ridge = np.full(len(points), state.ridge) if self.alpha is None else self.alpha * norms**2
-        M = gram.regular(np.append(np.zeros(r), ridge))
-        weights, _ = signed_weights(M, gram.b[:, 0], np.append(state.of_affine, signs))
+        ridge = np.full(len(points), state.ridge)
+        if self.alpha is not None:
+            ridge = self.alpha * np.diagonal(gram.G)[r:]
+        weights = shaped_weights(gram, points, self.shape, signs, ridge)
         affine = self.coordinates.affine.to_weights @ weights[:r]
         kept, present = weights[r:] != 0, self.coordinates.affine.n_nodes > 0
         of_scaled_rows = ShallowNetwork(

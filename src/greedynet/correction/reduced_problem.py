@@ -21,6 +21,8 @@ _FIRST_RIDGE = 1e-6
 # Smooth neurons represent functions by differences: large weights do not indicate noise.
 _FIRST_RIDGE_SMOOTH = 1e-10
 _JITTER = 1e-12
+# Rows on a kink count as inactive, irrespective of rounding.
+EDGE = 1e-12
 
 
 @dataclass(eq=False)
@@ -132,13 +134,28 @@ class ReducedProblem:
             np.matmul(self._X1[part], W.T, out=Z[part])
             columns = F[part]
             columns[:, :r] = self.affine[part]
-            columns[:, r:] = self.activation.value(Z[part])
+            columns[:, r:] = self.columns(W, Z[part], part)
             if self._scale is not None:
                 columns[:, r:] *= self._scale[part]
             return columns.T @ columns, columns.T @ self.Y[part]
 
         gram, moments = self.pool.sums(squares, self.parts)
         return self._solved(W, Z, F, gram, moments, ridge)
+
+    def columns(self, W: Float64, Z: Float64, part: slice) -> Float64:
+        """Return the columns of neurons on a part of the rows, without sample weights."""
+        return self.activation.value(Z)
+
+    def derivatives(self, at: Point, rows: slice, block: slice) -> Float64:
+        """Return the derivative of each neuron of a block, `(n_rows, k, d + 1)`, on some rows."""
+        slope = self.activation.slope(at.Z[rows, block] - EDGE)
+        return np.asarray(slope[:, :, None] * self.scaled_X1[rows, None, :])
+
+    def pull(self, at: Point, part: slice, block: slice) -> Float64:
+        """Return minus half the gradient of the squared error on a part of the rows."""
+        slope = self.activation.slope(at.Z[part, block] - EDGE)
+        pull = slope * (at.residual[part] @ at.outer[block].T)
+        return np.asarray(pull.T @ self.scaled_X1[part])
 
     def with_ridge(self, at: Point, ridge: float) -> Point:
         """Solve for the outer weights of the same inner weights at another ridge."""

@@ -7,8 +7,7 @@ import numpy as np
 from greedynet.activations import ReLU, get_activation
 from greedynet.fitting.layers import HiddenLayers
 from greedynet.model.any_network import Network
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.shaped import proves_shape
 from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
 
@@ -121,6 +120,7 @@ def _check_others(model: Any, n_outputs: int) -> None:
             f"search={model.search!r}",
             'write search="continuous"',
         ),
+        ("an affine term", bool(model.linear_term), "linear_term=False", "write linear_term=True"),
         ("corrected neurons", bool(model.correct), "correct=False", "write correct=True"),
         (
             'loss="squared"',
@@ -153,14 +153,7 @@ def _for_outputs(model: Any) -> str:
 
 def check_shape(network: Network, shape: Shape) -> None:
     """Raise an error if the weights of a network do not prove its shape."""
-    over = network
-    if isinstance(network, DeepNetwork):
-        over, shape = network.over, shape.of_columns(network.ramps.lifted_from)
-    assert isinstance(over, ShallowNetwork)
-    signs, linear = np.sign(over.outer_weights[:, 0]), over.linear_weights
-    holds = shape.allows(over.inner_weights, signs) | (signs == 0)
-    rises = linear is None or (shape.monotone * linear[:, 0] >= 0).all()
-    if not (holds.all() and rises):
+    if not proves_shape(network, shape):
         raise RuntimeError(
             "The network does not have the shape that `monotonic_cst` and `convex` ask for. This "
             "is a fault of greedynet: please report it with the data."

@@ -130,19 +130,17 @@ def _continuous_search(
     if learned is not None and rows.X.shape[1] > 1:
         found = np.concatenate([found, unit(learned)])
     if shape is not None:
-        found = shape.along(found)
+        found = shape.without_convex(found)
     return ContinuousSearch(
         rows,
         found,
         least_active(len(rows), rows.X.shape[1], plan),
-        # With a shape, slopes along columns may be held at zero: no linear function is for free.
-        mirrored=plan.linear_term and degree_of(plan.activation) == 1 and shape is None,
+        mirrored=plan.linear_term and degree_of(plan.activation) == 1,
         activation=plan.activation,
         pool=pool,
         # All neurons will be corrected: none needs to be the very best.
         n_refined=N_WAITING if for_correction else N_POLISHED,
         weakness=WEAKNESS if for_correction else 1.0,
-        shape=shape,
     )
 
 

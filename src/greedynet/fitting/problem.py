@@ -245,29 +245,15 @@ class Problem:
         alone = self.context.single_threaded()
         return self.context.pool.map(lambda task: task(alone), tasks)
 
-    def more_neurons(
-        self,
-        points: Float64,
-        n_more: int,
-        cycle: int,
-        rows: Rows,
-        free: Float64 | None = None,
-    ) -> Float64:
-        """Return the neurons and `n_more` new ones, grown on their residual on scaled rows.
-
-        If given, `free` are the columns whose weights are not held at zero by a shape.
-        """
+    def more_neurons(self, points: Float64, n_more: int, cycle: int, rows: Rows) -> Float64:
+        """Return the neurons and `n_more` new ones, grown on their residual on scaled rows."""
 
         def grown(journal: Journal) -> tuple[Float64]:
             plan = self.plan
             if len(points) and self.context.clock.is_over():
                 return (points,)
-            if free is not None:
-                factor = Factor(rows.weighted(rows.Y), dependent=dependent(plan))
-                factor.extend(free)
-            else:
-                factor = self.coordinates.factor(rows, dependent(plan))
-                factor.extend(self.coordinates.neuron_columns(rows, points, plan.activation))
+            factor = self.coordinates.factor(rows, dependent(plan))
+            factor.extend(self.coordinates.neuron_columns(rows, points, plan.activation))
             learned = points[:, :-1]
             found = make_search(
                 rows, plan, 2 + cycle, learned=learned, shape=self.shape, pool=self.context.pool

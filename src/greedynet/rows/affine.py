@@ -63,13 +63,10 @@ class AffineTerm:
 
     @staticmethod
     def of_single_columns(rows: Rows) -> "AffineTerm":
-        """Return the constant and the inputs themselves, without those that depend on others."""
+        """Return the constant and the inputs themselves, which may depend on each other."""
         X1 = np.column_stack([np.ones(len(rows)), rows.X.astype(np.float64)])
-        columns = rows.weighted(X1)
-        kept = _independent(columns)
-        to_weights = np.zeros((X1.shape[1], len(kept)))
-        to_weights[np.array(kept) - 1, np.arange(len(kept))] = 1.0
-        return AffineTerm(columns[:, kept], to_weights)
+        to_weights = np.roll(np.eye(X1.shape[1]), -1, axis=0)
+        return AffineTerm(rows.weighted(X1), to_weights)
 
     @staticmethod
     def shrunk(rows: Rows, line: RidgeLine) -> "AffineTerm":

@@ -1,23 +1,36 @@
 """`Shape`: what a function must be like along its columns, and the weights that make it so.
 
-A network `sum_j c_j sigma(w_j . x + b_j) + l . x + m` with a nondecreasing `sigma` is increasing in
-column `k` if
+A network `sum_j c_j relu(w_j . x + b_j) + l . x + m` has the slope `l_k + sum_j c_j w_jk 1[...]` in
+column `k`, over the neurons that are active. So it is increasing in column `k` if
 
-    c_j w_jk >= 0 for every neuron,    l_k >= 0,
+    l_k + sum_j min(0, c_j w_jk) >= 0,
 
-because every term is; decreasing with the opposite signs. With a convex `sigma` it is convex in
-column `k` if
+because the slope is at least this wherever neurons are active; decreasing with the opposite signs.
+It is convex in column `k` if
 
-    c_j >= 0 for every neuron with w_jk != 0.
+    c_j >= 0 for every neuron with w_jk != 0,
 
-Sums and averages of such networks are of the same shape. Both conditions are sufficient. That for
-convexity is also necessary, unless kinks of several neurons coincide. That for monotonicity is not:
-a neuron of one layer that increases is convex or concave along each line, so that a sum of them
-cannot be a step between two plateaus. Over ramps of single columns, which increase between two
-plateaus themselves, it can (`hidden_layers=2`).
+and concave with the opposite sign. Averages of such networks are of the same shape. Both hold for
+all rows, not only near the data.
+
+The first condition says that every neuron comes with as much slope as it may take away: a network
+is of the shape if and only if it is a sum of `sigma_k t_k x_k`, `t_k >= 0`, and of neurons
+
+    c_j (relu(w_j . x + b_j) - sum_k w_jk x_k [s_j sigma_k w_jk < 0]),    s_j = sign c_j,
+
+where `sigma_k` is 1 for increasing, -1 for decreasing columns, and slopes are free in others. Such
+terms are monotone; for a single column they are `max(x, t)` and `min(x, t)`, for two among others
+the minimum `x_1 - relu(x_1 - x_2)`. So shapes are a matter of signs (`correction/shaped.py`).
+
+Both conditions are sufficient. That for convexity is also necessary, unless kinks of several
+neurons coincide. That for monotonicity is not: of two neurons that are never active alone, one may
+take away what the other adds. A step between two plateaus is such a function: in one layer it is
+not a sum of monotone neurons. Over ramps of single columns, which rise between two plateaus
+themselves, it is (`hidden_layers=2`).
 """
 
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,70 +63,56 @@ class Shape:
         """Return the shape along increasing functions of some of the columns."""
         return Shape(self.monotone[columns], self.convex[columns])
 
-    # Inner weights, bias last
+    # Inner weights, bias last, for outer weights of given signs
 
-    def oriented(self, W: Float64, signs: Float64, *, mirrored: bool) -> Float64:
-        """Return the inner weights nearest to `W`, or to `-W`, for outer weights of given signs.
+    def taken(self, W: Float64, signs: Float64) -> Float64:
+        """Return the inner weights by which neurons take slope away, 0 for the others."""
+        return np.where(self.takes(W, signs), W, 0.0)
+
+    def takes(self, W: Float64, signs: Float64) -> NDArray[np.bool_]:
+        """Whether inner weights take slope away, `s_j sigma_k w_jk < 0`; never the bias."""
+        return np.asarray(signs[:, None] * np.append(self.monotone, 0.0) * W < 0)
+
+    def limits(self, signs: Float64) -> tuple[Float64, Float64]:
+        """Return the smallest and largest inner weights: zero where a neuron is bent wrongly."""
+        bent = (self.convex != 0) & (self.convex != signs[:, None])
+        high = np.where(np.hstack([bent, np.zeros((len(signs), 1), dtype=bool)]), 0.0, np.inf)
+        return -high, high
+
+    def without_convex(self, directions: Float64) -> Float64:
+        """Return directions, and those without convex columns if there are such columns.
+
+        Along the latter, neurons may be bent in any way.
+        """
+        if not self.convex.any():
+            return directions
+        flat = np.where(self.convex != 0, 0.0, directions)
+        length = np.linalg.norm(flat, axis=1)
+        kept = length > 0
+        return np.concatenate([directions, flat[kept] / length[kept, None]])
+
+    # Networks of one output
+
+    def is_of(self, inner: Float64, outer: Float64, linear: Float64) -> bool:
+        """Whether the weights of a network prove its shape.
 
         Parameters
         ----------
-        W : ndarray of shape (k, d + 1)
-        signs : ndarray of shape (k,)
-            1 or -1.
-        mirrored : bool
-            Whether the neurons of `W` and `-W` differ by a linear function, so that either will do.
+        inner : ndarray of shape (k, d)
+        outer : ndarray of shape (k,)
+        linear : ndarray of shape (d,)
         """
-        if mirrored:
-            W = np.where(self.turned(W, signs)[:, None], -W, W)
-        return np.clip(W, *self.limits(signs))
+        bent = (self.convex != 0) & (np.sign(outer)[:, None] == -self.convex) & (inner != 0)
+        return (
+            bool((self.monotone * (linear - self.least(inner, outer)) >= 0).all())
+            and not bent.any()
+        )
 
-    def turned(self, W: Float64, signs: Float64) -> NDArray[np.bool_]:
-        """Whether `-W` is nearer than `W` to what outer weights of given signs allow."""
-        return np.asarray(self._wrong(-W, signs) < self._wrong(W, signs))
+    def least(self, inner: Float64, outer: Float64) -> Float64:
+        """Return the slopes `l_k` that make a network monotone: zero, or larger in magnitude.
 
-    def _wrong(self, W: Float64, signs: Float64) -> Float64:
-        """Return the squared length of what monotonicity does not allow."""
-        along = signs[:, None] * self.monotone * W[:, :-1]
-        return np.asarray(np.sum(np.minimum(along, 0.0) ** 2, axis=1))
-
-    def limits(self, signs: Float64) -> tuple[Float64, Float64]:
-        """Return the smallest and largest inner weights for outer weights of given signs."""
-        up = signs[:, None] * self.monotone
-        flat = (self.convex != 0) & (self.convex != signs[:, None])
-        low = np.where(flat | (up > 0), 0.0, -np.inf)
-        high = np.where(flat | (up < 0), 0.0, np.inf)
-        free = np.full((len(signs), 1), np.inf)
-        return np.hstack([low, -free]), np.hstack([high, free])
-
-    # Directions of a search, along which outer weights of either sign are tried
-
-    def along(self, directions: Float64) -> Float64:
-        """Return directions along which a neuron can be monotone, normalised.
-
-        A neuron that is curved in the wrong way must not depend on a convex column: if there are
-        such columns, all directions are tried without them, too.
+        The sums are exact, and rounded away from zero.
         """
-        turned = np.where(self.monotone != 0, self.monotone * np.abs(directions), directions)
-        if self.convex.any():
-            turned = np.concatenate([turned, np.where(self.convex != 0, 0.0, turned)])
-        length = np.linalg.norm(turned, axis=1)
-        kept = length > 0
-        return np.asarray(turned[kept] / length[kept, None])
-
-    def signs_of(self, directions: Float64) -> Float64:
-        """Return the sign of the outer weights of neurons along directions: 0 for any, else NaN."""
-        can_be = [self.allows(directions, np.full(len(directions), sign)) for sign in (1.0, -1.0)]
-        return np.select([can_be[0] & can_be[1], *can_be], [0.0, 1.0, -1.0], np.nan)
-
-    def allows(self, inner: Float64, signs: Float64) -> NDArray[np.bool_]:
-        """Whether neurons of inner weights, without the bias, have outer weights of given signs."""
-        falls = signs[:, None] * self.monotone * inner < 0
-        bends = (self.convex != 0) & (self.convex != signs[:, None]) & (inner != 0)
-        return np.asarray(~(falls | bends).any(axis=1))
-
-    def clipped(self, W: Float64) -> Float64:
-        """Return neurons, bias last, that are monotone in one way or the other."""
-        along = self.monotone * W[..., :-1]
-        way = np.where(along.sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
-        inner = np.where(way * along < 0, 0.0, W[..., :-1])
-        return np.concatenate([inner, W[..., -1:]], axis=-1)
+        taken = np.minimum(self.monotone * inner * outer[:, None], 0.0)
+        sums = np.array([-fsum(column) for column in taken.T])
+        return self.monotone * np.where(sums > 0, np.nextafter(sums, np.inf), 0.0)

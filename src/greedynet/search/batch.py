@@ -12,7 +12,6 @@ import numpy as np
 
 from greedynet.activations import Activation, degree_of
 from greedynet.rows.rows import Rows
-from greedynet.rows.shape import Shape
 from greedynet.search.base import to_few_digits
 from greedynet.search.directions import directions
 from greedynet.search.scans import Group, make_group
@@ -40,18 +39,10 @@ class BatchSearch:
         Minimum number of rows on either side of a kink.
     seed : int
         Seed of the pool of directions.
-    shape : Shape or None
-        Along the scaled columns: neurons are searched along which they can be monotone.
     """
 
     def __init__(
-        self,
-        rows: Rows,
-        affine: Float64,
-        activation: Activation,
-        min_active: int,
-        seed: int,
-        shape: Shape | None = None,
+        self, rows: Rows, affine: Float64, activation: Activation, min_active: int, seed: int
     ) -> None:
         self._X = np.ascontiguousarray(rows.X, dtype=np.float64)
         self._scale = 1.0 if rows.row_scale is None else rows.row_scale[:, None]
@@ -60,8 +51,7 @@ class BatchSearch:
         mirrored = affine.shape[1] > 0 and degree_of(activation) == 1
         self._make = make_group(activation, self._X, weights, mirrored=mirrored)
         self._off = np.ascontiguousarray(affine * self._scale)
-        found = directions(self._X, seed)
-        self._pool = self._group(found if shape is None else shape.along(found))
+        self._pool = self._group(directions(self._X, seed))
 
     def _group(self, found: Float64) -> Group:
         group = self._make(found)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.factor import Factor
 from greedynet.rows.rows import Rows
-from greedynet.rows.shape import Shape
 from greedynet.search.base import TIE, Candidate, to_few_digits
 from greedynet.search.polish import N_STEPS, Target, polish
 from greedynet.search.scans import Group, ReluGroup, make_group
@@ -53,8 +52,6 @@ class ContinuousSearch:
     weakness : float
         Below 1, the weak greedy algorithm: a neuron that was refined after the last scan is taken
         without another one, as long as its score is at least this fraction of the best one then.
-    shape : Shape or None
-        Along the scaled columns: only neurons are found whose outer weights have its signs.
     """
 
     def __init__(
@@ -68,20 +65,18 @@ class ContinuousSearch:
         pool: Pool | None = None,
         n_refined: int = N_POLISHED,
         weakness: float = 1.0,
-        shape: Shape | None = None,
     ) -> None:
         self.rows = rows
         self.activation = activation or ReLU()
         self.min_active = min_active
         self.mirrored = mirrored
         self._pool = pool or Pool()
-        self._shape = shape
         self._X = np.ascontiguousarray(rows.X, dtype=np.float64)
         self._X1 = np.column_stack([self._X, np.ones(len(rows))])
         scale = rows.row_scale
         self._row_scale = None if scale is None else scale[:, None]
         weights = np.empty(0) if rows.weights is None else rows.weights
-        self._make = make_group(self.activation, self._X, weights, mirrored=mirrored, shape=shape)
+        self._make = make_group(self.activation, self._X, weights, mirrored=mirrored)
         self._groups: list[Group] = []
         self._n_refined, self._weakness = n_refined, weakness
         self._best: Float64 | None = None
@@ -115,10 +110,7 @@ class ContinuousSearch:
         self._update(factor, factor.size)
         scores, W = self._scan(factor)
         # Of neurons that are equally good, the first is taken, irrespective of rounding.
-        top = np.argsort(-to_few_digits(scores), kind="stable")
-        if self._shape is not None:
-            top = _without_mirror_images(W, top[: 2 * self._n_refined])
-        top = top[: self._n_refined]
+        top = np.argsort(-to_few_digits(scores), kind="stable")[: self._n_refined]
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
@@ -253,16 +245,7 @@ class ContinuousSearch:
             all_active=not self.mirrored,
             activation=self.activation,
             pool=self._pool,
-            shape=self._shape,
         )
-
-    def _has_mirror_image(self, target: Target, columns: Float64) -> bool:
-        """Whether the mirror image of the best neuron is equivalent, and of the shape."""
-        if self._shape is None:
-            return self.mirrored
-        assert self._best is not None
-        sign = np.sign(columns[:, 0] @ target.factor.residual[:, 0])
-        return bool(self._shape.allows(-self._best[None, :-1], np.array([sign]))[0])
 
     def _candidate(self, target: Target) -> Candidate | None:
         assert self._best is not None
@@ -270,7 +253,7 @@ class ContinuousSearch:
         columns = target.columns(W)
         norms = np.linalg.norm(columns, axis=0)
         # With an affine term, the mirror image is equivalent: take the one of smaller norm.
-        i = int(norms[1] < (1 - TIE) * norms[0]) if self._has_mirror_image(target, columns) else 0
+        i = int(norms[1] < (1 - TIE) * norms[0]) if self.mirrored else 0
         degree, norm = degree_of(self.activation), float(norms[i])
         if norm == 0.0:
             return None  # active on rows of negligible weight only
@@ -281,12 +264,3 @@ class ContinuousSearch:
             column=columns[:, i] / norm,
             index=-1,
         )
-
-
-def _without_mirror_images(W: Float64, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return positions in an order, without neurons that are mirror images of earlier ones."""
-    kept: list[int] = []
-    for i in order.tolist():
-        if not any(np.allclose(W[i], -W[j], rtol=0.0, atol=1e-9) for j in kept):
-            kept.append(i)
-    return np.array(kept, dtype=np.intp)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.factor import Factor
-from greedynet.rows.shape import Shape
 from greedynet.support.threads import Pool, parts_of
 from greedynet.support.types import Float64
 
@@ -53,8 +52,6 @@ class Target:
         The `sigma`.
     pool : Pool
         Threads, over parts of the rows.
-    shape : Shape or None
-        Which neurons are allowed; None for all.
     """
 
     X1: Float64
@@ -64,7 +61,6 @@ class Target:
     all_active: bool
     activation: Activation = field(default_factory=ReLU)
     pool: Pool = field(default_factory=Pool)
-    shape: Shape | None = None
 
     @cached_property
     def parts(self) -> list[slice]:
@@ -96,8 +92,6 @@ class Target:
         outside = size - np.einsum("ij,ij->j", H, H)
         allowed &= outside > self.factor.dependent**2 * size
         safe = np.where(allowed, outside, 1.0)
-        if self.shape is not None:
-            allowed &= self.shape.allows(W[:, :-1], np.sign(gains[:, 0]))
         scores = np.where(allowed, np.einsum("ij,ij->i", gains, gains) / safe, -1.0)
         return scores, gains / safe[:, None]
 
@@ -172,8 +166,6 @@ def polish(
             break
         steps = _gauss_newton_steps(W[moving], weights[moving], target, damping)
         tried = W[moving, None, :] + _LENGTHS[:, None] * steps[:, None, :]
-        if target.shape is not None:
-            tried = target.shape.clipped(tried)
         if degree_of(target.activation) is not None:
             length = np.linalg.norm(tried[..., :-1], axis=2, keepdims=True)
             tried /= np.where(length > 0, length, 1.0)

@@ -20,7 +20,7 @@ import numpy as np
 from greedynet.activations import Activation
 from greedynet.correction.all_rows.products import Gram, OnNeurons
 from greedynet.correction.all_rows.sums import Sums
-from greedynet.correction.gauss_newton import EDGE
+from greedynet.correction.reduced_problem import EDGE
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.linalg.cholesky import damped_step
 from greedynet.model.coordinates import Coordinates

@@ -77,9 +77,7 @@ class _Stages:
         self._trials = Trials(plan, context, problem.shape)
         least = least_active(len(rows), rows.n_features, plan)
         affine = np.linalg.qr(problem.coordinates.affine_columns(rows))[0]
-        self._search = BatchSearch(
-            rows, affine, plan.activation, least, plan.random_state, problem.shape
-        )
+        self._search = BatchSearch(rows, affine, plan.activation, least, plan.random_state)
 
     def grown(self, n_neurons: int) -> Weights:
         """Return the network after the last stage."""

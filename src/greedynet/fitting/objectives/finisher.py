@@ -20,14 +20,19 @@ from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.growth import Growth
 from greedynet.fitting.limits import best_width
+from greedynet.fitting.make_search import least_active, unit
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.pruning import prune
 from greedynet.fitting.settings import LeastSquaresSettings
 from greedynet.model.network import ShallowNetwork
+from greedynet.model.shaped import in_shape
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples
+from greedynet.search.directions import directions
+from greedynet.search.signed import SignedSearch
 from greedynet.support.checks import safe_norm
 from greedynet.support.context import FitContext
+from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
@@ -111,9 +116,8 @@ class Finisher:
         context = context or self.context
         max_block = self._settings.max_block
         if shape is not None:
-            affine = self.problem.solving.affine
             return ShapedProjection(
-                self.rows, affine, shape, points, ridge, sigma, context=context, max_block=max_block
+                self.rows, self._affine, points, shape, ridge, context=context, max_block=max_block
             )
         return VariableProjection(
             self.rows, self._affine, points, ridge, sigma, context=context, max_block=max_block
@@ -128,9 +132,27 @@ class Finisher:
 
     def with_more(self, state: VariableProjection, n_more: int, turn: int) -> Float64 | None:
         """Return the neurons of a network and new ones; None if there are none."""
-        free = state.free_columns if isinstance(state, ShapedProjection) else None
-        points = self.problem.more_neurons(state.points, n_more, turn, self.rows, free)
+        points = state.points
+        if isinstance(state, ShapedProjection):
+            # Half of them for the residual of the shape, half for what any network would leave.
+            points = self._with_monotone(state, n_more - n_more // 2, turn)
+        n_more -= len(points) - state.n_neurons
+        points = self.problem.more_neurons(points, n_more, turn, self.rows)
         return points if len(points) > state.n_neurons else None
+
+    def _with_monotone(self, state: ShapedProjection, n_more: int, turn: int) -> Float64:
+        """Return the neurons of a network and new monotone ones for its residual."""
+        plan, shape, rows, points = self.problem.plan, state.shape, self.rows, state.points
+
+        def found(journal: Journal) -> tuple[Float64]:
+            pool = directions(rows.X, plan.random_state + 2 + turn)
+            pool = shape.without_convex(np.concatenate([pool, unit(points[:, :-1])]))
+            least = least_active(len(rows), self.problem.n_features, plan)
+            search = SignedSearch(rows, shape, least)
+            more = search.propose(state.residual, state.free_columns, pool, n_more)
+            return (np.concatenate([points, more]),)
+
+        return np.asarray(self.context.journal.once(found)[0])
 
     def exchange(self, state: VariableProjection) -> VariableProjection:
         """Exchange neurons for better ones, as long as the score decreases sufficiently.
@@ -297,7 +319,8 @@ class Finisher:
 
     def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
         """Return the mean of some networks, outer weights solved on all rows."""
-        return self._solver.network(states)
+        network, shape = self._solver.network(states), self.problem.plan.shape
+        return network if shape is None else in_shape(network, shape)
 
     def solved(self, points: Float64) -> ShallowNetwork:
         """Return the network of given neurons, outer weights solved on all rows."""

@@ -27,6 +27,7 @@ from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
+from greedynet.model.shaped import in_shape
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.rows.blocks import Blocks
@@ -281,6 +282,8 @@ class LogLoss(Objective):
             line = None if unseen is None else unseen.line
             unseen = replace(Unseen.of(held_out, logits), line=line)
         network = _network(final, problem)
+        if plan.shape is not None:
+            network = in_shape(network, plan.shape)
         return Finished(network, loss, told, told, unseen=unseen, ladder=rung.candidates)
 
     def _validated(self, problem: Problem, growth: Growth) -> Rung:

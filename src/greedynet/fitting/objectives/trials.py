@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, PreparedRows, Weights, descend
+from greedynet.correction.shaped_log_loss import descend_in_shape
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.rows.rows import Rows
@@ -83,8 +84,13 @@ class Trials:
         enough: float = 0.0,
     ) -> Weights:
         """Correct all weights jointly, in single precision."""
+        rows = PreparedRows.of(rows, single=True)
+        if self.shape is not None:
+            return descend_in_shape(
+                rows, start, ridge, n_steps, self.shape, enough=enough, context=self.context
+            )
         return descend(
-            PreparedRows.of(rows, single=True),
+            rows,
             start,
             ridge,
             n_steps,
@@ -92,7 +98,6 @@ class Trials:
             linear_term=self.plan.linear_term,
             enough=enough,
             context=self.context,
-            shape=self.shape,
         )
 
     def corrected_on(self, rows: Rows, start: Weights, ridge: float, n_steps: int) -> Weights:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of, halves, scales_of
-from greedynet.rows.shape import Shape
 from greedynet.search.scans import bins, powers, relu, relu_blocks
 from greedynet.support.types import Float64
 
@@ -64,12 +63,7 @@ MakeGroup = Callable[[Float64], Group]
 
 
 def make_group(
-    activation: Activation,
-    X: Float64,
-    weights: Float64,
-    *,
-    mirrored: bool,
-    shape: Shape | None = None,
+    activation: Activation, X: Float64, weights: Float64, *, mirrored: bool
 ) -> MakeGroup:
     """Return the function that makes groups of directions for an activation.
 
@@ -82,8 +76,6 @@ def make_group(
         Sample weights; empty if all are 1.
     mirrored : bool
         Whether a neuron and its mirror image are equivalent, given the affine term.
-    shape : Shape or None
-        By which outer weights have signs, for neurons that are ReLUs and not equivalent.
     """
     degree = degree_of(activation)
     if degree is None:
@@ -94,7 +86,7 @@ def make_group(
         if mirrored and len(X) >= MIN_ROWS_IN_BLOCKS and X.shape[1] > 1:
             return lambda directions: BlockGroup(directions, X, weights)
         # With an affine term, every piecewise linear activation is equivalent to a ReLU.
-        return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored, shape=shape)
+        return lambda directions: ReluGroup(directions, X, weights, mirrored=mirrored)
     longest = float(np.sqrt(np.einsum("ij,ij->i", X, X).max())) or 1.0
     sigma = (degree, halves(activation), longest * _BEYOND)
     return lambda directions: PowerGroup(directions, X, weights, sigma)
@@ -129,22 +121,14 @@ class _Sorted(_Joinable):
 class ReluGroup(_Sorted):
     """All thresholds of `relu(u . x - t)`, and of `relu(-u . x - t)` unless equivalent."""
 
-    _arrays = ("_values", "_order", "_outside", "_signs")
+    _arrays = ("_values", "_order", "_outside")
 
     def __init__(
-        self,
-        directions: Float64,
-        X: Float64,
-        weights: Float64,
-        *,
-        mirrored: bool,
-        shape: Shape | None = None,
+        self, directions: Float64, X: Float64, weights: Float64, *, mirrored: bool
     ) -> None:
         if not mirrored:
             directions = np.concatenate([directions, -directions])
-        signs = np.zeros(len(directions)) if shape is None else shape.signs_of(directions)
-        self._signs = signs[~np.isnan(signs)]
-        super().__init__(directions[~np.isnan(signs)], X, weights)
+        super().__init__(directions, X, weights)
         self._mirrored = mirrored
         self._outside = np.empty((*self._values.shape, 3))
         relu.measure(self._values, self._order, weights, self._outside)
@@ -162,7 +146,6 @@ class ReluGroup(_Sorted):
             self._order,
             self._weights,
             residual,
-            self._signs,
             self._outside,
             min_active,
             reach,

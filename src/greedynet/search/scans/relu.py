@@ -137,7 +137,6 @@ def best_thresholds(
     order: NDArray[np.uint32],
     weights: Float64,
     residual: Float64,
-    signs: Float64,
     outside: Float64,
     min_active: int,
     reach: float,
@@ -153,8 +152,6 @@ def best_thresholds(
         As in `measure`, with the columns of the factor subtracted from `outside`.
     residual : ndarray of shape (n_outputs, n)
         Residuals, each row times the square root of its weight.
-    signs : ndarray of shape (m,)
-        1 or -1 for directions along which `<r, g>` must have this sign, 0 for any.
     min_active : int
         Minimum numbers of active and of inactive rows.
     reach : float
@@ -170,7 +167,7 @@ def best_thresholds(
     sorted_residual = np.empty(n)
     for k in range(m):
         p, rows = values[k], order[k]
-        _square_sums(p, rows, residual, signs[k], sorted_residual, sums)
+        _square_sums(p, rows, residual, sorted_residual, sums)
         scores[k], thresholds[k] = _best_threshold(
             p, rows, weights, sums, outside[k], min_active, reach, dependent
         )
@@ -266,11 +263,10 @@ def _square_sums(
     p: Float64,
     rows: NDArray[np.uint32],
     residual: Float64,
-    sign: float,
     sorted_residual: Float64,
     sums: Float64,
 ) -> None:  # pragma: no cover - compiled
-    """Fill `sums` with `a, b, c` of every threshold of one direction; zeros for the wrong sign."""
+    """Fill `sums` with `a, b, c` of every threshold of one direction."""
     n = len(p)
     for o in range(len(residual)):
         column = residual[o]
@@ -281,9 +277,7 @@ def _square_sums(
             s1 += s0 * (last - p[j])
             last = p[j]
             s0 += sorted_residual[j]
-            if sign * s1 < 0.0:
-                sums[j, 0], sums[j, 1], sums[j, 2] = 0.0, 0.0, 0.0
-            elif o == 0:
+            if o == 0:
                 sums[j, 0], sums[j, 1], sums[j, 2] = s1 * s1, s1 * s0, s0 * s0
             else:
                 sums[j, 0] += s1 * s1
