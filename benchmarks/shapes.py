@@ -113,7 +113,7 @@ def table(path, n_splits):
         print(f"split {number}: " + "  ".join(f"{e:.3f}" for e in errors), flush=True)
     free, shaped, trees = np.mean(found, axis=0)
     times = np.mean(seconds, axis=0)
-    print(f"concrete: free {free:.3f}, increasing {shaped:.3f} ({shaped / free - 1:+.1%}), ", end="")
+    print(f"concrete: free {free:.3f}, increasing {shaped:.3f} ({shaped / free - 1:+.1%}), ")
     print(f"LightGBM {trees:.3f}; time {times[1] / times[0]:.1f} x")
 
 
@@ -166,7 +166,7 @@ def violations(n_fits):
             warnings.simplefilter("ignore")
             model = kind(monotonic_cst=shape, hidden_layers=layers, max_nodes=40).fit(X, target)
         deep += type(model.network_).__name__ == "DeepNetwork"
-        for column in np.flatnonzero(shape):
+        for column in np.flatnonzero(shape * np.ptp(X, axis=0)):
             answer = is_monotone(model, int(column), increasing=shape[column] > 0)
             counts[answer.holds] += 1
         worst = max(worst, largest_fall(model, shape, rng))

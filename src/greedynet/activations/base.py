@@ -60,3 +60,18 @@ def odd_part(activation: Activation) -> float | None:
         ratio = (activation.value(z) - activation.value(-z)) / z
     s = float(ratio[0])
     return s if s != 0 and np.allclose(ratio, s, rtol=1e-12, atol=0) else None
+
+
+# Where the slopes of an activation are looked at.
+_GRID = np.concatenate([-np.geomspace(50.0, 1e-3, 400), np.geomspace(1e-3, 50.0, 400)])
+
+
+def has_small_slopes(activation: Activation) -> bool:
+    """Whether all slopes lie between 0 and 1, as far as a grid can show."""
+    slopes = activation.slope(_GRID.copy())
+    return bool((slopes >= 0).all() and (slopes <= 1).all())
+
+
+def is_convex(activation: Activation) -> bool:
+    """Whether slopes never fall, as far as a grid can show."""
+    return bool((np.diff(activation.slope(_GRID.copy())) >= 0).all())

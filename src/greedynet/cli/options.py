@@ -42,8 +42,8 @@ HIDDEN_LAYERS = click.option(
     "--hidden-layers",
     type=click.Choice(["1", "2", "auto"]),
     callback=_layers,
-    help="For a target of numbers: one hidden layer (default), two, of which the first bends "
-    "single columns, or auto, two where they are clearly better on held-out rows.",
+    help="One hidden layer, two, of which the first bends single columns, or auto, two where they "
+    "are clearly better on held-out rows; one by default, and auto with --increasing.",
 )
 
 # The format of text files

@@ -63,6 +63,8 @@ def as_options(message: str) -> str:
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
     message = re.sub(rf"`({_PARAMETERS})`", lambda m: _option(m[1]), message)
     message = message.replace("`encoding=`", "--encoding")
+    message = message.replace("`monotonic_cst`", "--increasing or --decreasing")
+    message = message.replace("`convex`", "--convex or --concave")
     message = message.replace("`memory_limit`", "--memory-limit")
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
 

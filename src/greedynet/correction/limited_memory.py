@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from greedynet.support.types import Float64
 
@@ -108,7 +108,7 @@ def minimised_within(
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=np.column_stack(limits),
+        bounds=Bounds(*limits),
         callback=ends,
         options={
             "maxiter": n_steps,

@@ -144,7 +144,7 @@ class ReducedProblem:
 
     def columns(self, W: Float64, Z: Float64, part: slice) -> Float64:
         """Return the columns of neurons on a part of the rows, without sample weights."""
-        return self.activation.value(Z)
+        return np.asarray(self.activation.value(Z), dtype=np.float64)
 
     def derivatives(self, at: Point, rows: slice, block: slice) -> Float64:
         """Return the derivative of each neuron of a block, `(n_rows, k, d + 1)`, on some rows."""

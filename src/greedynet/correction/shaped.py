@@ -40,6 +40,8 @@ class ShapedProblem(ReducedProblem):
     rows : Rows
     affine : ndarray of shape (n_rows, n_affine)
         The constant and the inputs, sample weights included; none without an affine term.
+    activation : Activation
+        With slopes between 0 and 1.
     pool : Pool
     shape : Shape
     signs : ndarray of shape (k,)
@@ -47,9 +49,15 @@ class ShapedProblem(ReducedProblem):
     """
 
     def __init__(
-        self, rows: Rows, affine: Float64, pool: Pool, shape: Shape, signs: Float64
+        self,
+        rows: Rows,
+        affine: Float64,
+        activation: Activation,
+        pool: Pool,
+        shape: Shape,
+        signs: Float64,
     ) -> None:
-        super().__init__(rows, affine, ReLU(), pool)
+        super().__init__(rows, affine, activation, pool)
         self.shape, self.signs = shape, signs
 
     @property
@@ -101,7 +109,7 @@ class ShapedProjection(VariableProjection):
         Inner weights of any neurons, bias last.
     shape : Shape
         Along the scaled columns.
-    ridge, judged, context, max_block
+    ridge, activation, judged, context, max_block
         As for `VariableProjection`.
 
     Attributes
@@ -118,17 +126,19 @@ class ShapedProjection(VariableProjection):
         W: Float64,
         shape: Shape,
         ridge: float | None = None,
+        activation: Activation | None = None,
         judged: NDArray[np.bool_] | None = None,
         context: FitContext | None = None,
         max_block: int = MAX_BLOCK,
     ) -> None:
         self.shape = shape
-        W, self.signs = _signed(rows, affine, W, shape, ridge)
+        sigma = activation or ReLU()
+        W, self.signs = _signed(rows, affine, W, shape, ridge, sigma)
         self._limits = shape.limits(self.signs)
-        super().__init__(rows, affine, W, ridge, ReLU(), judged, context, max_block)
+        super().__init__(rows, affine, W, ridge, sigma, judged, context, max_block)
 
     def _reduced(self, rows: Rows, affine: Float64, activation: Activation) -> ShapedProblem:
-        return ShapedProblem(rows, affine, self._context.pool, self.shape, self.signs)
+        return ShapedProblem(rows, affine, activation, self._context.pool, self.shape, self.signs)
 
     @property
     def residual(self) -> Float64:
@@ -148,6 +158,7 @@ class ShapedProjection(VariableProjection):
             W,
             self.shape,
             self.ridge,
+            self._problem.activation,
             self._judged,
             self._context,
             self._max_block,
@@ -186,7 +197,7 @@ class ShapedProjection(VariableProjection):
     def _set(self, W: Float64, signs: Float64) -> None:
         """Solve for the outer weights of other inner weights and signs."""
         self.signs, self._limits = signs, self.shape.limits(signs)
-        self._problem = self._reduced(self._rows, self._problem.affine, ReLU())
+        self._problem = self._reduced(self._rows, self._problem.affine, self._problem.activation)
         self._move(W)
 
     def _count(self, systems: list[Float64]) -> float:
@@ -202,7 +213,12 @@ class ShapedProjection(VariableProjection):
 
 
 def _signed(
-    rows: Rows, affine: Float64, W: Float64, shape: Shape, ridge: float | None
+    rows: Rows,
+    affine: Float64,
+    W: Float64,
+    shape: Shape,
+    ridge: float | None,
+    activation: Activation,
 ) -> tuple[Float64, Float64]:
     """Return the neurons of a shape nearest to `W`, and the signs of their outer weights.
 
@@ -211,7 +227,7 @@ def _signed(
     k = len(W)
     signs = np.repeat([1.0, -1.0], k)
     both = np.clip(np.concatenate([W, W]), *shape.limits(signs))
-    problem = ShapedProblem(rows, affine, Pool(), shape, signs)
+    problem = ShapedProblem(rows, affine, activation, Pool(), shape, signs)
     at = problem.at(both, problem.first_ridge if ridge is None else ridge)
     does = np.abs(at.outer[:, 0]) * np.linalg.norm(at.columns, axis=0)
     is_up = does[:k] >= does[k:]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from greedynet.activations import ReLU
+from greedynet.activations import Activation
 from greedynet.correction.limited_memory import minimised_within
 from greedynet.correction.log_loss_descent import (
     MEMORY,
@@ -88,6 +88,7 @@ def descend_in_shape(
     start: Weights,
     ridge: float,
     n_steps: int,
+    activation: Activation,
     shape: Shape,
     *,
     enough: float = 0.0,
@@ -95,7 +96,9 @@ def descend_in_shape(
 ) -> Weights:
     """Return a network of a shape with a smaller penalised log-loss, as `descend` does of any."""
     context = context or FitContext()
-    penalised = PenalisedLogLoss(rows, start, ridge, ReLU(), linear_term=True, pool=context.pool)
+    penalised = PenalisedLogLoss(
+        rows, start, ridge, activation, linear_term=True, pool=context.pool
+    )
 
     def minimum(inner: Journal) -> tuple[Float64, Float64, Float64]:
         def objective(flat: Float64) -> tuple[float, Float64]:

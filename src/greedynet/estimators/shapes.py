@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.activations import ReLU, get_activation
+from greedynet.activations import get_activation, has_small_slopes, is_convex
 from greedynet.fitting.layers import HiddenLayers
 from greedynet.model.any_network import Network
 from greedynet.model.shaped import proves_shape
@@ -109,10 +109,10 @@ def _check_others(model: Any, n_outputs: int) -> None:
     for wanted, is_so, got, instead in (
         ("one output", n_outputs == 1, f"{n_outputs} outputs or classes", _for_outputs(model)),
         (
-            "the ReLU",
-            get_activation(model.activation) == ReLU(),
+            "an activation with slopes between 0 and 1",
+            has_small_slopes(get_activation(model.activation)),
             f"activation={model.activation!r}",
-            'write activation="relu"',
+            'write activation="relu", "softplus", "tanh" or "sigmoid"',
         ),
         (
             'search="continuous"',
@@ -138,6 +138,11 @@ def _check_others(model: Any, n_outputs: int) -> None:
     ):
         if not is_so:
             raise ValueError(f"`{name}` needs {wanted}, got {got}: {instead}.")
+    if is_asked_for(model.convex) and not is_convex(get_activation(model.activation)):
+        raise ValueError(
+            f"`convex` needs a convex activation, got activation={model.activation!r}: write "
+            'activation="relu" or "softplus".'
+        )
     if is_asked_for(model.convex) and model.hidden_layers == 2:
         raise ValueError(
             "`convex` needs one hidden layer, got hidden_layers=2: ramps of a column are not "

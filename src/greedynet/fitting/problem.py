@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from greedynet.fitting.growth import Growth, grow
-from greedynet.fitting.limits import Limits
+from greedynet.fitting.limits import ZERO_RESIDUAL, Limits
 from greedynet.fitting.make_search import dependent, make_search
 from greedynet.fitting.objective import Decision, Finished, Objective
 from greedynet.fitting.plan import Plan, TrainingData
@@ -319,18 +319,24 @@ class Problem:
         if finished is None:
             return path
         path = path.with_unseen(finished.unseen, finished.ladder)
-        kept = self.limits.kept(finished.network.n_neurons)
-        grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
         return replace(
             path,
             best_n_nodes=finished.network.n_nodes,
-            stop_reason=finished.reason
-            or self._reason(kept if grown_as_decided else growth.reason),
+            stop_reason=finished.reason or self._reason_of(finished, growth),
             finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,
             expected_error=finished.expected_error,
         )
+
+    def _reason_of(self, finished: Finished, growth: Growth) -> StopReason:
+        """Return why a finished network has its width; what a growth reached, a shape may not."""
+        kept = self.limits.kept(finished.network.n_neurons)
+        grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
+        reason = self._reason(kept if grown_as_decided else growth.reason)
+        is_short = self.limits.exact and finished.network.n_neurons < self.limits.max_neurons
+        is_wrong = reason is StopReason.EXACT and finished.error > ZERO_RESIDUAL
+        return StopReason.SHAPE if self.shape is not None and (is_short or is_wrong) else reason
 
     def told(self, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected error, where samples of many rows tell it.

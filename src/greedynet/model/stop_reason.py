@@ -38,6 +38,10 @@ class StopReason(Enum):
         "No candidate lies outside the span of the chosen neurons. For more nodes, provide more "
         "distinct rows or, with a dictionary, raise `n_points`."
     )
+    SHAPE = (
+        "The shape of `monotonic_cst` and `convex` leaves no use for more nodes. For a closer fit, "
+        "ask for less of a shape."
+    )
     MAX_SECONDS = (
         "`max_seconds` was reached, and the best network so far was kept. With more time, the "
         "search would go on."

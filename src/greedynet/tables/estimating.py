@@ -12,6 +12,7 @@ from greedynet.tables.gaps import Aside, FitRows
 from greedynet.tables.holding import guess_of
 from greedynet.tables.readers import TableError
 from greedynet.tables.score import measure_of, scores_of
+from greedynet.tables.shapes import by_feature
 from greedynet.tables.times import forward_in_time
 from greedynet.tables.training import TrainingRows
 from greedynet.tables.weights import weights_by_class
@@ -19,6 +20,7 @@ from greedynet.tables.weights import weights_by_class
 
 def estimator_of(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     """Return a regressor or a classifier, whichever suits the target, not fitted yet."""
+    parameters = by_feature(types.inputs, parameters)
     if types.classes is None:
         _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)

@@ -43,6 +43,13 @@ _PARAMETERS = {
     "cv": "cv",
     "class_weight": "class_weight",
 }
+# Names of the options for shapes, the parameter they belong to, and their numbers in it.
+_SHAPES = {
+    "increasing": ("monotonic_cst", 1),
+    "decreasing": ("monotonic_cst", -1),
+    "convex_in": ("convex", 1),
+    "concave_in": ("convex", -1),
+}
 
 
 _NO_ROWS = (
@@ -76,6 +83,20 @@ def _class_weight(
                 f"write balanced, or a class and a number, such as yes=3, got {value!r}."
             )
     return found
+
+
+def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
+    """Return the parameters for shapes, by the names of columns."""
+    found: dict[str, dict[str, int]] = {}
+    for option, (parameter, number) in _SHAPES.items():
+        of_columns = found.setdefault(parameter, {})
+        for column in named[option]:
+            if of_columns.get(column, number) != number:
+                wrong = [name for name, (p, _) in _SHAPES.items() if p == parameter]
+                options = " and ".join("--" + name.removesuffix("_in") for name in wrong)
+                raise click.UsageError(f"{options} must name other columns, got {column} in both.")
+            of_columns[column] = number
+    return {parameter: shapes for parameter, shapes in found.items() if shapes}
 
 
 @click.command()
@@ -165,6 +186,33 @@ def _class_weight(
 )
 @HIDDEN_LAYERS
 @click.option(
+    "--increasing",
+    multiple=True,
+    metavar="COLUMN",
+    help="Predictions never fall when this column rises and the others stay, anywhere; for two "
+    "classes, the log-odds of the second one. Repeatable.",
+)
+@click.option(
+    "--decreasing",
+    multiple=True,
+    metavar="COLUMN",
+    help="Predictions never rise when this column rises; repeatable.",
+)
+@click.option(
+    "--convex",
+    "convex_in",
+    multiple=True,
+    metavar="COLUMN",
+    help="Predictions are convex in this column; repeatable.",
+)
+@click.option(
+    "--concave",
+    "concave_in",
+    multiple=True,
+    metavar="COLUMN",
+    help="Predictions are concave in this column; repeatable.",
+)
+@click.option(
     "--activation",
     metavar="NAME",
     help="relu (default), relu2, relu3, leaky_relu, abs, tanh, sigmoid, gelu, softplus, sin or "
@@ -230,6 +278,7 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     )
     given = {ours: options.pop(name) for name, ours in _PARAMETERS.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
+    parameters |= _shapes({name: options.pop(name) for name in _SHAPES})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with reporter() as shown:

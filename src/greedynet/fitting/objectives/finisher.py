@@ -11,7 +11,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from greedynet.activations import degree_of
+from greedynet.activations import ReLU, degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
 from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.evidence import gcv
@@ -117,7 +117,14 @@ class Finisher:
         max_block = self._settings.max_block
         if shape is not None:
             return ShapedProjection(
-                self.rows, self._affine, points, shape, ridge, context=context, max_block=max_block
+                self.rows,
+                self._affine,
+                points,
+                shape,
+                ridge,
+                sigma,
+                context=context,
+                max_block=max_block,
             )
         return VariableProjection(
             self.rows, self._affine, points, ridge, sigma, context=context, max_block=max_block
@@ -133,7 +140,7 @@ class Finisher:
     def with_more(self, state: VariableProjection, n_more: int, turn: int) -> Float64 | None:
         """Return the neurons of a network and new ones; None if there are none."""
         points = state.points
-        if isinstance(state, ShapedProjection):
+        if isinstance(state, ShapedProjection) and self.problem.plan.activation == ReLU():
             # Half of them for the residual of the shape, half for what any network would leave.
             points = self._with_monotone(state, n_more - n_more // 2, turn)
         n_more -= len(points) - state.n_neurons

@@ -87,7 +87,14 @@ class Trials:
         rows = PreparedRows.of(rows, single=True)
         if self.shape is not None:
             return descend_in_shape(
-                rows, start, ridge, n_steps, self.shape, enough=enough, context=self.context
+                rows,
+                start,
+                ridge,
+                n_steps,
+                self.plan.activation,
+                self.shape,
+                enough=enough,
+                context=self.context,
             )
         return descend(
             rows,

@@ -1,0 +1,461 @@
+"""Shapes that hold: monotone and convex networks, and what proves them."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, load
+from greedynet.activations import ReLU
+from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
+from greedynet.correction.shaped import ShapedProblem, ShapedProjection
+from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
+from greedynet.exact import is_monotone
+from greedynet.linalg.bounded import signed_weights
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.shaped import in_shape, proves_shape
+from greedynet.model.stop_reason import StopReason
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling
+from greedynet.rows.shape import Shape
+from greedynet.search.signed import SignedSearch
+from greedynet.support.threads import Pool
+
+
+def random_rows(seed=0, n=60, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = X[:, 0] + np.abs(X[:, 1]) - X[:, -1] + 0.3 * rng.standard_normal(n)
+    weights = rng.uniform(0.5, 2.0, n)
+    return Rows(X, y[:, None], weights)
+
+
+def largest_fall(predict, X, column, sign, seed=0):
+    """The largest fall against a sign, over pairs of rows in and around the data."""
+    rng = np.random.default_rng(seed)
+    low, high = X.min(axis=0), X.max(axis=0)
+    Z = rng.uniform(low - (high - low), high + (high - low), (4_000, X.shape[1]))
+    after = Z.copy()
+    after[:, column] += rng.uniform(0, 1, len(Z)) * (high - low)[column]
+    return float(np.max(sign * (predict(Z) - predict(after))))
+
+
+def largest_bend(predict, X, column, sign, seed=0):
+    """How far a value lies above the chord along a column, times the sign."""
+    rng = np.random.default_rng(seed)
+    Z = rng.uniform(X.min(axis=0) - 1, X.max(axis=0) + 1, (4_000, X.shape[1]))
+    step = rng.uniform(0, 1, len(Z))
+    left, right = Z.copy(), Z.copy()
+    left[:, column] -= step
+    right[:, column] += step
+    return float(np.max(sign * (predict(Z) - (predict(left) + predict(right)) / 2)))
+
+
+# Least squares with signs
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_weights_with_signs_are_those_of_bounded_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 40, int(rng.integers(1, 15))
+    F, y = rng.standard_normal((n, k)), rng.standard_normal(n)
+    if k > 3:
+        F[:, 1] = F[:, 0] + 1e-3 * F[:, 1]
+    signs = rng.integers(-1, 2, k).astype(float)
+    low, high = np.where(signs > 0, 0, -np.inf), np.where(signs < 0, 0, np.inf)
+    M = F.T @ F
+    weights, free = signed_weights(M, F.T @ y, signs)
+    naive = lsq_linear(F, y, (low, high), method="bvls", tol=1e-14).x
+    np.testing.assert_allclose(F @ weights, F @ naive, atol=1e-8)
+    assert (signs * weights >= 0).all()
+    assert (weights[~free] == 0).all()
+    gradient = M @ weights - F.T @ y
+    assert np.abs(gradient[free]).max(initial=0.0) < 1e-9
+    assert (signs * gradient)[~free].min(initial=0.0) > -1e-9
+
+
+# What the weights prove
+
+
+def network_of(seed, monotone, extra=0.0):
+    """A network with just the slopes that make it monotone, or less of them by `extra`."""
+    rng = np.random.default_rng(seed)
+    d = len(monotone)
+    shape = Shape(np.array(monotone, dtype=float), np.zeros(d))
+    inner, outer = rng.standard_normal((9, d)), rng.standard_normal(9)
+    linear = np.where(shape.monotone != 0, shape.least(inner, outer), rng.standard_normal(d))
+    network = ShallowNetwork(
+        inner_weights=inner,
+        biases=rng.standard_normal(9),
+        outer_weights=outer[:, None],
+        linear_weights=(linear - extra * shape.monotone)[:, None],
+        intercept=np.zeros(1),
+    )
+    return network, shape
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_least_slopes_make_a_network_monotone(seed):
+    network, shape = network_of(seed, [1, -1, 0])
+    assert proves_shape(network, shape)
+    X = np.random.default_rng(seed).standard_normal((50, 3))
+    for column, sign in ((0, 1), (1, -1)):
+        assert largest_fall(lambda Z: network.predict(Z).ravel(), X, column, sign) < 1e-12
+
+
+def test_smaller_slopes_prove_nothing_and_are_mended():
+    network, shape = network_of(3, [1, 0], extra=1e-9)
+    assert not proves_shape(network, shape)
+    mended = in_shape(network, shape)
+    assert proves_shape(mended, shape)
+    np.testing.assert_allclose(mended.linear_weights, network.linear_weights, atol=2e-9)
+    # In one column all patterns occur that make the slope least: less of it does fall.
+    single = ShallowNetwork(
+        np.array([[1.0]]), np.zeros(1), np.array([[-1.0]]), np.array([[0.9]]), np.zeros(1)
+    )
+    assert not proves_shape(single, Shape(np.ones(1), np.zeros(1)))
+    assert largest_fall(lambda Z: single.predict(Z).ravel(), np.array([[-1.0], [1.0]]), 0, 1) > 0.01
+
+
+def test_a_neuron_bent_wrongly_is_not_convex():
+    shape = Shape(np.zeros(2), np.array([1.0, 0.0]))
+    inner, linear = np.array([[1.0, 1.0], [0.0, 2.0]]), np.zeros(2)
+    assert shape.is_of(inner, np.array([1.0, -1.0]), linear)
+    assert not shape.is_of(inner, np.array([-1.0, -1.0]), linear)
+
+
+def test_a_shape_follows_scaled_columns():
+    inputs = InputScaling(np.zeros(3), np.array([2.0, -1.0, 3.0]), np.array([2, 1, 0]))
+    shape = Shape(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, -1.0])).scaled(inputs)
+    np.testing.assert_array_equal(shape.monotone, [0, -1, 1])
+    np.testing.assert_array_equal(shape.convex, [-1, 1, 0])
+
+
+# Correction
+
+
+def problem_of(rows, shape, signs):
+    affine = AffineTerm.of_single_columns(rows).columns
+    return ShapedProblem(rows, affine, ReLU(), Pool(), shape, signs)
+
+
+def test_the_descent_is_that_of_the_reduced_objective():
+    rows, rng = random_rows(), np.random.default_rng(1)
+    shape, ridge = Shape(np.array([1.0, 0.0, -1.0]), np.zeros(3)), 0.3
+    W, signs = rng.standard_normal((5, 4)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    problem = problem_of(rows, shape, signs)
+    at = problem.at(W, ridge)
+    pulls = sum(problem.pull(at, part, slice(None)) for part in problem.parts)
+    direction = rng.standard_normal(W.shape)
+    step = 1e-6
+    ahead, behind = (problem.at(W + s * direction, ridge).objective(ridge) for s in (step, -step))
+    slope = -2 * np.sum((pulls - ridge * W) * direction)
+    assert (ahead - behind) / (2 * step) == pytest.approx(slope, rel=1e-4)
+
+
+def test_derivatives_are_those_of_the_columns():
+    rows, rng = random_rows(), np.random.default_rng(2)
+    shape = Shape(np.array([1.0, -1.0, 0.0]), np.zeros(3))
+    W, signs = rng.standard_normal((4, 4)), np.array([1.0, -1.0, -1.0, 1.0])
+    problem = problem_of(rows, shape, signs)
+    derivative = problem.derivatives(problem.at(W, 0.1), slice(None), slice(None))
+    direction, step = rng.standard_normal(W.shape), 1e-7
+    ahead, behind = (problem.at(W + s * direction, 0.1).columns for s in (step, -step))
+    expected = np.einsum("nkp,kp->nk", derivative, direction)
+    np.testing.assert_allclose((ahead - behind) / (2 * step), expected, atol=1e-5)
+
+
+def test_a_correction_lowers_the_objective_and_keeps_the_shape():
+    rows, rng = random_rows(), np.random.default_rng(3)
+    shape = Shape(np.array([1.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0]))
+    affine = AffineTerm.of_single_columns(rows)
+    state = ShapedProjection(rows, affine.columns, rng.standard_normal((8, 4)), shape, 0.5)
+    before = state.error + state.ridge * state._at.size
+    state.improve(20)
+    assert state.error + state.ridge * state._at.size < 0.999 * before
+    outer, linear = state.weights[4:, 0], affine.to_weights @ state.weights[:4, 0]
+    slopes = linear[:-1] - state.shape.taken(state.points, state.signs)[:, :-1].T @ outer
+    slopes = np.where(shape.monotone * slopes < 0, 0.0, slopes)
+    rounded = np.where(shape.monotone != 0, slopes + 1e-12 * shape.monotone, slopes)
+    assert shape.is_of(state.points[:, :-1], outer, rounded)
+
+
+def test_states_predict_what_their_columns_say():
+    rows = random_rows(4)
+    shape = Shape(np.array([1.0, 0.0, 0.0]), np.zeros(3))
+    affine = AffineTerm.of_single_columns(rows)
+    W = np.random.default_rng(4).standard_normal((6, 4))
+    state = ShapedProjection(rows, affine.columns, W, shape, 0.1)
+    left = rows.weighted(rows.Y - state.predict(rows.X, affine.evaluate(rows.X)))
+    assert float(np.sum(left**2)) == pytest.approx(state.error, rel=1e-9)
+
+
+def test_the_log_loss_of_a_shape_has_its_gradient():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((80, 3))
+    rows = Rows(X, (X[:, :1] > 0).astype(float), None)
+    start = Weights(rng.standard_normal((5, 4)), rng.standard_normal((5, 1)), np.zeros((4, 1)))
+    penalised = PenalisedLogLoss(rows, start, 0.01, ReLU(), linear_term=True)
+    shape = Shape(np.array([1.0, -1.0, 0.0]), np.zeros(3))
+    shaped = ShapedLogLoss(penalised.evaluate, start, shape)
+    at = shaped.start + 0.1 * np.abs(rng.standard_normal(len(shaped.start))) * np.sign(shaped.start)
+    gradient, direction = shaped.evaluate(at)[1], rng.standard_normal(len(at))
+    ahead, behind = (shaped.evaluate(at + s * direction)[0] for s in (1e-6, -1e-6))
+    assert (ahead - behind) / 2e-6 == pytest.approx(gradient @ direction, rel=1e-4)
+
+
+def test_a_descent_in_a_shape_ends_at_a_network_of_it():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((200, 2))
+    rows = Rows(X, (X[:, :1] - X[:, 1:] ** 2 > rng.standard_normal((200, 1))).astype(float), None)
+    start = Weights(rng.standard_normal((6, 3)), rng.standard_normal((6, 1)), np.zeros((3, 1)))
+    shape = Shape(np.array([1.0, 0.0]), np.array([0.0, -1.0]))
+    found = descend_in_shape(rows, start, 1e-3, 200, ReLU(), shape)
+    slopes = np.where(shape.monotone != 0, found.L[:-1, 0] + 1e-12, found.L[:-1, 0])
+    assert shape.is_of(found.W[:, :-1], found.C[:, 0], slopes)
+
+
+# Search
+
+
+def test_the_scan_finds_the_best_monotone_neuron():
+    rows = random_rows(7, n=40, d=2)
+    shape = Shape(np.array([1.0, -1.0]), np.zeros(2))
+    rng = np.random.default_rng(7)
+    free = rows.weighted(np.ones((40, 1)))
+    residual = rows.weighted(rng.standard_normal((40, 1)))[:, 0]
+    residual -= free[:, 0] * (free[:, 0] @ residual) / (free[:, 0] @ free[:, 0])
+    u = np.array([[0.6, 0.8]])
+    (found,) = SignedSearch(rows, shape, 2).propose(residual, free, u, 1)
+    scale, best = rows.row_scale, (0.0, None)
+    A = np.linalg.qr(np.column_stack([np.ones(40), rows.X]) * scale[:, None])[0]
+    for threshold in rows.X @ u[0]:
+        z = rows.X @ u[0] - threshold
+        if not 2 <= np.count_nonzero(z > 1e-12) <= 38:
+            continue
+        for sign in (1.0, -1.0):
+            W = np.append(u[0], -threshold)[None]
+            taken = shape.taken(W, np.array([sign]))[0, :-1]
+            gain = sign * (scale * (np.maximum(z, 0) - rows.X @ taken)) @ residual
+            bare = scale * np.maximum(z, 0)
+            outside = np.sum((bare - A @ (A.T @ bare)) ** 2)
+            if gain > 0 and gain**2 / outside > best[0]:
+                best = gain**2 / outside, threshold
+    assert -found[-1] == pytest.approx(best[1])
+
+
+# Fits
+
+
+def problem(seed=0, n=150, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d)) * [1.0, 10.0, 0.1][:d]
+    Z = X / [1.0, 10.0, 0.1][:d]
+    return X, np.tanh(3 * Z[:, 0]) - Z[:, 1] ** 3 + Z[:, 2] ** 2 + 0.2 * rng.standard_normal(n)
+
+
+def check_monotone(model, X, shape):
+    predict = model.decision_function if hasattr(model, "classes_") else model.predict
+    size = np.ptp(predict(X)) or 1.0
+    for column in np.flatnonzero(shape):
+        sign = shape[column]
+        assert largest_fall(predict, X, column, sign) <= 1e-12 * size
+        assert is_monotone(model, int(column), increasing=sign > 0).holds
+
+
+@pytest.mark.parametrize("shape", [[1, -1, 0], [-1, 1, 0], [0, 0, 1]])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_regressions_are_monotone(shape, layers):
+    X, y = problem()
+    model = GreedyNetRegressor(monotonic_cst=shape, hidden_layers=layers, max_nodes=30).fit(X, y)
+    check_monotone(model, X, shape)
+
+
+@pytest.mark.parametrize("shape", [[1, -1, 0], [-1, 0, 1]])
+def test_classifications_are_monotone(shape):
+    X, y = problem(1)
+    model = GreedyNetClassifier(monotonic_cst=shape, max_nodes=20).fit(X, y > 0)
+    check_monotone(model, X, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("activation", ["tanh", "softplus"])
+def test_other_activations_are_monotone(activation):
+    X, y = problem(1)
+    shape = [1, -1, 0]
+    model = GreedyNetRegressor(monotonic_cst=shape, activation=activation, n_nodes=8).fit(X, y)
+    for column in (0, 1):
+        assert largest_fall(model.predict, X, column, shape[column]) <= 1e-12
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_regressions_are_convex_or_concave(sign):
+    X, y = problem(2)
+    model = GreedyNetRegressor(convex=[0, 0, sign], max_nodes=30).fit(X, y)
+    assert isinstance(model.network_, ShallowNetwork)
+    assert largest_bend(model.predict, X, 2, sign) <= 1e-12 * np.ptp(y)
+
+
+def test_a_classification_is_convex():
+    X, y = problem(3)
+    model = GreedyNetClassifier(convex=[0, 0, 1], n_nodes=8).fit(X, y > 0)
+    assert largest_bend(model.decision_function, X, 2, 1) <= 1e-10
+
+
+def test_a_shape_helps_where_it_is_true():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (200, 1))
+    truth = 1 / (1 + np.exp(5 - 12 * X[:, 0]))
+    y = truth + 0.2 * rng.standard_normal(200)
+    errors = [
+        np.sqrt(np.mean((GreedyNetRegressor(monotonic_cst=c).fit(X, y).predict(X) - truth) ** 2))
+        for c in (None, [1])
+    ]
+    assert errors[1] < errors[0]
+
+
+def test_two_layers_rise_between_plateaus_and_one_does_not():
+    X = np.linspace(-1, 1, 200)[:, None]
+    y = np.clip(5 * X[:, 0], -1, 1)
+    one, chosen = (
+        GreedyNetRegressor(monotonic_cst=[1], hidden_layers=layers).fit(X, y)
+        for layers in (1, None)
+    )
+    assert isinstance(chosen.network_, DeepNetwork)
+    error = np.std(chosen.predict(X) - y)
+    assert error < 0.05 < np.std(one.predict(X) - y)
+
+
+def test_against_the_data_nothing_is_left_of_a_column():
+    X = problem(4)[0][:, :1]
+    model = GreedyNetRegressor(monotonic_cst=[-1], max_nodes=20).fit(X, X[:, 0])
+    assert np.ptp(model.predict(X)) < 1e-9
+
+
+def test_no_shape_is_any_shape():
+    X, y = problem(5)
+    one, other = (
+        GreedyNetRegressor(monotonic_cst=c, convex=v, max_nodes=12).fit(X, y)
+        for c, v in ((None, None), ([0, 0, 0], {}))
+    )
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.slow
+def test_a_shape_of_names_is_that_of_positions(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem(6)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    named = GreedyNetRegressor(monotonic_cst={"a": 1, "b": -1}, max_nodes=12).fit(frame, y)
+    listed = GreedyNetRegressor(monotonic_cst=[1, -1, 0], max_nodes=12).fit(X, y)
+    np.testing.assert_array_equal(named.predict(frame), listed.predict(X))
+    named.save(tmp_path / "m.safetensors")
+    loaded = load(tmp_path / "m.safetensors")
+    assert loaded.monotonic_cst == {"a": 1, "b": -1}
+    np.testing.assert_array_equal(loaded.predict(frame), named.predict(frame))
+
+
+@pytest.mark.slow
+def test_units_and_signs_of_columns_do_not_matter():
+    X, y = problem(7)
+    one = GreedyNetRegressor(monotonic_cst=[1, -1, 0], max_nodes=15).fit(X, y)
+    other = GreedyNetRegressor(monotonic_cst=[-1, -1, 0], max_nodes=15).fit(X * [-4, 1, 1], y)
+    np.testing.assert_allclose(one.predict(X), other.predict(X * [-4, 1, 1]), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_few_rows(n):
+    X, y = problem(8, n=n)
+    model = GreedyNetRegressor(monotonic_cst=[1, -1, 0]).fit(X, y)
+    assert proves_shape(model.network_, Shape(np.array([1.0, -1.0, 0.0]), np.zeros(3)))
+
+
+def test_what_a_line_reproduces_a_shape_may_not():
+    model = GreedyNetRegressor(monotonic_cst=[-1]).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert model.stop_reason_ is StopReason.SHAPE
+
+
+@pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
+@pytest.mark.parametrize("how", [{"n_nodes": 9}, {"validation_fraction": 0.2}, {"cv": 3}])
+def test_however_the_width_is_chosen(how):
+    X, y = problem(9)
+    model = GreedyNetRegressor(monotonic_cst=[1, -1, 0], hidden_layers=1, **how)
+    check_monotone(model.fit(X, y), X, [1, -1, 0])
+
+
+@pytest.mark.slow
+def test_many_rows_are_sampled_and_in_blocks():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (30_000, 3))
+    y = np.tanh(3 * X[:, 0]) - X[:, 1] + 0.3 * rng.standard_normal(len(X))
+    blocks = [(X[i : i + 5_000], y[i : i + 5_000]) for i in range(0, len(X), 5_000)]
+    for arguments in ((X, y), (blocks,)):
+        for layers in (1, 2):
+            model = GreedyNetRegressor(
+                monotonic_cst=[1, -1, 1], hidden_layers=layers, max_nodes=30
+            ).fit(*arguments)
+            check_monotone(model, X, [1, -1, 1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_random_shapes_hold(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(3, (120, 4))
+    y = rng.standard_normal(4) @ X.T + np.abs(X[:, 0] * X[:, 1]) + rng.standard_normal(120)
+    shape = rng.integers(-1, 2, 4)
+    kind = (GreedyNetRegressor, GreedyNetClassifier)[seed % 2]
+    target = y > np.median(y) if seed % 2 else y
+    model = kind(monotonic_cst=shape, max_nodes=25).fit(X, target)
+    check_monotone(model, X, shape)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"monotonic_cst": [1, 0]}, "one number for each of the 3 columns"),
+        ({"monotonic_cst": [1, 0, 2]}, "1 for increasing, -1 for decreasing"),
+        ({"monotonic_cst": {"a": 1}}, "has no column names"),
+        ({"convex": [1, 0, 0], "hidden_layers": 2}, "hidden_layers=1"),
+        ({"monotonic_cst": [1, 0, 0], "activation": "sin"}, 'activation="relu"'),
+        ({"convex": [1, 0, 0], "activation": "tanh"}, 'activation="relu" or "softplus"'),
+        ({"monotonic_cst": [1, 0, 0], "loss": "absolute"}, 'loss="squared"'),
+        ({"monotonic_cst": [1, 0, 0], "correct": False}, "correct=True"),
+        ({"monotonic_cst": [1, 0, 0], "search": "dictionary"}, 'search="continuous"'),
+        ({"monotonic_cst": [1, 0, 0], "refine": "adam"}, "refine=None"),
+        ({"monotonic_cst": [1, 0, 0], "warm_start": True}, "warm_start=False"),
+        ({"convex": [1, 0, 0], "linear_term": False}, "linear_term=True"),
+    ],
+)
+def test_refusals_name_the_way_out(parameters, message):
+    X, y = problem(n=30)
+    with pytest.raises(ValueError, match=message):
+        GreedyNetRegressor(**parameters).fit(X, y)
+
+
+def test_several_outputs_and_classes_are_refused():
+    X, y = problem(n=30)
+    with pytest.raises(ValueError, match="one model for each output"):
+        GreedyNetRegressor(monotonic_cst=[1, 0, 0]).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="each class against the others"):
+        GreedyNetClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.arange(30) % 3)
+
+
+def test_networks_as_grown_are_refused():
+    X, y = problem(n=60)
+    model = GreedyNetRegressor(monotonic_cst=[1, 0, 0], max_nodes=8).fit(X, y)
+    with pytest.raises(ValueError, match="`truncate` uses networks as they were grown"):
+        model.truncate(3)
+    with pytest.raises(ValueError, match="`staged_predict` uses networks as they were grown"):
+        list(model.staged_predict(X))
+
+
+def test_an_unknown_name_is_refused():
+    pandas = pytest.importorskip("pandas")
+    X, y = problem(n=30)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match="must name columns of `X`"):
+        GreedyNetRegressor(monotonic_cst={"z": 1}).fit(frame, y)
