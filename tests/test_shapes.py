@@ -6,10 +6,12 @@ from scipy.optimize import lsq_linear
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, load
 from greedynet.activations import ReLU
+from greedynet.activations.ramp import Ramp
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
 from greedynet.correction.shaped import ShapedProblem, ShapedProjection
 from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
 from greedynet.exact import is_monotone
+from greedynet.fitting.saturation import of_relus
 from greedynet.linalg.bounded import signed_weights
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.shaped import in_shape, proves_shape
@@ -459,3 +461,42 @@ def test_an_unknown_name_is_refused():
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     with pytest.raises(ValueError, match="must name columns of `X`"):
         GreedyNetRegressor(monotonic_cst={"z": 1}).fit(frame, y)
+
+
+# Neurons that level off
+
+
+def test_ramps_become_relus():
+    rng = np.random.default_rng(0)
+    ramps = ShallowNetwork(
+        rng.standard_normal((4, 2)),
+        rng.standard_normal(4),
+        rng.standard_normal((4, 1)),
+        rng.standard_normal((2, 1)),
+        np.ones(1),
+        activation=Ramp(),
+    )
+    X = 3 * rng.standard_normal((200, 2))
+    np.testing.assert_allclose(of_relus(ramps).predict(X), ramps.predict(X), atol=1e-12)
+
+
+def test_neurons_of_one_direction_take_away_only_what_their_sums_do():
+    shape = Shape(np.array([1.0, -1.0]), np.zeros(2))
+    inner = np.array([[1.0, -2.0], [1.0, -2.0], [0.5, 0.5]])
+    outer, biases = np.array([3.0, -3.0, 0.0]), np.array([1.0, -1.0, 0.0])
+    np.testing.assert_array_equal(shape.least(inner, outer, biases), [0, 0])
+    # The other way round, the neuron that falls begins first.
+    np.testing.assert_allclose(shape.least(inner, outer, -biases), [3, -6])
+    np.testing.assert_allclose(shape.least(inner, outer), [3, -6])
+
+
+def test_an_oblique_rise_between_plateaus_is_made_of_ramps():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (250, 4))
+    truth = np.clip(2 * X.sum(axis=1), -1, 1)
+    model = GreedyNetRegressor(monotonic_cst=[1] * 4, max_nodes=20)
+    model.fit(X, truth + 0.1 * rng.standard_normal(250))
+    assert model.ladder_.kind.endswith("of ramps")
+    assert isinstance(model.network_, ShallowNetwork)
+    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.06
+    check_monotone(model, X, [1] * 4)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from greedynet.fitting.ladder import work
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import OnStep
+from greedynet.fitting.saturation import finished_with, saturating
 from greedynet.fitting.settings import DepthSettings
 from greedynet.model.ladder import Ladder
 from greedynet.model.path import DeepPath, ShallowPath
@@ -96,6 +97,29 @@ def judged_in_layers(
         )
         return depth.lowered(path), None if ladder is None else ladder.of_two_layers()
 
+    def of_ramps(best: Judged, shallow: AnyPath) -> Judged:
+        steep = saturating(plan)
+        if steep is None or context.clock.is_over():
+            return best
+        context.tell("neurons that level off")
+        path, ladder = judge(
+            data,
+            folds,
+            steep,
+            objective,
+            by_folds=by_folds,
+            context=context.branch("ramps"),
+            on_step=lambda *_: False,
+        )
+        # Neither is simpler: the better one is taken.
+        better = replace(plan.settings.depth, clearly_better=1.0)
+        wins = _is_better(path, best[0], objective, better)
+        found = (
+            finished_with(cast(ShallowPath, shallow), path),
+            None if ladder is None else ladder.of_ramps(),
+        )
+        return _chosen(best, found, other_wins=wins)
+
     if depth is None:
         return of_one_layer(context)
     if hidden_layers == 2:
@@ -107,7 +131,7 @@ def judged_in_layers(
     limited = _limited(plan, shallow, data, depth)
     deep = of_two_layers(depth, limited, lambda *_: False)
     wins = _is_better(deep[0], shallow[0], objective, plan.settings.depth)
-    return _chosen(shallow, deep, deep_wins=wins)
+    return of_ramps(_chosen(shallow, deep, other_wins=wins), shallow[0])
 
 
 def _depth(hidden_layers: HiddenLayers, data: TrainingData, plan: Plan) -> Depth | None:
@@ -155,21 +179,21 @@ def _is_better(
     return below > settings.standard_errors
 
 
-def _chosen(shallow: Judged, deep: Judged, *, deep_wins: bool) -> Judged:
+def _chosen(first: Judged, other: Judged, *, other_wins: bool) -> Judged:
     """Return one of two results, with the candidates of both."""
-    path, ladder = (_beside_line(deep[0], shallow[0]), deep[1]) if deep_wins else shallow
-    if shallow[1] is None or deep[1] is None:
+    path, ladder = (_beside_line(other[0], first[0]), other[1]) if other_wins else first
+    if first[1] is None or other[1] is None:
         return path, ladder
-    return path, shallow[1].beside(deep[1], other_wins=deep_wins)
+    return path, first[1].beside(other[1], other_wins=other_wins)
 
 
-def _beside_line(deep: AnyPath, shallow: AnyPath) -> AnyPath:
-    """Return a path of two layers, with the logistic regression of one on the same rows."""
-    new, old = _unseen(deep), _unseen(shallow)
+def _beside_line(path: AnyPath, first: AnyPath) -> AnyPath:
+    """Return a path with the logistic regression of the first one on the same rows."""
+    new, old = _unseen(path), _unseen(first)
     if new is None or old is None or old.line is None or not np.array_equal(new.Y, old.Y):
-        return deep
-    assert deep.evidence is not None
-    return deep.with_unseen(replace(new, line=old.line), deep.evidence.ladder)
+        return path
+    assert path.evidence is not None
+    return path.with_unseen(replace(new, line=old.line), path.evidence.ladder)
 
 
 def _unseen(path: AnyPath) -> Unseen | None:

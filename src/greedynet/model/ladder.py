@@ -13,6 +13,7 @@ _WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 AVERAGES = {n: f"average of {word}" for n, word in enumerate(_WORDS, start=2)}
 MOST_NETWORKS = max(AVERAGES)
 CURVES, _TWO_LAYERS = "curves of single columns", ", two layers"
+_RAMPS = ", of ramps"
 # Of a classifier, whose line is a logistic regression.
 SHARES, BLEND = "class shares", "blend"
 
@@ -26,7 +27,8 @@ class Ladder:
     kinds : ndarray of str of shape (n_candidates,)
         "mean", "line", "network"; "average of two" or more networks of less width; or
         "levelled network", which is constant far outside the training rows. With two layers,
-        "curves of single columns" instead of a line, and ", two layers" at the end of others.
+        "curves of single columns" instead of a line, and ", two layers" at the end of others; with
+        neurons that level off, ", of ramps" at the end.
         Of a classifier: "class shares", "line", a logistic regression, "network"; or "blend", the
         chosen mixture of them.
     n_neurons : ndarray of shape (n_candidates,)
@@ -84,6 +86,15 @@ class Ladder:
         names = {MEAN: MEAN, SHARES: SHARES, LINE: CURVES}
         kinds = [names.get(kind, f"{kind}{_TWO_LAYERS}") for kind in self.kinds.tolist()]
         return replace(self, kinds=np.array(kinds))
+
+    def of_ramps(self) -> "Ladder":
+        """Return the candidates, named as those of neurons that level off, of two ReLUs each."""
+        kinds = self.kinds.tolist()
+        named = [
+            kind if n == 0 else f"{kind}{_RAMPS}"
+            for kind, n in zip(kinds, self.n_neurons, strict=True)
+        ]
+        return replace(self, kinds=np.array(named), n_neurons=2 * self.n_neurons)
 
     def beside(self, other: "Ladder", *, other_wins: bool) -> "Ladder":
         """Return the candidates of both, the constant once, with the choice of one of them."""

@@ -34,4 +34,4 @@ def proves_shape(network: Network, shape: Shape) -> bool:
         return proves_shape(network.over, shape.of_columns(network.ramps.lifted_from))
     linear = network.linear_weights
     slopes = np.zeros(network.n_features) if linear is None else linear[:, 0]
-    return shape.is_of(network.inner_weights, network.outer_weights[:, 0], slopes)
+    return shape.is_of(network.inner_weights, network.outer_weights[:, 0], slopes, network.biases)

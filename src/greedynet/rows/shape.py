@@ -93,7 +93,9 @@ class Shape:
 
     # Networks of one output
 
-    def is_of(self, inner: Float64, outer: Float64, linear: Float64) -> bool:
+    def is_of(
+        self, inner: Float64, outer: Float64, linear: Float64, biases: Float64 | None = None
+    ) -> bool:
         """Whether the weights of a network prove its shape.
 
         Parameters
@@ -101,18 +103,46 @@ class Shape:
         inner : ndarray of shape (k, d)
         outer : ndarray of shape (k,)
         linear : ndarray of shape (d,)
+        biases : ndarray of shape (k,) or None
+            As for `least`.
         """
         bent = (self.convex != 0) & (np.sign(outer)[:, None] == -self.convex) & (inner != 0)
         return (
-            bool((self.monotone * (linear - self.least(inner, outer)) >= 0).all())
+            bool((self.monotone * (linear - self.least(inner, outer, biases)) >= 0).all())
             and not bent.any()
         )
 
-    def least(self, inner: Float64, outer: Float64) -> Float64:
+    def least(self, inner: Float64, outer: Float64, biases: Float64 | None = None) -> Float64:
         """Return the slopes `l_k` that make a network monotone: zero, or larger in magnitude.
 
-        The sums are exact, and rounded away from zero.
+        Neurons of the same inner weights become active one after the other, in the order of their
+        biases: together they take away at most what one of the partial sums of their outer weights
+        does. The sums are exact, and rounded away from zero.
+
+        Parameters
+        ----------
+        inner : ndarray of shape (k, d)
+        outer : ndarray of shape (k,)
+        biases : ndarray of shape (k,) or None
+            None if no two neurons have the same inner weights.
         """
-        taken = np.minimum(self.monotone * inner * outer[:, None], 0.0)
+        along = self.monotone * inner
+        taken = np.minimum(along * outer[:, None], 0.0)
+        if biases is not None:
+            taken = np.array([_taken(along[i[0]], outer[i]) for i in _same(inner, biases)])
+            taken = taken.reshape(-1, inner.shape[1])
         sums = np.array([-fsum(column) for column in taken.T])
         return self.monotone * np.where(sums > 0, np.nextafter(sums, np.inf), 0.0)
+
+
+def _same(inner: Float64, biases: Float64) -> list[NDArray[np.intp]]:
+    """Return the positions of neurons of the same inner weights, those that begin first first."""
+    first = np.argsort(-biases, kind="stable")
+    group = np.unique(inner, axis=0, return_inverse=True)[1].ravel()
+    return [first[group[first] == g] for g in range(group.max(initial=-1) + 1)]
+
+
+def _taken(along: Float64, outer: Float64) -> Float64:
+    """Return the least slopes of neurons of one direction, at most 0."""
+    sums = [fsum(outer[: i + 1]) for i in range(len(outer))]
+    return np.minimum(np.min(np.multiply.outer(sums, along), axis=0), 0.0)
