@@ -319,13 +319,15 @@ def test_a_shape_helps_where_it_is_true():
 def test_two_layers_rise_between_plateaus_and_one_does_not():
     X = np.linspace(-1, 1, 200)[:, None]
     y = np.clip(5 * X[:, 0], -1, 1)
-    one, chosen = (
+    one, two, chosen = (
         GreedyNetRegressor(monotonic_cst=[1], hidden_layers=layers).fit(X, y)
-        for layers in (1, None)
+        for layers in (1, 2, None)
     )
-    assert isinstance(chosen.network_, DeepNetwork)
-    error = np.std(chosen.predict(X) - y)
-    assert error < 0.05 < np.std(one.predict(X) - y)
+    assert isinstance(two.network_, DeepNetwork)
+    assert np.std(two.predict(X) - y) < 0.05 < np.std(one.predict(X) - y)
+    # The best of both and of ramps is a ramp.
+    assert chosen.n_nodes_ == 4
+    assert np.std(chosen.predict(X) - y) < 1e-6
 
 
 def test_against_the_data_nothing_is_left_of_a_column():
