@@ -77,6 +77,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     verbose: int
     warm_start: bool
     missing: Literal["error", "learn"]
+    bounds: Any
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -101,6 +102,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
         "missing": [StrOptions({"error", "learn"})],
+        "bounds": ["array-like", None],
     }
     _most_nodes: int
     _error_name: str
@@ -252,9 +254,9 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
-            before = {"hidden_layers": 1, "n_networks": "auto", "missing": "error"}
+            before = {"hidden_layers": 1, "n_networks": "auto", "missing": "error", "bounds": None}
             for name, value in before.items():
-                if parameters.get(name) == value:
+                if asked.get(name) == described(value):
                     del asked[name]  # as in checkpoints from before there was a choice
             if asked.pop("warm_start") != described(False) and hasattr(self, "network_"):
                 asked["started from"] = network_digest(self.network_)

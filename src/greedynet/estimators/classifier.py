@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.bounds import class_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
@@ -124,6 +125,11 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
         better with indicators than without. In other columns the mean is inserted, with a warning
         if there was no NaN in `fit`; one without any value is ignored.
+    bounds : (low, high) or None, default=None
+        What the log-odds of the second class may not leave, anywhere, for two classes; None for an
+        open end. Its probability then lies between `1 / (1 + exp(-low))` and
+        `1 / (1 + exp(-high))`: `scipy.special.logit([0.01, 0.99])` gives the bounds for
+        probabilities from 0.01 to 0.99. See *Shapes* in the documentation.
 
     Attributes
     ----------
@@ -209,6 +215,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         verbose: int = 0,
         warm_start: bool = False,
         missing: Literal["error", "learn"] = "error",
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -233,6 +240,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.verbose = verbose
         self.warm_start = warm_start
         self.missing = missing
+        self.bounds = bounds
 
     @with_callbacks
     def fit(
@@ -290,7 +298,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                 settings.merged_up_to,
             )
             seed = self._seed()
-            plan = classification_plan(self, given, self._limits(), seed)
+            bounds = class_bounds(self.bounds, self.classes_)
+            plan = classification_plan(self, given, self._limits(), seed, bounds)
             if start is not None:
                 plan = start.of_classes(plan, self.classes_, given.n_features)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.bounds import number_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_groups
@@ -165,6 +166,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
         better with indicators than without. In other columns the mean is inserted, with a warning
         if there was no NaN in `fit`; one without any value is ignored.
+    bounds : (low, high) or None, default=None
+        What predictions may not leave, anywhere, in the units of `y`; None for an open end, as in
+        `(0, None)`. The network predicts `min(max(g(x), low), high)`, and candidates are compared
+        with their predictions within the bounds; intervals end there. Outputs outside them are an
+        error. One pair holds for all outputs. See *Shapes* in the documentation.
 
     Attributes
     ----------
@@ -265,6 +271,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         verbose: int = 0,
         warm_start: bool = False,
         missing: Literal["error", "learn"] = "error",
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -297,6 +304,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.verbose = verbose
         self.warm_start = warm_start
         self.missing = missing
+        self.bounds = bounds
 
     @with_callbacks
     def fit(
@@ -349,7 +357,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
             )
             seed = self._seed()
             limits = self._limits(float(self.tol))
-            plan = regression_plan(self, given, limits, seed, single_output=one_output)
+            bounds = number_bounds(self.bounds, given, validation)
+            plan = regression_plan(self, given, limits, seed, bounds, single_output=one_output)
             if start is not None:
                 plan = start.continued(plan, given.n_features, given.n_outputs)
             objective = objective_of(plan.loss)

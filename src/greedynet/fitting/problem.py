@@ -16,7 +16,8 @@ from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss
 from greedynet.losses.base import information
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.any_network import Network
+from greedynet.model.any_network import Network, with_bounds
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
@@ -148,7 +149,10 @@ class Problem:
         held_out, rows = self.validation, self.rows
         if held_out is not None:
             affine = self.coordinates.affine.evaluate(held_out.X)
-            return Validation(affine, held_out.Y, held_out.row_scale, loss)
+            outputs, bounds = self.coordinates.outputs, self.plan.bounds
+            if bounds is not None:
+                bounds = OutputBounds(outputs.apply(bounds.low), outputs.apply(bounds.high))
+            return Validation(affine, held_out.Y, held_out.row_scale, loss, bounds)
         if self.plan.gcv and len(rows) > self.settings.min_rows_gcv:
             n = information(loss) * rows.n_independent
             return GCV(n, self.coordinates.n_affine, neuron_cost(self.n_features))
@@ -249,7 +253,8 @@ class Problem:
 
     def network(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, with its outer weights (GSN 4)."""
-        return self._network(growth, self._solved(growth), self.coordinates)
+        network = self._network(growth, self._solved(growth), self.coordinates)
+        return with_bounds(network, self.plan.bounds)
 
     def network_of_scaled_rows(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, for scaled inputs and outputs."""
@@ -306,7 +311,7 @@ class Problem:
             best_n_nodes=finished.network.n_nodes,
             stop_reason=finished.reason
             or self._reason(kept if grown_as_decided else growth.reason),
-            finished=finished.network,
+            finished=with_bounds(finished.network, self.plan.bounds),
             finished_error=finished.error,
             finished_score=finished.score,
             expected_error=finished.expected_error,
@@ -326,8 +331,12 @@ class Problem:
             spent = min(network.n_neurons * (self.n_features + 2) / n, 0.5)
             size = float(np.sqrt(np.mean(self.coordinates.outputs.scale**2)))
             unseen = Unseen.of(self.sample, network.predict(self.sample.X))
+            error = path.kept_error * size
+            if network.bounds is not None:
+                left = unseen.Y - unseen.predictions
+                error = mean_size(self.plan.loss, left, self.sample.weights)
             path = path.with_unseen(unseen.stretched(1.0 / (1.0 - spent)))
-            return replace(path, expected_error=path.kept_error * size / (1.0 - spent))
+            return replace(path, expected_error=error / (1.0 - spent))
         unseen = Unseen.of(held_out, network.predict(held_out.X))
         error = mean_size(self.plan.loss, unseen.Y - unseen.predictions, held_out.weights)
         return replace(path.with_unseen(unseen), expected_error=error)

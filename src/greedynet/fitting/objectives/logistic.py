@@ -38,6 +38,7 @@ from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.rows.splitting import Split, n_copies, n_of_others, stratified_folds
 from greedynet.support.clock import FOR_CHOICE, FOR_GROWTH
 from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
 
 
 class LogLoss(Objective):
@@ -75,7 +76,7 @@ class LogLoss(Objective):
         held_out = problem.validation
         if held_out is not None:
             affine = coordinates.affine.evaluate(held_out.X)
-            return HeldOutLogLoss(affine, held_out.Y, held_out.row_scale)
+            return HeldOutLogLoss(affine, held_out.Y, held_out.row_scale, bounds=plan.bounds)
         if plan.limits.exact or plan.correct or not plan.gcv:
             return None
         searched = neuron_cost(rows.n_features) - 1.0
@@ -270,13 +271,13 @@ class LogLoss(Objective):
             rung = self._validated(problem, growths[0])
         assert isinstance(rung, Rung)
         final = self._corrected(problem, rung, growths[0])
-        loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
+        loss = log_loss(_logits(final, rows, plan), rows.Y, rows.weights)
         told, unseen = rung.expected, rung.unseen
         if told is not None and problem.context.clock.ran_out.is_set():
             # The network may be worse than those of the folds, whose error is then too small.
             told = max(told, loss)
         if held_out is not None:
-            logits = final.logits(held_out.X, plan.activation)
+            logits = _logits(final, held_out, plan)
             told = log_loss(logits, held_out.Y, held_out.weights)
             line = None if unseen is None else unseen.line
             unseen = replace(Unseen.of(held_out, logits), line=line)
@@ -314,6 +315,12 @@ class LogLoss(Objective):
             start = trials.best_start(most, starts, ridge)
             network = trials.corrected_on(most, start, ridge, n_steps)
         return blended(shares, line, network, rung)
+
+
+def _logits(weights: Weights, rows: Rows, plan: Plan) -> Float64:
+    """Return the logits of scaled rows, within the bounds."""
+    logits = weights.logits(rows.X, plan.activation)
+    return logits if plan.bounds is None else plan.bounds.apply(logits)
 
 
 def _network(weights: Weights, problem: Problem) -> ShallowNetwork:
