@@ -37,7 +37,7 @@ def check_bounds(bounds: Any) -> OutputBounds | None:
 
 
 def _is_end(value: Any) -> bool:
-    return is_number(value) and not isinstance(value, bool | np.bool_)
+    return is_number(value) and not isinstance(value, bool | np.bool_) and not np.isnan(value)
 
 
 def number_bounds(
@@ -67,7 +67,7 @@ def class_bounds(bounds: Any, classes: NDArray[Any]) -> OutputBounds | None:
         raise ValueError(
             "`bounds` are on the log-odds of the second of two classes, got "
             f"{len(classes)} classes, {classes.tolist()}: omit `bounds`, or fit one class against "
-            f"the others, as in fit(X, y == {classes[-1]!r})."
+            f"the others, as in fit(X, y == {classes.tolist()[-1]!r})."
         )
     return found
 

@@ -14,13 +14,13 @@ from greedynet.support.checks import named
 from greedynet.support.types import Float64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class OutputBounds:
     """Bounds on the outputs of a network, which hold for all inputs; its arrays are read-only.
 
     Parameters
     ----------
-    low, high : float, array-like of shape (n_outputs,) or None
+    low, high : float, array-like of shape (n_outputs,), or None
         The smallest and the largest value of each output; None or an infinity for no bound. A
         number holds for all outputs.
 
@@ -34,34 +34,15 @@ class OutputBounds:
     low: Float64
     high: Float64
 
-    def __post_init__(self) -> None:
-        low, high = _end(self.low, "low", -np.inf), _end(self.high, "high", np.inf)
-        if low.shape != high.shape and 1 not in (low.size, high.size):
-            raise ValueError(
-                "`bounds` must have as many lower as upper ends, or one for all outputs, got "
-                f"{low.size} and {high.size}."
-            )
-        low, high = (np.array(end) for end in np.broadcast_arrays(low, high))
-        crossed = low > high
-        if crossed.any():
-            k = int(np.argmax(crossed))
-            raise ValueError(
-                f"`bounds` must be (low, high) with low <= high, got ({low[k]:g}, {high[k]:g}): "
-                f"write ({high[k]:g}, {low[k]:g})."
-            )
-        if (low == np.inf).any() or (high == -np.inf).any():
-            raise ValueError(
-                "`bounds` must leave room for finite values, got a lower end of infinity or an "
-                "upper end of minus infinity: write None for an end that is open."
-            )
-        for name, end in (("low", low), ("high", high)):
+    def __init__(self, low: ArrayLike | None, high: ArrayLike | None) -> None:
+        ends = _checked(_end(low, "low", -np.inf), _end(high, "high", np.inf))
+        for name, end in zip(("low", "high"), ends, strict=True):
             end.flags.writeable = False
             object.__setattr__(self, name, end)
 
-    def __setstate__(self, state: dict[str, object]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         # Pickle restores arrays as writable.
-        self.__dict__.update(state)
-        self.__post_init__()
+        OutputBounds.__init__(self, **state)
 
     @property
     def is_open(self) -> bool:
@@ -127,6 +108,29 @@ def _end(values: ArrayLike | None, name: str, when_open: float) -> Float64:
         if ends.ndim > 1 or not ends.size or np.isnan(ends).any():
             raise ValueError(f"must be a number, or one for each output, got {values!r}.")
     return np.atleast_1d(ends)
+
+
+def _checked(low: Float64, high: Float64) -> tuple[Float64, Float64]:
+    """Return a lower and an upper end for each output, with room between them."""
+    if low.shape != high.shape and 1 not in (low.size, high.size):
+        raise ValueError(
+            "`bounds` must have as many lower as upper ends, or one for all outputs, got "
+            f"{low.size} and {high.size}."
+        )
+    low, high = (np.array(end) for end in np.broadcast_arrays(low, high))
+    crossed = low > high
+    if crossed.any():
+        k = int(np.argmax(crossed))
+        raise ValueError(
+            f"`bounds` must be (low, high) with low <= high, got ({low[k]:g}, {high[k]:g}): "
+            f"write ({high[k]:g}, {low[k]:g})."
+        )
+    if (low == np.inf).any() or (high == -np.inf).any():
+        raise ValueError(
+            "`bounds` must leave room for finite values, got a lower end of infinity or an upper "
+            "end of minus infinity: write None for an end that is open."
+        )
+    return low, high
 
 
 def _rounded(ends: Float64, dtype: DTypeLike, inwards: float) -> Float64:

@@ -153,6 +153,12 @@ class LogLoss(Objective):
         """Return the path with the expected log-loss of the network that is kept."""
         if growth.reason is StopReason.CALLBACK:
             return path
+        if problem.plan.bounds is not None:
+            # Errors along the growth are those of logits without bounds.
+            network, rows = path.kept, problem.sample
+            logits = network.predict(rows.X).reshape(rows.Y.shape)
+            error = log_loss(logits, rows.Y, rows.weights)
+            path = replace(path, finished=network, finished_error=error)
         if path.scores is not None and path.validation_errors is not None:
             expected = float(path.scores[int(path.best_n_nodes - path.n_nodes[0])])
             held = problem.held_out
