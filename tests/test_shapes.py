@@ -273,6 +273,14 @@ def test_regressions_are_monotone(shape, layers):
     check_monotone(model, X, shape)
 
 
+def test_a_shape_holds_within_bounds():
+    X, y = problem()
+    bounds = (float(y.min()), float(y.max()))
+    model = GreedyNetRegressor(monotonic_cst=[1, -1, 0], bounds=bounds, max_nodes=20).fit(X, y)
+    assert model.network_.bounds is not None
+    check_monotone(model, X, [1, -1, 0])
+
+
 @pytest.mark.parametrize("shape", [[1, -1, 0], [-1, 0, 1]])
 def test_classifications_are_monotone(shape):
     X, y = problem(1)
@@ -432,6 +440,9 @@ def test_random_shapes_hold(seed):
         ({"monotonic_cst": [1, 0, 0], "refine": "adam"}, "refine=None"),
         ({"monotonic_cst": [1, 0, 0], "warm_start": True}, "warm_start=False"),
         ({"convex": [1, 0, 0], "linear_term": False}, "linear_term=True"),
+        ({"convex": [1, 0, 0], "bounds": (None, 99)}, "no upper end for a convex function"),
+        ({"convex": {"a": -1}, "bounds": (-99, None)}, "column names"),
+        ({"convex": [-1, 0, 0], "bounds": (-99, None)}, "no lower end for a concave function"),
     ],
 )
 def test_refusals_name_the_way_out(parameters, message):

@@ -62,6 +62,7 @@ _BEFORE_CHOICES = {
     "missing": "error",
     "monotonic_cst": None,
     "convex": None,
+    "bounds": None,
 }
 _NOT_IN_FINGERPRINT = frozenset(
     {"checkpoint", "n_jobs", "verbose", "random_state", "cv", "max_seconds"}
@@ -88,6 +89,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     missing: Literal["error", "learn"]
     monotonic_cst: Any
     convex: Any
+    bounds: Any
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -114,6 +116,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "missing": [StrOptions({"error", "learn"})],
         "monotonic_cst": ["array-like", dict, None],
         "convex": ["array-like", dict, None],
+        "bounds": ["array-like", None],
     }
     _most_nodes: int
     _error_name: str

@@ -7,10 +7,12 @@ from typing import Any, ClassVar, Literal, Self
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.bounds import class_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_groups
@@ -127,12 +129,19 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         better with indicators than without. In other columns the mean is inserted, with a warning
         if there was no NaN in `fit`; one without any value is ignored.
     monotonic_cst : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Shape of the log-odds of the second class (two classes only) along each
-        column, all others being equal: 1 for increasing, -1 for decreasing, 0 for any. A dict names
-        columns of a data frame. It holds everywhere, not only on the rows: the signs of the weights
-        prove it. Needs the ReLU, squared errors and a single output.
+        Shape of the log-odds of the second class, for two classes, along each column, all others
+        being equal: 1 for increasing, -1 for
+        decreasing, 0 for any. A dict names columns of a data frame. It holds for all rows, not only
+        near the data: the weights prove it. Needs an activation with slopes between 0 and 1, as
+        "relu" and "tanh" have. See *Shapes* in the documentation.
     convex : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Likewise: 1 for convex, -1 for concave, 0 for any; with one hidden layer.
+        Likewise: 1 for convex, -1 for concave, 0 for any; with "relu" or "softplus", and one hidden
+        layer.
+    bounds : (low, high) or None, default=None
+        What the log-odds of the second class may not leave, anywhere, for two classes; None for an
+        open end. Its probability then lies between `1 / (1 + exp(-low))` and
+        `1 / (1 + exp(-high))`: `scipy.special.logit([0.01, 0.99])` gives the bounds for
+        probabilities from 0.01 to 0.99. See *Shapes* in the documentation.
 
     Attributes
     ----------
@@ -220,6 +229,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -246,6 +256,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.convex = convex
+        self.bounds = bounds
 
     @with_callbacks
     def fit(
@@ -303,7 +314,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                 settings.merged_up_to,
             )
             seed = self._seed()
-            plan = classification_plan(self, given, self._limits(), seed)
+            bounds = class_bounds(self.bounds, self.classes_)
+            plan = classification_plan(self, given, self._limits(), seed, bounds)
             if start is not None:
                 plan = start.of_classes(plan, self.classes_, given.n_features)
             labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
@@ -341,6 +353,13 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
             groups=groups,
         )
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        tags = super().__sklearn_tags__()
+        # Bounds are on the log-odds of one class against the other.
+        tags.classifier_tags.multi_class = self.bounds is None
+        return tags
 
     def _store_errors(self, path: ShallowPath | DeepPath) -> None:
         """Store what is known of the errors on new rows."""

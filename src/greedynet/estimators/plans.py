@@ -14,6 +14,7 @@ from greedynet.estimators.shapes import shape_of
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.plan import Plan
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
+from greedynet.model.bounds import OutputBounds
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
@@ -21,7 +22,13 @@ from greedynet.support.errors import NotCorrectedWarning
 
 
 def regression_plan(
-    model: Any, rows: Rows | Blocks, limits: Limits, seed: int, *, single_output: bool
+    model: Any,
+    rows: Rows | Blocks,
+    limits: Limits,
+    seed: int,
+    bounds: OutputBounds | None = None,
+    *,
+    single_output: bool,
 ) -> Plan:
     """Return the plan of a regressor.
 
@@ -31,6 +38,8 @@ def regression_plan(
     rows : Rows or Blocks
     limits : Limits
     seed : int
+    bounds : OutputBounds or None
+        What the outputs may not leave.
     single_output : bool
         Whether the outputs are one column, as given.
     """
@@ -66,10 +75,13 @@ def regression_plan(
         loss=loss,
         n_networks=n_networks,
         single_output=single_output,
+        bounds=bounds,
     )
 
 
-def classification_plan(model: Any, rows: Rows | Blocks, limits: Limits, seed: int) -> Plan:
+def classification_plan(
+    model: Any, rows: Rows | Blocks, limits: Limits, seed: int, bounds: OutputBounds | None = None
+) -> Plan:
     """Return the plan of a classifier.
 
     Parameters
@@ -79,12 +91,15 @@ def classification_plan(model: Any, rows: Rows | Blocks, limits: Limits, seed: i
         With classes as unit vectors.
     limits : Limits
     seed : int
+    bounds : OutputBounds or None
+        What the logit of the second of two classes may not leave.
     """
     return Plan(
         **_shared(model, rows, limits, seed, {}),
         correct=bool(model.correct),
         gcv=model.validation_fraction is None and model.n_nodes is None,
         single_output=rows.n_outputs == 1,
+        bounds=bounds,
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.bounds import number_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_groups
@@ -168,12 +169,18 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         better with indicators than without. In other columns the mean is inserted, with a warning
         if there was no NaN in `fit`; one without any value is ignored.
     monotonic_cst : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Shape of predictions along each
-        column, all others being equal: 1 for increasing, -1 for decreasing, 0 for any. A dict names
-        columns of a data frame. It holds everywhere, not only on the rows: the signs of the weights
-        prove it. Needs the ReLU, squared errors and a single output.
+        Shape of predictions along each column, all others being equal: 1 for increasing, -1 for
+        decreasing, 0 for any. A dict names columns of a data frame. It holds for all rows, not only
+        near the data: the weights prove it. Needs an activation with slopes between 0 and 1, as
+        "relu" and "tanh" have, squared errors and one output. See *Shapes* in the documentation.
     convex : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Likewise: 1 for convex, -1 for concave, 0 for any; with one hidden layer.
+        Likewise: 1 for convex, -1 for concave, 0 for any; with "relu" or "softplus", and one hidden
+        layer.
+    bounds : (low, high) or None, default=None
+        What predictions may not leave, anywhere, in the units of `y`; None for an open end, as in
+        `(0, None)`. The network predicts `min(max(g(x), low), high)`, and candidates are compared
+        with their predictions within the bounds; intervals end there. Outputs outside them are an
+        error. One pair holds for all outputs. See *Shapes* in the documentation.
 
     Attributes
     ----------
@@ -276,6 +283,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -310,6 +318,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.convex = convex
+        self.bounds = bounds
 
     @with_callbacks
     def fit(
@@ -362,7 +371,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
             )
             seed = self._seed()
             limits = self._limits(float(self.tol))
-            plan = regression_plan(self, given, limits, seed, single_output=one_output)
+            bounds = number_bounds(self.bounds, given, validation)
+            plan = regression_plan(self, given, limits, seed, bounds, single_output=one_output)
             if start is not None:
                 plan = start.continued(plan, given.n_features, given.n_outputs)
             objective = objective_of(plan.loss)

@@ -123,9 +123,16 @@ def _encode(value: Any, name: str) -> Any:
         return {"loss": {key: _encode(part, name) for key, part in value.arguments.items()}}
     if isinstance(value, tuple) and value and type(value[0]).__name__ in _RECORDS:
         return {"records": [_encode(part, name) for part in value]}
+    if isinstance(value, tuple) and value and all(_is_end(part) for part in value):
+        return {"tuple": [_encode(part, name) for part in value]}
     if isinstance(value, dict):
         return {"pairs": [_encode_pair(key, part, name) for key, part in value.items()]}
     return _encode_array(value, name)
+
+
+def _is_end(value: Any) -> bool:
+    """Whether a value is a number or nothing, as each of a pair of bounds."""
+    return value is None or isinstance(value, int | float | np.number)
 
 
 def _has_arguments(loss: Loss) -> bool:
@@ -230,5 +237,6 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "loss": lambda arguments: get_loss(**arguments),
     "pairs": lambda pairs: {key: _decode(value) for key, value in pairs},
     "records": lambda parts: tuple(_decode(part) for part in parts),
+    "tuple": tuple,
     "text": _decode_text,
 }

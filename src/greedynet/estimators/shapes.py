@@ -143,11 +143,27 @@ def _check_others(model: Any, n_outputs: int) -> None:
             f"`convex` needs a convex activation, got activation={model.activation!r}: write "
             'activation="relu" or "softplus".'
         )
+    _check_bounds(model)
     if is_asked_for(model.convex) and model.hidden_layers == 2:
         raise ValueError(
             "`convex` needs one hidden layer, got hidden_layers=2: ramps of a column are not "
             "convex. Write hidden_layers=1."
         )
+
+
+def _check_bounds(model: Any) -> None:
+    """Raise an error for bounds at which a function would bend the other way."""
+    asked = model.convex
+    if asked is None or model.bounds is None:
+        return
+    values = set(asked.values() if isinstance(asked, dict) else np.ravel(asked).tolist())
+    low, high = model.bounds
+    for number, end, name, shape in ((1, high, "upper", "convex"), (-1, low, "lower", "concave")):
+        if number in values and end is not None:
+            raise ValueError(
+                f"`bounds` must have no {name} end for a {shape} function, got {end!r}: it would "
+                "bend the other way there. Write None."
+            )
 
 
 def _for_outputs(model: Any) -> str:

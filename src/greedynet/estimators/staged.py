@@ -32,7 +32,7 @@ def staged_outputs(path: ShallowPath | DeepPath, X: Float64) -> Iterator[Float64
             y += U @ network.linear_weights
         if network.intercept is not None:
             y += network.intercept
-        yield y[:, 0] if network.single_output else y
+        yield network.outputs(y)
 
 
 class _Staged(Predicting):

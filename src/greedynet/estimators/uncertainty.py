@@ -27,6 +27,7 @@ class WithIntervals(Predicting):
         Of the errors of held-out rows, divided by their local size `s(x)`, the quantile `q` is
         taken; the interval is `f(x) - q s(x)` to `f(x) + q s(x)`. If large errors are mostly on one
         side, both sides have quantiles of their own. The coverage is that of all new rows together.
+        Ends outside the `bounds` of the outputs are moved to them, which costs no coverage.
 
         Parameters
         ----------
@@ -56,7 +57,8 @@ class WithIntervals(Predicting):
 
         Student's t distribution around the prediction, with the local size `s(x)` of the errors
         and as many degrees of freedom as make the errors of held-out rows most likely. Intervals
-        of `predict_interval` do not depend on it.
+        of `predict_interval` do not depend on it. Its center lies within the `bounds` of the
+        outputs, its tails do not: write `numpy.clip(distribution.ppf(q), low, high)`.
 
         Parameters
         ----------
@@ -87,7 +89,8 @@ class WithIntervals(Predicting):
         """Return the lower and upper ends of intervals, side by side."""
         X, outputs = self._with_outputs(X)
         intervals = self._known_intervals("predict_interval")
-        return np.hstack(intervals.around(outputs, X, self.network_, coverage))
+        ends, bounds = intervals.around(outputs, X, self.network_, coverage), self.network_.bounds
+        return np.hstack(ends if bounds is None else [bounds.apply(end) for end in ends])
 
     def _with_deviations(self, X: Any) -> Float64:
         """Return outputs and their standard deviations, side by side."""

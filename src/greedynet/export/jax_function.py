@@ -19,6 +19,7 @@ from greedynet.export.precision import (
 from greedynet.export.resolve import Model, Original, as_network, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import Network, in_layers
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import Ramps, RampTable
@@ -50,6 +51,8 @@ class Apply:
         The same in the precision of the weights.
     dtype : {"float32", "float64"}
         Of the weights.
+    bounds : OutputBounds or None
+        What the outputs may not leave.
     """
 
     activation: Activation
@@ -58,6 +61,7 @@ class Apply:
     ramps: Ramps | None
     table: RampTable | None
     dtype: DType
+    bounds: OutputBounds | None = None
 
     def __call__(self, params: "Params", X: Any) -> Any:
         """Return the outputs, in the shape of `predict`."""
@@ -70,6 +74,7 @@ class Apply:
             y = y + u @ params["linear_weights"]
         if "intercept" in params:
             y = y + params["intercept"]
+        y = self._within_bounds(y)
         return y[..., 0] if self.single_output else y
 
     def _scaled(self, X: Any) -> Any:
@@ -78,6 +83,13 @@ class Apply:
             return X
         center, scale = (a.astype(self.dtype) for a in (self.layer.center, self.layer.scale))
         return (X - center) / scale
+
+    def _within_bounds(self, y: Any) -> Any:
+        if self.bounds is None:
+            return y
+        ends = self.bounds.within(self.dtype)
+        jnp = require("jax", "train", "to_jax").numpy
+        return jnp.clip(y, ends.low.astype(self.dtype), ends.high.astype(self.dtype))
 
     def _lifted(self, X: Any) -> Any:
         """Return scaled inputs and their ramps, side by side."""
@@ -101,7 +113,8 @@ def to_jax(
     The scaling of the inputs, `x -> (x - center) / scale`, is part of `apply`, so that `params`
     refer to columns of size one, for which optimizers such as Adam have their defaults. So are the
     ramps of a network with two hidden layers: training changes the weights of its second layer, and
-    the knots stay.
+    the knots stay. Bounds on the outputs are part of `apply`, too; where an output is outside of
+    them, no weight has a gradient.
 
     Parameters
     ----------
@@ -141,7 +154,8 @@ def to_jax(
     weights = rounded_weights(over, name, "to_jax")
     params = {key: jax.numpy.asarray(array) for key, array in weights.items()}
     table = None if ramps is None else rounded_ramps(ramps, name, "to_jax")
-    apply = Apply(network.activation, network.single_output, layer, ramps, table, name)
+    fixed = (layer, ramps, table, name, network.bounds)
+    apply = Apply(network.activation, network.single_output, *fixed)
     check_agreement(network, lambda X: apply(params, X), dtype=name, caller="to_jax")
     return params, apply
 
@@ -180,7 +194,12 @@ def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
     arrays: dict[str, Any] = {
         name: np.asarray(array, dtype=np.float64) for name, array in params.items()
     }
-    over = ShallowNetwork(**arrays, activation=found.activation, single_output=found.single_output)
+    over = ShallowNetwork(
+        **arrays,
+        activation=found.activation,
+        single_output=found.single_output,
+        bounds=found.bounds,
+    )
     network: Network = over if found.ramps is None else DeepNetwork(found.ramps, over)
     if found.layer is not None:
         network = found.layer.outside(network)

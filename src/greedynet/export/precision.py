@@ -5,6 +5,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.model.any_network import Network
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import Ramps, RampTable, ramp_table
 from greedynet.support.extras import require
@@ -67,6 +69,24 @@ def rounded_ramps(ramps: Ramps, dtype: DType, caller: str) -> RampTable:
     most = np.finfo(dtype).max
     low, high = (np.clip(bounds, -most, most) for bounds in (table.low, table.high))
     return table._replace(widths=widths, low=low, high=high)
+
+
+def rounded_bounds(network: Network, dtype: DType) -> OutputBounds | None:
+    """Return the bounds on the outputs, rounded inwards to the precision of the export."""
+    return None if network.bounds is None else network.bounds.within(dtype)
+
+
+def exact_bounds(
+    read: OutputBounds | None, known: Network | None, dtype: DType
+) -> OutputBounds | None:
+    """Return bounds that were read from an export; as in a known network, if they are rounded ones.
+
+    Those of the known network, too, if none were read: it may have been trained without them.
+    """
+    if known is None or known.bounds is None:
+        return read
+    rounded = known.bounds.within(dtype)
+    return known.bounds if read is None or read.pairs() == rounded.pairs() else read
 
 
 def check_x64(dtype: DType, caller: str) -> None:

@@ -5,7 +5,7 @@ network that was trained on in another library becomes a model like the one that
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -169,6 +169,16 @@ def _with_inputs_of(network: Network, known: Network) -> Network:
     lifted = None if found is None else network.ramps.lift(found)
     over = replace(network.over, input_range=lifted, single_output=known.single_output)
     return replace(network, over=over, feature_names=names)
+
+
+def within_bounds(
+    network: Network, exported: Callable[[NDArray[Any]], NDArray[Any]]
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return an export with the bounds of a network, which it may have been trained without."""
+    bounds = network.bounds
+    if bounds is None:
+        return exported
+    return lambda X: bounds.apply(np.asarray(exported(X)).reshape(len(X), -1))
 
 
 def filling_of(estimator: Any) -> Filling | None:

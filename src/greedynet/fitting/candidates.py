@@ -14,6 +14,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.settings import LadderSettings
 from greedynet.fitting.staged import Staged, StagedGrowth
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.ladder import AVERAGES, LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
@@ -202,6 +203,8 @@ class Table:
         Number of different rows among them, for standard errors.
     tol : float
         Relative error that is as good as none.
+    bounds : OutputBounds or None
+        Within which all predictions are taken, as those of the network will be.
     keys : list of pairs
     predictions : list of ndarray
         In original units.
@@ -211,6 +214,7 @@ class Table:
     weights: Float64
     n_rows: int
     tol: float = 0.0
+    bounds: OutputBounds | None = None
     keys: list[Key] = field(default_factory=list)
     predictions: list[Float64] = field(default_factory=list)
 
@@ -221,7 +225,9 @@ class Table:
         weights = [np.ones(len(h)) if h.weights is None else h.weights for h in held]
         # Rows may be held out several times, but count once in standard errors.
         n_rows = min(sum(map(len, held)), len(held[0]) + len(climbers[0].problem.rows))
-        table = Table(np.concatenate([h.Y for h in held]), np.concatenate(weights), n_rows, tol)
+        bounds = climbers[0].problem.plan.bounds
+        Y = np.concatenate([h.Y for h in held])
+        table = Table(Y, np.concatenate(weights), n_rows, tol, bounds)
         table.add([climber.simple() for climber in climbers])
         return table
 
@@ -229,15 +235,20 @@ class Table:
         """Add candidates, given their predictions on each fold."""
         for key in found[0]:
             self.keys.append(key)
-            self.predictions.append(np.concatenate([of_fold[key] for of_fold in found]))
+            self.predictions.append(self._joined(found, key))
 
     def replace(self, i: int, found: Sequence[dict[Key, Float64]]) -> bool:
         """Replace the predictions of a candidate if these are better; return whether they are."""
-        predictions = np.concatenate([of_fold[self.keys[i]] for of_fold in found])
+        predictions = self._joined(found, self.keys[i])
         better = self.score(predictions) < self.score(self.predictions[i])
         if better:
             self.predictions[i] = predictions
         return better
+
+    def _joined(self, found: Sequence[dict[Key, Float64]], key: Key) -> Float64:
+        """Return the predictions of a candidate on all folds, within the bounds."""
+        predictions = np.concatenate([of_fold[key] for of_fold in found])
+        return predictions if self.bounds is None else self.bounds.apply(predictions)
 
     @cached_property
     def _unit(self) -> Float64:

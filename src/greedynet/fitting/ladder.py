@@ -25,6 +25,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, StagedGrowth, stage_widths
 from greedynet.losses import Loss, Squared
 from greedynet.losses.mean_size import mean_size
+from greedynet.model.any_network import with_bounds
 from greedynet.model.ladder import AVERAGES, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
@@ -275,6 +276,7 @@ class Chosen(OfLadder, Staged):
             network = _of_width(ladder, problem)
         if ladder.is_levelled:
             network = levelled(network, problem.sample.X)
+        network = with_bounds(network, problem.plan.bounds)
         return self.finished(network, _relative_error(network, problem), problem, Squared())
 
 

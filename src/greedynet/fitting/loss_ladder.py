@@ -22,6 +22,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.staged import Staged, stage_widths
 from greedynet.losses import Loss
 from greedynet.losses.mean_size import power, row_sizes
+from greedynet.model.any_network import with_bounds
 from greedynet.model.ladder import LEVELLED, LINE, MEAN, NETWORK, Ladder
 from greedynet.model.levelled import levelled
 from greedynet.model.network import ShallowNetwork
@@ -135,7 +136,8 @@ class LossTable(Table):
         # Rows may be held out several times, but count once in standard errors.
         n_rows = min(sum(map(len, held)), len(folds[0][0]) + len(held[0]))
         Y = np.concatenate([h.Y for h in held])
-        return LossTable(Y, np.concatenate(weights), n_rows, plan.limits.tol, loss=plan.loss)
+        of_rows = (Y, np.concatenate(weights), n_rows)
+        return LossTable(*of_rows, plan.limits.tol, plan.bounds, loss=plan.loss)
 
     @cached_property
     def _power(self) -> float:
@@ -198,6 +200,7 @@ class ChosenForLoss(OfLadder, Reweighted):
                 network = growth.network()
         if ladder.is_levelled:
             network = levelled(network, rows.X)
+        network = with_bounds(network, plan.bounds)
         size = loss.size(rows.Y - problem.coordinates.outputs.center, rows.weights) or 1.0
         error = loss.size(residuals_of(network, rows), rows.weights) / size
         return replace(self.finished(network, error, problem, loss), score=None)

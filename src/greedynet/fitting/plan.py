@@ -7,6 +7,7 @@ from greedynet.activations import Activation, ReLU
 from greedynet.fitting.limits import Limits
 from greedynet.fitting.settings import FitSettings
 from greedynet.losses import Loss, Squared
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
@@ -55,6 +56,7 @@ class Plan:
     n_columns: int | None = None
     start: ShallowNetwork | None = None
     shape: Shape | None = None
+    bounds: OutputBounds | None = None
 
     @property
     def rounds(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -17,8 +17,10 @@ from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss
 from greedynet.losses.base import information
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.any_network import Network
+from greedynet.model.any_network import Network, with_bounds
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.coordinates import Coordinates
+from greedynet.model.effects import combined
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
@@ -166,7 +168,10 @@ class Problem:
         held_out, rows = self.validation, self.rows
         if held_out is not None:
             affine = self.coordinates.affine.evaluate(held_out.X)
-            return Validation(affine, held_out.Y, held_out.row_scale, loss)
+            outputs, bounds = self.coordinates.outputs, self.plan.bounds
+            if bounds is not None:
+                bounds = OutputBounds(outputs.apply(bounds.low), outputs.apply(bounds.high))
+            return Validation(affine, held_out.Y, held_out.row_scale, loss, bounds)
         if self.plan.gcv and len(rows) > self.settings.min_rows_gcv:
             n = information(loss) * rows.n_independent
             return GCV(n, self.coordinates.n_affine, neuron_cost(self.n_features))
@@ -269,7 +274,8 @@ class Problem:
 
     def network(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, with its outer weights (GSN 4)."""
-        return self._network(growth, self._solved(growth), self.coordinates)
+        network = self._network(growth, self._solved(growth), self.coordinates)
+        return with_bounds(network, self.plan.bounds)
 
     def network_of_scaled_rows(self, growth: Growth) -> ShallowNetwork:
         """Return the network as grown, for scaled inputs and outputs."""
@@ -309,6 +315,9 @@ class Problem:
             network = network.truncate(network.n_nodes - n_left_out)
         validated = self.validation is not None or self._scores is not None
         path = growth.path(network, self.limits, validated=validated)
+        if network.bounds is not None:
+            errors = path.training_errors * self._shares_within_bounds(network)
+            path = replace(path, training_errors=errors)
         reason = self._reason(path.stop_reason)
         return replace(path, stop_reason=reason, evidence=Evidence(self.sample))
 
@@ -319,6 +328,7 @@ class Problem:
         if finished is None:
             return path
         path = path.with_unseen(finished.unseen, finished.ladder)
+        finished = self._within_bounds(finished)
         return replace(
             path,
             best_n_nodes=finished.network.n_nodes,
@@ -337,6 +347,31 @@ class Problem:
         is_short = self.limits.exact and finished.network.n_neurons < self.limits.max_neurons
         is_wrong = reason is StopReason.EXACT and finished.error > ZERO_RESIDUAL
         return StopReason.SHAPE if self.shape is not None and (is_short or is_wrong) else reason
+
+    def _within_bounds(self, finished: Finished) -> Finished:
+        """Return a finished network with bounds, and its error with them."""
+        network = with_bounds(finished.network, self.plan.bounds)
+        if network is finished.network or network.bounds is None:
+            return finished
+        outputs = finished.network.predict(self.sample.X).reshape(self.sample.Y.shape)
+        share = self._share_within(network.bounds, outputs)
+        return replace(finished, network=network, error=finished.error * share)
+
+    def _shares_within_bounds(self, network: ShallowNetwork) -> Float64:
+        """Return by which factors bounds change the training errors of all widths of a growth."""
+        bounds, free = network.bounds, with_bounds(network, None)
+        assert bounds is not None
+        X: Float64 = np.asarray(self.sample.X, dtype=np.float64)
+        hidden = np.ascontiguousarray(free.hidden(X).T)
+        least = free.n_nodes - free.n_neurons
+        widths = (free.truncate(n) for n in range(least, free.n_nodes + 1))
+        return np.array([self._share_within(bounds, combined(n, hidden, X)) for n in widths])
+
+    def _share_within(self, bounds: OutputBounds, outputs: Float64) -> float:
+        """Return by which factor bounds change the training error of outputs."""
+        size = partial(self.objective.size, rows=self.sample, problem=self)
+        before = size(outputs)
+        return size(bounds.apply(outputs)) / before if before > 0 else 1.0
 
     def told(self, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected error, where samples of many rows tell it.

@@ -12,6 +12,7 @@ import numpy as np
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Loss, Squared
 from greedynet.losses.logistic import log_loss
+from greedynet.model.bounds import OutputBounds
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 
@@ -51,6 +52,8 @@ class Validation:
         Square roots of the sample weights.
     loss : Loss
         The measure of the error.
+    bounds : OutputBounds or None
+        Of the scaled outputs, within which predictions are taken.
     """
 
     def __init__(
@@ -59,8 +62,9 @@ class Validation:
         Y: Float64,
         row_scale: Float64 | None = None,
         loss: Loss | None = None,
+        bounds: OutputBounds | None = None,
     ) -> None:
-        self._loss = loss or Squared()
+        self._loss, self._bounds = loss or Squared(), bounds
         self._row_scale = np.ones(len(Y)) if row_scale is None else row_scale
         self._Y = Y * self._row_scale[:, None]
         self._size = self._measure(self._Y) or 1.0
@@ -74,8 +78,15 @@ class Validation:
         """Return `|| Y - F c || / || Y ||` on the validation rows."""
         if column is not None:
             self._append(column * self._row_scale)
-        residuals = self._Y - self._columns[:, : self._used] @ weights
-        return self._measure(residuals) / self._size
+        return self._measure(self._Y - self._predicted(weights)) / self._size
+
+    def _predicted(self, weights: Float64) -> Float64:
+        """Return predictions within the bounds, times the square roots of the sample weights."""
+        sums: Float64 = self._columns[:, : self._used] @ weights
+        if self._bounds is None:
+            return sums
+        scale = self._row_scale[:, None]
+        return self._bounds.apply(sums / scale) * scale
 
     def _measure(self, weighted: Float64) -> float:
         if self._loss == Squared():
@@ -153,7 +164,7 @@ class HeldOutLogLoss(Validation):
         if column is not None:
             self._append(column * self._row_scale)
         scale = self._row_scale[:, None]
-        logits = self._columns[:, : self._used] @ weights / scale
+        logits = self._predicted(weights) / scale
         return log_loss(logits, self._Y / scale, self._row_scale**2)
 
 

@@ -1,7 +1,9 @@
 """`Network`: a network of one hidden layer or of two."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import Ramps
@@ -20,6 +22,15 @@ def in_layers(network: Network) -> tuple[Ramps | None, ShallowNetwork]:
     if isinstance(network, DeepNetwork):
         return network.ramps if network.ramps.n_ramps else None, network.over
     return None, network
+
+
+def with_bounds(network: N, bounds: OutputBounds | None) -> N:
+    """Return a network with other bounds on its outputs, or without any."""
+    if network.bounds is bounds:
+        return network
+    if isinstance(network, DeepNetwork):
+        return replace(network, over=replace(network.over, bounds=bounds))
+    return replace(network, bounds=bounds)
 
 
 def is_network(value: Any) -> "TypeIs[Network]":

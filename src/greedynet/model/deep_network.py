@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import Activation
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import ShallowNetwork, check_n_nodes
 from greedynet.model.path_factor import PathFactor
 from greedynet.model.ramps import Ramps
@@ -58,7 +59,8 @@ class DeepNetwork:
     ramps : Ramps
         The first layer.
     over : ShallowNetwork
-        The second layer, and the outputs: a network over the columns and their ramps.
+        The second layer, and the outputs with their bounds: a network over the columns and their
+        ramps.
     feature_names : tuple of str or None, default=None
         Names of the inputs, if any.
 
@@ -140,6 +142,11 @@ class DeepNetwork:
     def single_output(self) -> bool:
         """Whether `predict` returns the shape `(n_rows,)`, for one output."""
         return self.over.single_output
+
+    @property
+    def bounds(self) -> OutputBounds | None:
+        """What the outputs may not leave, if anything: the bounds of `over`."""
+        return self.over.bounds
 
     @property
     def input_range(self) -> Float64 | None:
@@ -245,6 +252,8 @@ class DeepNetwork:
             f"{plural(self.n_parameters, 'parameter')}, "
             f"{plural(self.n_multiplications, 'multiplication')}"
         ]
+        if self.bounds is not None:
+            lines.append(f"  outputs {self.bounds.sentence()}")
         form = self.in_hinges()
         for j in np.unique(form.features).tolist():
             knots = " ".join(f"{t:.4g}" for t in form.knots[form.features == j].tolist())

@@ -8,8 +8,8 @@ The networks of a path share their neurons, so their means are computed once,
 
     h_n(v) = mean_i sigma(a_n . x_i(v) + b_n),    e(v) = sum_n c_n h_n(v) + l . mean_i x_i(v) + m,
 
-and each width only needs its outer weights. Class probabilities are not sums of neurons: there the
-mean over the rows is taken last.
+and each width only needs its outer weights. Class probabilities and outputs with bounds are not
+sums of neurons: there the mean over the rows is taken last.
 """
 
 from collections.abc import Sequence
@@ -75,8 +75,8 @@ def path_effects(
 ) -> Float64:
     """Return the effect of a feature for networks of one path, at the cost of the widest.
 
-    With `classes=True` the neurons are stored for all values and rows at once: pass a few hundred
-    rows.
+    With `classes=True`, and for outputs with bounds, the neurons are stored for all values and rows
+    at once: pass a few hundred rows.
 
     Parameters
     ----------
@@ -94,11 +94,12 @@ def path_effects(
     columns = np.atleast_1d(np.asarray(features, dtype=np.intp))
     settings = np.asarray(values, dtype=np.float64).reshape(-1, len(columns))
     widest = max(networks, key=lambda network: network.n_neurons)
+    average = not classes and all(network.bounds is None for network in networks)
     if isinstance(widest, DeepNetwork):
-        hidden, inputs = _varied_in_layers(widest, rows, columns, settings, average=not classes)
+        hidden, inputs = _varied_in_layers(widest, rows, columns, settings, average=average)
         networks = [network.over for network in networks if isinstance(network, DeepNetwork)]
     else:
-        hidden, inputs = _varied(widest, rows, columns, settings, average=not classes)
+        hidden, inputs = _varied(widest, rows, columns, settings, average=average)
     effects = []
     for network in networks:
         outputs = combined(network, hidden, inputs)
@@ -127,7 +128,7 @@ def combined(network: Network, hidden: Float64, X: Float64) -> Float64:
         outputs += X @ network.linear_weights
     if network.intercept is not None:
         outputs += network.intercept
-    return np.asarray(outputs)
+    return np.asarray(outputs if network.bounds is None else network.bounds.apply(outputs))
 
 
 def effect_grid(column: ArrayLike, n_values: int = 41) -> Float64:

@@ -1,6 +1,6 @@
 """`ShallowNetwork`: a network with one hidden layer, as immutable arrays.
 
-g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m
+g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m,    within bounds on the outputs, if any
 """
 
 import os
@@ -19,6 +19,7 @@ from greedynet.activations import (
     get_activation,
     shared_degree,
 )
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.path_factor import PathFactor
 from greedynet.support.checks import check_matrix, is_whole, named
 from greedynet.support.phrases import plural
@@ -58,6 +59,8 @@ class ShallowNetwork:
         Smallest and largest value of each input in the training data, if known.
     feature_names : tuple of str or None, default=None
         Names of the inputs, if any.
+    bounds : OutputBounds or None, default=None
+        What the outputs may not leave: `predict` returns `min(max(g(x), low), high)`.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class ShallowNetwork:
     path_factor: PathFactor | None = field(default=None, repr=False)
     input_range: Float64 | None = field(default=None, repr=False)
     feature_names: tuple[str, ...] | None = None
+    bounds: OutputBounds | None = None
 
     def __post_init__(self) -> None:
         for name in (*_ARRAYS, "input_range"):
@@ -90,6 +94,8 @@ class ShallowNetwork:
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", tuple(map(str, self.feature_names)))
         self._check_shapes()
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", self.bounds.for_outputs(self.n_outputs))
 
     def __setstate__(self, state: dict[str, object]) -> None:
         # Pickle restores arrays as writable.
@@ -157,6 +163,14 @@ class ShallowNetwork:
             y += rows @ self.linear_weights
         if self.intercept is not None:
             y += self.intercept
+        return self.outputs(y)
+
+    def outputs(self, sums: Float64) -> Float64:
+        """Return what is predicted where neurons and affine term sum up to `(n_rows, n_outputs)`.
+
+        Within the bounds, and in the shape that `predict` returns.
+        """
+        y = sums if self.bounds is None else self.bounds.apply(sums)
         return y[:, 0] if self.single_output else y
 
     def truncate(self, n_nodes: int) -> "ShallowNetwork":
@@ -217,10 +231,17 @@ class ShallowNetwork:
     def state(self) -> dict[str, Any]:
         """Return the fields as arrays and plain values, for a file; inverse of `from_state`."""
         factor = None if self.path_factor is None else dict(vars(self.path_factor))
-        special = {"activation": saved_name(self.activation), "path_factor": factor}
+        bounds = None if self.bounds is None else self.bounds.state()
+        special = {
+            "activation": saved_name(self.activation),
+            "path_factor": factor,
+            "bounds": bounds,
+        }
+        # Without bounds, a file is as it was before there were any.
         return {
             _IN_FILES.get(name, name): special.get(name, getattr(self, name))
             for name in (field.name for field in fields(self))
+            if name != "bounds" or bounds is not None
         }
 
     @classmethod
@@ -230,6 +251,8 @@ class ShallowNetwork:
         values = {names.get(key, key): value for key, value in state.items()}
         factor = values["path_factor"]
         values["path_factor"] = None if factor is None else PathFactor(**factor)
+        if values.get("bounds") is not None:
+            values["bounds"] = OutputBounds.from_state(values["bounds"])
         return cls(**values)
 
     @property
@@ -247,6 +270,8 @@ class ShallowNetwork:
             f"{plural(self.n_features, 'input')} -> {plural(self.n_outputs, 'output')}, "
             f"{plural(self.n_parameters, 'parameter')}"
         ]
+        if self.bounds is not None:
+            lines.append(f"  outputs {self.bounds.sentence()}")
         for n in self.largest_neurons()[:10]:
             a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
             more = " ..." if self.n_features > 8 else ""

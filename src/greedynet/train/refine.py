@@ -80,6 +80,7 @@ def _refined(
         unscaled(result.network, inputs, outputs),
         input_range=network.input_range,
         single_output=network.single_output,
+        bounds=network.bounds,
     )
     return replace(result, network=trained)
 
@@ -104,6 +105,7 @@ def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
         single_output=False,
         input_range=None,
         path_factor=None,
+        bounds=None,  # of the outputs in original units
     )
 
 

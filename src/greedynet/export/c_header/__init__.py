@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import erfc, expit
 
 from greedynet.export.agreement import check_agreement, check_class_agreement
+from greedynet.export.c_header.bounds import BOUND_ARRAYS, bound_parts, read_bounds
 from greedynet.export.c_header.classes import USE, read_classes, write_classes
 from greedynet.export.c_header.filling import FILLING_ARRAY, filling_parts, read_filling
 from greedynet.export.c_header.numbers import C_TYPES, SUFFIX, declaration, number
@@ -28,6 +29,7 @@ from greedynet.export.precision import (
     WEIGHTS,
     DType,
     check_dtype,
+    rounded_bounds,
     rounded_ramps,
     rounded_weights,
 )
@@ -69,7 +71,7 @@ ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
     "gaussian": ("exp{f}(-z * z)", lambda z, own: np.exp(-z * z)),
 }
 
-_ARRAYS = (*WEIGHTS, *RAMP_ARRAYS, FILLING_ARRAY)
+_ARRAYS = (*WEIGHTS, *RAMP_ARRAYS, FILLING_ARRAY, *BOUND_ARRAYS)
 _PLACE = "greedynet.export.c_header.ACTIVATION_EXPRESSIONS"
 
 
@@ -159,6 +161,7 @@ def _header(
     first = FirstLayer.of(table, words, dtype)
     words |= {"u": first.result, "N_INPUTS": first.size}
     arrays = [declaration(prefix, name, array, dtype) for name, array in weights.items()]
+    limit, bound_arrays = bound_parts(rounded_bounds(network, dtype), words, dtype)
     activation = _expression(network, dtype)
     calls = re.search(r"\w\(", activation) is not None
     use, classes = (
@@ -172,11 +175,12 @@ def _header(
         n_neurons=layers.n_neurons,
         n_outputs=layers.n_outputs,
         sizes=sizes + first.sizes,
-        arrays="\n".join([*fill_arrays, *first.arrays, *arrays]),
+        arrays="\n".join([*fill_arrays, *first.arrays, *arrays, *bound_arrays]),
         lift=fill + first.statements,
         start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
         linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
         activation=activation,
+        limit=limit,
         library=" Link with -lm." if calls else "",
         include="#include <math.h>\n\n" if calls else "",
         use=use,
@@ -199,6 +203,8 @@ def _expression(network: Network, dtype: DType) -> str:
 def _comment(network: Network, n_features: int) -> str:
     """Return the lines of the top comment, which names of the first features cannot terminate."""
     lines = [f"Made by greedynet {library_version()}.", network.describe().splitlines()[0]]
+    if network.bounds is not None:
+        lines.append(f"Outputs {network.bounds.sentence()}.")
     if network.feature_names is not None:
         lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names[:n_features])}", 96)
     # Delimiters of comments, line continuations, trigraphs and non-ASCII characters.
@@ -234,7 +240,7 @@ static inline void {prefix}_predict(
         for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
             y[j] += {prefix}_outer_weights[n][j] * hidden;
         }}
-    }}
+    }}{limit}
 }}
 {classes}
 #endif
@@ -271,7 +277,8 @@ def _evaluate(text: str, prefix: str, network: Network, X: Array) -> Array:
         values = activation(z, network.activation)
     for n, hidden in enumerate(values.T):
         y += weights["outer_weights"][n] * hidden[:, None]
-    return y
+    bounds = read_bounds(weights)
+    return y if bounds is None else bounds.apply(y).astype(X.dtype)
 
 
 def _classify(text: str, prefix: str, network: Network, X: Array) -> tuple[Any, Array]:

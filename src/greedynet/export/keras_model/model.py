@@ -19,12 +19,14 @@ from greedynet.export.precision import (
     DType,
     check_dtype,
     check_x64,
+    rounded_bounds,
     rounded_ramps,
     rounded_weights,
 )
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import in_layers
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
 from greedynet.support.files import write_atomically
@@ -56,7 +58,8 @@ def to_keras(
     the layers. All models can be saved as `.keras` files, which can be loaded without greedynet.
 
     With two hidden layers, Keras operations form the ramps of the inputs, and the layers follow.
-    Training changes the weights of the layers; the knots stay.
+    Training changes the weights of the layers; the knots stay. Bounds on the outputs are Keras
+    operations at the end.
 
     The model of a classifier returns logits, for losses with `from_logits=True`: one, of the second
     class, for two classes; otherwise one for each class.
@@ -101,7 +104,8 @@ def to_keras(
         activation = partial(activation, keras, network.activation)
     weights = rounded_weights(layers, name, "to_keras")
     table = None if ramps is None else rounded_ramps(ramps, name, "to_keras")
-    result = _build(keras, _Fixed(layer, table), weights, activation, name)
+    fixed = _Fixed(layer, table, rounded_bounds(network, name))
+    result = _build(keras, fixed, weights, activation, name)
     check_agreement(
         network,
         lambda X: keras.ops.convert_to_numpy(result(X)),
@@ -124,10 +128,11 @@ def write_file(model: Model, path: Path, dtype: DType) -> str:
 
 
 class _Fixed(NamedTuple):
-    """What comes before the layers that are trained."""
+    """What comes before the layers that are trained, and after them."""
 
     scaling: InputLayer | None
     ramps: RampTable | None
+    bounds: OutputBounds | None
 
 
 def _build(
@@ -149,12 +154,13 @@ def _build(
 
     # A named activation is part of the layer; any other is applied to the output of the layer.
     name, after = (activation, None) if isinstance(activation, str) else ("linear", activation)
-    ramps = fixed.ramps
+    ramps, bounds = fixed.ramps, fixed.bounds
     inputs = keras.Input((n_inputs - (0 if ramps is None else len(ramps.columns)),), dtype=dtype)
     scaled = [] if fixed.scaling is None else [_scaling_layer(keras, fixed.scaling, dtype)]
     inner = dense(INNER, len(weights["biases"]), activation=name)
     outer = dense(OUTER, n_outputs, use_bias="linear_weights" not in weights)
-    if after is None and ramps is None and "linear_weights" not in weights:
+    is_plain = ramps is None and bounds is None and "linear_weights" not in weights
+    if after is None and is_plain:
         model = keras.Sequential([inputs, *scaled, inner, outer])
     else:
         lifted = scaled[0](inputs) if scaled else inputs
@@ -164,6 +170,9 @@ def _build(
             affine = dense(AFFINE, n_outputs)
             outputs = keras.layers.Add(dtype=dtype)([outputs, affine(lifted)])
             affine.set_weights([weights["linear_weights"], intercept])
+        if bounds is not None:
+            outputs = keras.ops.maximum(outputs, bounds.low.astype(dtype))
+            outputs = keras.ops.minimum(outputs, bounds.high.astype(dtype))
         model = keras.Model(inputs, outputs)
     inner.set_weights([weights["inner_weights"].T, weights["biases"]])
     outer.set_weights([weights["outer_weights"], intercept][: 1 + outer.use_bias])

@@ -8,10 +8,11 @@ from greedynet.activations import Activation, get_activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.keras_model.activations import ACTIVATION_FUNCTIONS
 from greedynet.export.keras_model.model import AFFINE, INNER, OUTER, SCALING, import_keras
-from greedynet.export.precision import check_dtype
-from greedynet.export.resolve import Model, Original, as_network
+from greedynet.export.precision import check_dtype, exact_bounds
+from greedynet.export.resolve import Model, Original, as_network, within_bounds
 from greedynet.export.scaling import InputLayer
 from greedynet.model.any_network import Network, is_deep
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import Ramps
@@ -30,8 +31,8 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
         Any result of `to_keras`, or a saved one that was loaded.
     like : fitted estimator, TableModel, network, str, path or None, default=None
         The model that was exported, or a saved file of it: its feature names, training range, shape
-        of the outputs and classes are those of the result. Necessary for two hidden layers, whose
-        knots are its own, and for activations that Keras does not know by name.
+        of the outputs, classes and bounds are those of the result. Necessary for two hidden layers,
+        whose knots are its own, and for activations that Keras does not know by name.
 
     Returns
     -------
@@ -50,6 +51,7 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
         intercept=_array(keras, (affine or outer).bias),
         activation=_read_activation(inner, original.network),
         single_output=outer.units == 1,
+        bounds=exact_bounds(_read_bounds(keras_model), original.network, name),
     )
     network: Network = over
     if over.n_features > keras_model.input_shape[-1]:
@@ -57,12 +59,9 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
     if layer is not None:
         network = layer.outside(network)
     model = original.given_back(network)
-    check_agreement(
-        as_network(model, "from_keras"),
-        lambda X: keras.ops.convert_to_numpy(keras_model(X)),
-        dtype=name,
-        caller="from_keras",
-    )
+    found = as_network(model, "from_keras")
+    predict = within_bounds(found, lambda X: keras.ops.convert_to_numpy(keras_model(X)))
+    check_agreement(found, predict, dtype=name, caller="from_keras")
     return model
 
 
@@ -83,6 +82,15 @@ def _parts(keras: Any, model: Any) -> tuple[InputLayer | None, Any, Any, Any]:
 def _read_scaling(keras: Any, layer: Any) -> InputLayer:
     center = _array(keras, layer.mean).reshape(-1)
     return InputLayer(center, np.sqrt(_array(keras, layer.variance)).reshape(-1))
+
+
+def _read_bounds(model: Any) -> OutputBounds | None:
+    """Return the bounds of the last two operations of a model, if any."""
+    last = model.get_config()["layers"][-2:]
+    if [layer["class_name"] for layer in last] != ["Maximum", "Minimum"]:
+        return None
+    ends = [layer["inbound_nodes"][0]["args"][1] for layer in last]
+    return OutputBounds(*(end["config"]["value"] for end in ends))
 
 
 def _read_activation(inner: Any, known: Network | None) -> Activation:

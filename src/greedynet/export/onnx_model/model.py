@@ -1,10 +1,10 @@
 """The ONNX graph of a network, and the complete model, checked with onnxruntime.
 
 Outputs, or logits, are `Gemm -> activation -> Gemm`; the ramps of a first layer come before, as
-`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. Where gaps have
-been learned, `IsNaN -> Where` of the inputs, beside their indicators, comes before all. Labels
-follow from logits by `ArgMax -> Gather` and probabilities by `Softmax`, which onnxruntime also
-supports in float64.
+`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. Bounds on the
+outputs are `Max -> Min` after all. Where gaps have been learned, `IsNaN -> Where` of the inputs,
+beside their indicators, comes before all. Labels follow from logits by `ArgMax -> Gather` and
+probabilities by `Softmax`, which onnxruntime also supports in float64.
 """
 
 import json
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
-from greedynet.export.precision import DType, rounded_ramps, rounded_weights
+from greedynet.export.precision import DType, rounded_bounds, rounded_ramps, rounded_weights
 from greedynet.export.resolve import Parts, label_table, translate
 from greedynet.model.any_network import Network, in_layers
 from greedynet.model.ramps import RampTable
@@ -45,7 +45,12 @@ def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str 
     hidden = activation(graph, z, network.activation)
     if "linear_weights" in names:
         constant = (graph.add("Gemm", X, names["linear_weights"], *constant),)
-    return graph.add("Gemm", hidden, names["outer_weights"], *constant, to=to)
+    bounds = rounded_bounds(network, graph.dtype)
+    if bounds is None:
+        return graph.add("Gemm", hidden, names["outer_weights"], *constant, to=to)
+    y = graph.add("Gemm", hidden, names["outer_weights"], *constant)
+    y = graph.add("Max", y, graph.constant("low", bounds.low))
+    return graph.add("Min", y, graph.constant("high", bounds.high), to=to)
 
 
 def add_filling(graph: Graph, filling: Filling | None, X: str) -> str:
@@ -204,4 +209,6 @@ def _properties(network: Network, n_given: int) -> dict[str, str]:
         properties["feature_names"] = json.dumps(network.feature_names[:n_given])
     if network.input_range is not None:
         properties["input_range"] = json.dumps(network.input_range[:, :n_given].tolist())
+    if network.bounds is not None:
+        properties["bounds"] = json.dumps(network.bounds.pairs())
     return properties

@@ -10,10 +10,17 @@ from greedynet.activations import odd_part
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import with_hidden_layer
-from greedynet.export.precision import DType, check_dtype, rounded_ramps, rounded_weights
+from greedynet.export.precision import (
+    DType,
+    check_dtype,
+    rounded_bounds,
+    rounded_ramps,
+    rounded_weights,
+)
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import Network, in_layers
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import RampTable
@@ -40,7 +47,8 @@ def to_torch(
     `gaussian` are modules of `greedynet.export.torch_skip`. The module can be trained further.
 
     With two hidden layers, a `RampLayer` of the same module follows. Its knots are buffers:
-    training changes the weights of the second layer, and the knots stay.
+    training changes the weights of the second layer, and the knots stay. Bounds on the outputs are
+    a `BoundsLayer` at the end.
 
     The module of a classifier returns logits: one, of the second class, for two classes, for
     `BCEWithLogitsLoss`; otherwise one for each class, for `CrossEntropyLoss`.
@@ -81,9 +89,11 @@ def to_torch(
     first = [] if layer is None else [_scaling_layer(torch, layer, name)]
     if ramps is not None:
         first.append(_ramp_layer(torch, rounded_ramps(ramps, name, "to_torch")))
-    if first:
+    bounds = rounded_bounds(network, name)
+    last = [] if bounds is None else [_bounds_layer(torch, bounds, name)]
+    if first or last:
         rest = module if isinstance(module, torch.nn.Sequential) else [module]
-        module = torch.nn.Sequential(*first, *rest)
+        module = torch.nn.Sequential(*first, *rest, *last)
     check_agreement(network, as_function(torch, module, inner), dtype=name, caller="to_torch")
     return module
 
@@ -140,6 +150,12 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
         raise TypeError(
             "`network` of `init_torch_` must have one hidden layer, for two layers of weights, got "
             "a DeepNetwork with two: write `to_torch(network)`."
+        )
+    if original.bounds is not None:
+        raise ValueError(
+            "`network` of `init_torch_` must have no bounds on its outputs, which two layers of "
+            f"weights cannot hold, got {original.bounds.sentence()}: write `to_torch(network)`, or "
+            "pass `dataclasses.replace(network, bounds=None)` and clip the outputs yourself."
         )
     layers = _without_linear_term(original)
     _check_layers(torch, linear1, linear2, layers)
@@ -206,6 +222,15 @@ def _scaling_layer(torch: Any, layer: InputLayer, dtype: DType) -> Any:
     arrays = {"center": layer.center, "scale": layer.scale}
     module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
     return module
+
+
+def _bounds_layer(torch: Any, bounds: OutputBounds, dtype: DType) -> Any:
+    """Return the layer after all others."""
+    from greedynet.export.torch_skip import BoundsLayer
+
+    layer = BoundsLayer(len(bounds.low)).to(getattr(torch, dtype))
+    layer.load_state_dict({name: torch.tensor(end) for name, end in bounds.state().items()})
+    return layer
 
 
 def _ramp_layer(torch: Any, table: RampTable) -> Any:

@@ -1,16 +1,18 @@
 """PyTorch: a network from a module."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.export.agreement import check_agreement
-from greedynet.export.precision import DType, check_dtype, rounded_ramps
-from greedynet.export.resolve import Model, Original, as_network
+from greedynet.export.precision import DType, check_dtype, exact_bounds, rounded_ramps
+from greedynet.export.resolve import Model, Original, as_network, within_bounds
 from greedynet.export.scaling import InputLayer
 from greedynet.export.torch_module.module import as_function
 from greedynet.model.any_network import Network, is_deep
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import Ramps, RampTable
@@ -31,8 +33,8 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
         of a first layer is included in the weights of the network.
     like : fitted estimator, TableModel, network, str, path or None, default=None
         The model that was exported, or a saved file of it: its feature names, training range, shape
-        of the outputs and classes are those of the result, and so are knots that were rounded for
-        the module.
+        of the outputs and classes are those of the result, and so are knots and bounds that were
+        rounded for the module, and bounds that the module does not have.
 
     Returns
     -------
@@ -43,10 +45,12 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
     """
     torch = require("torch", "torch", "from_torch")
     original = Original(like, "from_torch")
-    scaled, first, rest = _fixed_layers(torch, module)
+    rest, last = _bounds_layer(torch, module)
+    scaled, first, rest = _fixed_layers(torch, rest)
     inner, activation, outer, affine = _parts(torch, rest)
     name = check_dtype(inner.weight.dtype, "from_torch")
-    over = _network(inner, activation, outer, affine)
+    bounds = exact_bounds(_bounds(last), original.network, name)
+    over = replace(_network(inner, activation, outer, affine), bounds=bounds)
     network: Network = over
     layer = None if scaled is None else InputLayer(_array(scaled.center), _array(scaled.scale))
     if first is not None:
@@ -56,7 +60,8 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
         network = layer.outside(network)
     model = original.given_back(network)
     found = as_network(model, "from_torch")
-    check_agreement(found, as_function(torch, module, inner), dtype=name, caller="from_torch")
+    predict = within_bounds(found, as_function(torch, module, inner))
+    check_agreement(found, predict, dtype=name, caller="from_torch")
     return model
 
 
@@ -91,6 +96,21 @@ def _ramps(
         np.insert(columns, last + 1, columns[last]),
         np.insert(starts, last + 1, (starts + table.widths)[last]),
     )
+
+
+def _bounds_layer(torch: Any, module: Any) -> tuple[Any, Any]:
+    """Return a module without the bounds after all others, and these, if any."""
+    from greedynet.export.torch_skip import BoundsLayer
+
+    layers = list(module) if type(module) is torch.nn.Sequential else []
+    if not layers or not isinstance(layers[-1], BoundsLayer):
+        return module, None
+    *rest, last = layers
+    return rest[0] if len(rest) == 1 else torch.nn.Sequential(*rest), last
+
+
+def _bounds(last: Any) -> OutputBounds | None:
+    return None if last is None else OutputBounds(_array(last.low), _array(last.high))
 
 
 def _fixed_layers(torch: Any, module: Any) -> tuple[Any, Any, Any]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from greedynet.fitting.objectives.trials import Part
 from greedynet.losses.logistic import losses_and_residual
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.uncertainty.evidence import Unseen
 from greedynet.support.types import Float64
 
@@ -18,26 +19,34 @@ class HeldOut:
     parts : sequence of Part
     repeats : float
         How often a row is held out, on average: its losses are not independent.
+    bounds : OutputBounds or None
+        Within which all logits are taken, as those of the network will be.
     """
 
-    def __init__(self, parts: Sequence[Part], repeats: float = 1.0) -> None:
+    def __init__(
+        self, parts: Sequence[Part], repeats: float = 1.0, bounds: OutputBounds | None = None
+    ) -> None:
         self._parts, self.Y = parts, np.concatenate([part.held.Y for part in parts])
         weights = [
             np.ones(len(part.held)) if part.held.weights is None else part.held.weights
             for part in parts
         ]
         self._weights = np.concatenate(weights) / np.sum(np.concatenate(weights))
-        self._repeats = max(1.0, repeats)
+        self._repeats, self._bounds = max(1.0, repeats), bounds
 
     def unseen(self, logits: Float64, line: Float64 | None = None) -> Unseen:
         """Return the rows with the logits of a candidate, and of a logistic regression."""
         X, n_rows = np.concatenate([part.held.X for part in self._parts]), len(self.Y)
         n_different = max(1, round(n_rows / self._repeats))
-        return Unseen(X, self.Y, logits, self._weights, n_different, line=line)
+        line = None if line is None else self._within(line)
+        return Unseen(X, self.Y, self._within(logits), self._weights, n_different, line=line)
+
+    def _within(self, logits: Float64) -> Float64:
+        return logits if self._bounds is None else self._bounds.apply(logits)
 
     def losses(self, logits: Float64) -> Float64:
         """Return the loss of every held-out row."""
-        return losses_and_residual(logits, self.Y)[0]
+        return losses_and_residual(self._within(logits), self.Y)[0]
 
     def mean(self, losses: Float64) -> float:
         """Return the mean of losses."""
@@ -48,7 +57,7 @@ class HeldOut:
 
         Few rows without an error do not show that there are none (Jeffreys' prior of a share).
         """
-        losses = self.losses(logits)
+        losses, logits = self.losses(logits), self._within(logits)
         others = losses_and_residual(logits, (1 - self.Y) / max(1, self.Y.shape[1] - 1))[0]
         n = len(losses) / self._repeats
         return (n * self.mean(losses) + 0.5 * self.mean(others)) / (n + 0.5)

@@ -64,7 +64,7 @@ class Ladder:
         self._parts, self._trials = parts, trials
         self._plan, self._context = trials.plan, trials.context
         self._settings: LogisticSettings = trials.plan.settings.logistic
-        self._held = HeldOut(parts, repeats)
+        self._held = HeldOut(parts, repeats, self._plan.bounds)
         # Losses of networks that differ in their width only.
         self._of_widths: dict[int, float] = {}
 
@@ -212,7 +212,7 @@ class Ladder:
         n_others = len(self._parts) - few
         if n_others > 0 and self._context.clock.is_over(seconds * n_others / few):
             self._parts = self._parts[:few]
-            self._held = HeldOut(self._parts)
+            self._held = HeldOut(self._parts, bounds=self._plan.bounds)
 
     def _ridges(self) -> Float64:
         if self._plan.alpha is not None:
@@ -225,7 +225,7 @@ class Ladder:
         The walk begins at the ridge with which the networks have grown: from a larger one, neurons
         that have vanished would not come back.
         """
-        ridges, held = self._ridges(), HeldOut(parts)
+        ridges, held = self._ridges(), HeldOut(parts, bounds=self._plan.bounds)
         grown = stage_ridge_for(self._parts[0].train, self._settings)
         begin = int(np.argmin(np.abs(ridges - grown)))
         found = {begin: self._begun(parts, ridges[begin])}
@@ -259,7 +259,7 @@ class Ladder:
         if len(self._parts) <= few:
             return first
         parts, rest = self._parts[:few], self._parts[few:]
-        held = HeldOut(parts)
+        held = HeldOut(parts, bounds=self._plan.bounds)
         best = int(np.argmin([held.prudent(self._logits(first[r], parts)) for r in ridges]))
         begun = self._begun(rest, ridges[best])
         found = {ridges[best]: first[ridges[best]] + begun}
@@ -274,7 +274,7 @@ class Ladder:
     ) -> bool:
         """Whether the networks of the first folds are clearly worse than something simpler."""
         parts = self._parts[: self._settings.n_first_folds]
-        held = HeldOut(parts)
+        held = HeldOut(parts, bounds=self._plan.bounds)
         n = len(held.Y)
         losses = [held.losses(self._logits(networks, parts)) for networks in first.values()]
         best = min(losses, key=held.mean)

@@ -29,6 +29,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Judge, neuron_cost
 from greedynet.linalg.factor import Factor
 from greedynet.losses import Squared
+from greedynet.model.any_network import with_bounds
 from greedynet.model.path import ShallowPath
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import FewRows
@@ -81,6 +82,7 @@ class LeastSquares(Objective):
         if problem.is_corrected or isinstance(problem.samples, FewRows) or n_kept == 0:
             return path
         network = Finisher.of(problem).solved(growth.points[:n_kept])
+        network = with_bounds(network, problem.plan.bounds)
         return replace(path, finished=network, finished_error=path.kept_error)
 
     def correct(

@@ -24,6 +24,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
+from greedynet.model.any_network import with_bounds
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
@@ -39,6 +40,7 @@ from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.rows.splitting import Split, n_copies, n_of_others, stratified_folds
 from greedynet.support.clock import FOR_CHOICE, FOR_GROWTH
 from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
 
 
 class LogLoss(Objective):
@@ -76,11 +78,15 @@ class LogLoss(Objective):
         held_out = problem.validation
         if held_out is not None:
             affine = coordinates.affine.evaluate(held_out.X)
-            return HeldOutLogLoss(affine, held_out.Y, held_out.row_scale)
+            return HeldOutLogLoss(affine, held_out.Y, held_out.row_scale, bounds=plan.bounds)
         if plan.limits.exact or plan.correct or not plan.gcv:
             return None
         searched = neuron_cost(rows.n_features) - 1.0
         return Akaike(len(rows), coordinates.n_affine, rows.n_outputs, searched)
+
+    def size(self, outputs: Float64, rows: Rows, problem: Problem) -> float:
+        """Return the mean log-loss of logits."""
+        return log_loss(outputs, rows.Y, rows.weights)
 
     def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
         """Return the limits, without patience if folds will choose the width."""
@@ -271,19 +277,20 @@ class LogLoss(Objective):
             rung = self._validated(problem, growths[0])
         assert isinstance(rung, Rung)
         final = self._corrected(problem, rung, growths[0])
-        loss = log_loss(final.logits(rows.X, plan.activation), rows.Y, rows.weights)
+        loss = log_loss(_logits(final, rows, plan), rows.Y, rows.weights)
         told, unseen = rung.expected, rung.unseen
         if told is not None and problem.context.clock.ran_out.is_set():
             # The network may be worse than those of the folds, whose error is then too small.
             told = max(told, loss)
         if held_out is not None:
-            logits = final.logits(held_out.X, plan.activation)
+            logits = _logits(final, held_out, plan)
             told = log_loss(logits, held_out.Y, held_out.weights)
             line = None if unseen is None else unseen.line
             unseen = replace(Unseen.of(held_out, logits), line=line)
         network = _network(final, problem)
         if plan.shape is not None:
             network = in_shape(network, plan.shape)
+        network = with_bounds(network, plan.bounds)
         return Finished(network, loss, told, told, unseen=unseen, ladder=rung.candidates)
 
     def _validated(self, problem: Problem, growth: Growth) -> Rung:
@@ -318,6 +325,12 @@ class LogLoss(Objective):
             start = trials.best_start(most, starts, ridge)
             network = trials.corrected_on(most, start, ridge, n_steps)
         return blended(shares, line, network, rung)
+
+
+def _logits(weights: Weights, rows: Rows, plan: Plan) -> Float64:
+    """Return the logits of scaled rows, within the bounds."""
+    logits = weights.logits(rows.X, plan.activation)
+    return logits if plan.bounds is None else plan.bounds.apply(logits)
 
 
 def _network(weights: Weights, problem: Problem) -> ShallowNetwork:

@@ -84,7 +84,10 @@ class Reweighted(Objective):
         All of it on scaled rows: weights that follow from residuals are then the same in all units.
         """
         rows, loss = problem.rows, self.loss
-        plan = replace(problem.plan, correct=True, loss=Squared(), limits=problem.limits)
+        # Bounds are in original units; they are of the finished network.
+        plan = replace(
+            problem.plan, correct=True, loss=Squared(), limits=problem.limits, bounds=None
+        )
         path = replace(path, network=problem.network_of_scaled_rows(growths[0]))
         weighting = _Weighting.by(path, loss, rows, problem.settings.reweighting)
         if singles_out_rows(loss):

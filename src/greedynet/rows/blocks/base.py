@@ -130,6 +130,8 @@ class Survey:
     n_rows : int
     input_range : ndarray of shape (2, d)
         Smallest and largest inputs.
+    output_range : ndarray of shape (2, n_outputs)
+        Smallest and largest outputs.
     mean_weight : float
         Mean of the sample weights; a sum of huge ones would overflow.
     checksum : ndarray of shape (d + n_outputs + 1,)
@@ -139,6 +141,7 @@ class Survey:
 
     n_rows: int
     input_range: Float64
+    output_range: Float64
     mean_weight: float
     checksum: NDArray[np.uint64]
 
@@ -153,29 +156,38 @@ class Surveyed:
         """Survey some rows."""
         X, n = rows.X, len(rows)
         weights = np.ones(n) if rows.weights is None else rows.weights
-        low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
-        if n:
-            low, high = _over_rows(np.minimum, X), _over_rows(np.maximum, X)
         sums = [_over_rows(np.add, _bits(part)) for part in (X, rows.Y, weights[:, None])]
         return Survey(
             n,
-            np.array([low, high], dtype=np.float64),
+            _range(X),
+            _range(rows.Y),
             _mean(weights),
             np.concatenate(sums),
         )
 
     def join(self, one: Survey, other: Survey) -> Survey:
         """Combine two surveys."""
-        low = np.minimum(one.input_range[0], other.input_range[0])
-        high = np.maximum(one.input_range[1], other.input_range[1])
         n_rows = one.n_rows + other.n_rows
         share = other.n_rows / max(1, n_rows)
         return Survey(
             n_rows,
-            np.array([low, high]),
+            _joined_range(one.input_range, other.input_range),
+            _joined_range(one.output_range, other.output_range),
             (1 - share) * one.mean_weight + share * other.mean_weight,
             one.checksum + other.checksum,
         )
+
+
+def _range(values: NDArray[np.floating]) -> Float64:
+    """Return the smallest and the largest value of each column, infinite without rows."""
+    if not len(values):
+        return np.array([[np.inf], [-np.inf]]).repeat(values.shape[1], axis=1)
+    ends = [_over_rows(np.minimum, values), _over_rows(np.maximum, values)]
+    return np.array(ends, dtype=np.float64)
+
+
+def _joined_range(one: Float64, other: Float64) -> Float64:
+    return np.array([np.minimum(one[0], other[0]), np.maximum(one[1], other[1])])
 
 
 def _mean(weights: Float64) -> float:

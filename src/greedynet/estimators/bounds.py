@@ -1,0 +1,95 @@
+"""The parameter `bounds` of the estimators, checked: what the outputs of the network may not leave.
+
+Outputs outside the bounds would be errors that no network within them can avoid, so they are
+refused. Where all outputs are inside, no prediction is made worse by its bound: it moves towards
+the output, whichever that is.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.model.bounds import OutputBounds
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
+from greedynet.support.checks import is_number
+
+
+def check_bounds(bounds: Any) -> OutputBounds | None:
+    """Return the bounds of all outputs, None if both ends are open, or raise an error.
+
+    Parameters
+    ----------
+    bounds : (low, high) or None
+        Each end a number, or None for an open one.
+    """
+    if bounds is None:
+        return None
+    pair = list(bounds) if np.ndim(bounds) == 1 else []
+    if len(pair) != 2 or not all(end is None or _is_end(end) for end in pair):
+        raise ValueError(
+            "`bounds` must be a pair (low, high) of numbers, with None for an open end, got "
+            f"{bounds!r}: write bounds=(0, None) for outputs that are not negative."
+        )
+    found = OutputBounds(*pair)
+    return None if found.is_open else found
+
+
+def _is_end(value: Any) -> bool:
+    return is_number(value) and not isinstance(value, bool | np.bool_) and not np.isnan(value)
+
+
+def number_bounds(
+    bounds: Any, training: Rows | Blocks, validation: Rows | None
+) -> OutputBounds | None:
+    """Return the bounds of a regression; raise an error for outputs outside them.
+
+    Parameters
+    ----------
+    bounds : (low, high) or None
+        One pair, which holds for all outputs.
+    training : Rows or Blocks
+    validation : Rows or None
+    """
+    found = check_bounds(bounds)
+    if found is not None:
+        for name, data in (("y", training), ("y_val", validation)):
+            if data is not None:
+                _check_inside(found, _range(data), name)
+    return found
+
+
+def class_bounds(bounds: Any, classes: NDArray[Any]) -> OutputBounds | None:
+    """Return the bounds on the log-odds of the second of two classes; refuse them for more."""
+    found = check_bounds(bounds)
+    if found is not None and len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported with `bounds`, which are on the log-odds of "
+            f"the second class, got {len(classes)} classes, {classes.tolist()}: omit `bounds`, or "
+            f"fit one class against the others, as in fit(X, y == {classes.tolist()[-1]!r})."
+        )
+    return found
+
+
+def _range(data: Rows | Blocks) -> tuple[float, float]:
+    """Return the smallest and the largest output."""
+    if not isinstance(data, Rows):
+        low, high = data.survey().output_range
+        return float(low.min()), float(high.max())
+    return float(data.Y.min()), float(data.Y.max())
+
+
+def _check_inside(bounds: OutputBounds, seen: tuple[float, float], name: str) -> None:
+    (low, high), (least, most) = bounds.pairs()[0], seen
+    beyond = least if low is not None and least < low else most
+    if (low is None or least >= low) and (high is None or most <= high):
+        return
+    wider = (
+        None if low is None else min(low, least),
+        None if high is None else max(high, most),
+    )
+    raise ValueError(
+        f"`{name}` must lie within `bounds`, {bounds.sentence()}, got {beyond!r}: remove such "
+        f"rows, or write bounds={wider!r}."
+    )
