@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.optimize import lsq_linear
 
+import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, load
 from greedynet.activations import ReLU
 from greedynet.activations.ramp import Ramp
+from greedynet.cli.program import main
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
 from greedynet.correction.shaped import ShapedProblem, ShapedProjection
 from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
@@ -420,6 +423,54 @@ def test_random_shapes_hold(seed):
     target = y > np.median(y) if seed % 2 else y
     model = kind(monotonic_cst=shape, max_nodes=25).fit(X, target)
     check_monotone(model, X, shape)
+
+
+# Tables and commands
+
+
+def table_of(n=120):
+    rng = np.random.default_rng(0)
+    size, kind = rng.uniform(20, 200, n), rng.choice(["A", "B"], n)
+    price = 3 * size + 50 * (kind == "B") + 20 * rng.standard_normal(n)
+    return {"size": size, "kind": kind, "price": price}
+
+
+def test_tables_have_shapes_by_name():
+    model = greedynet.fit_table(
+        table_of(), "price", monotonic_cst={"size": -1}, hidden_layers=1, max_nodes=8
+    )
+    assert is_monotone(model, "size", increasing=False).holds
+    assert sorted(model.estimator.monotonic_cst) == [-1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"kind": 1}, "must name columns of numbers, got 'kind'"),
+        ({"sizes": 1}, "must name columns of the table"),
+        ([1, 0], "must be a dict of column names"),
+    ],
+)
+def test_tables_refuse_other_columns(shape, message):
+    with pytest.raises(ValueError, match=message):
+        greedynet.fit_table(table_of(), "price", monotonic_cst=shape)
+
+
+def test_commands_have_shapes(tmp_path):
+    table = table_of()
+    rows = zip(*(np.asarray(table[name]).tolist() for name in table), strict=True)
+    lines = [",".join(table), *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "d.csv").write_text("\n".join(lines))
+    out = tmp_path / "m.safetensors"
+    start = ["fit", str(tmp_path / "d.csv"), "--target", "price", "--out", str(out)]
+    options = ["--decreasing", "size", "--hidden-layers", "1", "--max-nodes", "8"]
+    assert CliRunner().invoke(main, [*start, *options]).exit_code == 0
+    assert is_monotone(load(out), "size", increasing=False).holds
+    both = CliRunner().invoke(main, [*start, "--increasing", "size", "--decreasing", "size"])
+    assert both.exit_code == 2
+    assert "--increasing and --decreasing must name other columns" in both.output
+    wrong = CliRunner().invoke(main, [*start, "--convex", "kind"])
+    assert "--convex or --concave must name columns of numbers" in wrong.output
 
 
 # Refusals
