@@ -254,7 +254,8 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             parameters = self.get_params(deep=False)
             of_data = {name: data_described(rows) for name, rows in data.items()}
             asked = {k: described(v) for k, v in parameters.items() if k not in _NOT_IN_FINGERPRINT}
-            before = {"hidden_layers": 1, "n_networks": "auto", "missing": "error", "bounds": None}
+            before: dict[str, Any] = {"hidden_layers": 1, "n_networks": "auto", "missing": "error"}
+            before |= {"bounds": None, "margin": None}
             for name, value in before.items():
                 if asked.get(name) == described(value):
                     del asked[name]  # as in checkpoints from before there was a choice
