@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+    from greedynet.model.bounds import OutputBounds
     from greedynet.model.deep_network import DeepNetwork
     from greedynet.model.network import ShallowNetwork
     from greedynet.model.path import SelectionPath
@@ -52,6 +53,7 @@ __all__ = [
     "LearningCurve",
     "ModelFileError",
     "NotCorrectedWarning",
+    "OutputBounds",
     "Outside",
     "RidgeletTransform",
     "SelectionPath",
@@ -79,6 +81,7 @@ _HOMES = {
     "LearningCurve": "tables.learning",
     "ModelFileError": "support.tensorfile",
     "NotCorrectedWarning": "support.errors",
+    "OutputBounds": "model.bounds",
     "Outside": "model.uncertainty.seen",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",

@@ -62,6 +62,8 @@ def as_options(message: str) -> str:
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
     message = re.sub(rf"`({_PARAMETERS})`", lambda m: _option(m[1]), message)
+    message = re.sub(r"`?bounds=\((.+?), (.+?)\)`?", _bounds, message)
+    message = message.replace("`bounds`", "--at-least and --at-most")
     message = message.replace("`encoding=`", "--encoding")
     message = message.replace("`memory_limit`", "--memory-limit")
     return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
@@ -69,6 +71,12 @@ def as_options(message: str) -> str:
 
 def _option(parameter: str) -> str:
     return "--nodes" if parameter == "n_nodes" else "--" + parameter.replace("_", "-")
+
+
+def _bounds(found: re.Match[str]) -> str:
+    """Return a pair of bounds as options; None is no option."""
+    pairs = zip(("--at-least", "--at-most"), found.groups(), strict=True)
+    return " ".join(f"{option} {end}" for option, end in pairs if end != "None")
 
 
 @contextmanager

@@ -65,9 +65,9 @@ def class_bounds(bounds: Any, classes: NDArray[Any]) -> OutputBounds | None:
     found = check_bounds(bounds)
     if found is not None and len(classes) > 2:
         raise ValueError(
-            "`bounds` are on the log-odds of the second of two classes, got "
-            f"{len(classes)} classes, {classes.tolist()}: omit `bounds`, or fit one class against "
-            f"the others, as in fit(X, y == {classes.tolist()[-1]!r})."
+            "Only binary classification is supported with `bounds`, which are on the log-odds of "
+            f"the second class, got {len(classes)} classes, {classes.tolist()}: omit `bounds`, or "
+            f"fit one class against the others, as in fit(X, y == {classes.tolist()[-1]!r})."
         )
     return found
 

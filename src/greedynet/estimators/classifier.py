@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
@@ -335,6 +336,13 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
             groups=groups,
         )
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        tags = super().__sklearn_tags__()
+        # Bounds are on the log-odds of one class against the other.
+        tags.classifier_tags.multi_class = self.bounds is None
+        return tags
 
     def _store_errors(self, path: ShallowPath | DeepPath) -> None:
         """Store what is known of the errors on new rows."""

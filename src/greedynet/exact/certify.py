@@ -12,7 +12,7 @@ from greedynet.exact.dual import Problem
 from greedynet.exact.fitted_rows import fitted_rows
 from greedynet.exact.form import check_activation
 from greedynet.exact.region import network_of
-from greedynet.model.any_network import is_deep
+from greedynet.model.any_network import is_deep, with_bounds
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import check_matrix, check_same_length
@@ -41,6 +41,8 @@ class Certificate:
         True if the bound is proven; False if it is an estimate, for more than three columns or if
         time ran out.
     seconds : float
+    bounded : bool
+        Whether the network has bounds on its outputs: this is about the network without them.
     """
 
     objective: float
@@ -51,6 +53,7 @@ class Certificate:
     penalty: float
     proven: bool
     seconds: float
+    bounded: bool = False
 
     @property
     def gap(self) -> float:
@@ -63,7 +66,7 @@ class Certificate:
         return (
             "On these rows, no network with the same penalty on its weights, however wide, "
             f"could lower squared error plus penalty by more than {about}{percent(self.gap)} "
-            f"({how})."
+            f"({how})." + (" This is about the network without its bounds." if self.bounded else "")
         )
 
     def __str__(self) -> str:
@@ -83,8 +86,8 @@ def certificate(
 
     The objective is what the correction of a fit minimises: the squared error plus `2 lam` times
     the size of all neurons, `sum_j |c_j| |w_j|`, with inputs and outputs standardised and the
-    affine term free. The bound is proven for one, two and three columns; for more it is an
-    estimate, and `proven` is False.
+    affine term free; bounds on the outputs are left out. The bound is proven for one, two and three
+    columns; for more it is an estimate, and `proven` is False.
 
     Parameters
     ----------
@@ -121,7 +124,7 @@ def certificate(
     network = _network(model)
     rows = _rows(model, network, X, y, sample_weight)
     with deterministic_threads(1):  # many small products, which threads would slow down
-        problem = Problem(network, rows)
+        problem = Problem(with_bounds(network, None), rows)
         lam = problem.implied_ridge() if ridge is None else ridge * len(problem.Y)
         dual = problem.dual(lam, start + max_seconds)
     error, penalty = problem.error, 2.0 * lam * float(np.abs(problem.outer).sum())
@@ -135,6 +138,7 @@ def certificate(
         penalty=penalty / n,
         proven=dual.proven,
         seconds=time.perf_counter() - start,
+        bounded=network.bounds is not None,
     )
 
 

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Change, Monotone
+from greedynet.exact.clipped import Limits
 from greedynet.exact.form import Form
 from greedynet.exact.questions import SECONDS, output_of, outputs
 from greedynet.exact.region import NumberColumn, Region, Where, network_of, region_of
 from greedynet.exact.slopes import Slope, shallowest_of, steepest
 from greedynet.exact.space import Space
+from greedynet.exact.visible import flat_slopes, steepest_visible
 from greedynet.model.any_network import in_layers
 from greedynet.support.types import Float64
 
@@ -74,7 +76,7 @@ def is_monotone(
     if pair is not None:
         return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
     bound = 0.0
-    for found in asked.slopes(-sign, start + max_seconds):
+    for found in asked.slopes(-sign, start + max_seconds, below=asked.rounding):
         bound = max(bound, found.bound)
         pair = asked.contradiction(found.row[None], sign) if found.value > 0 else None
         if pair is not None:
@@ -118,16 +120,17 @@ def sensitivity(
 
 def _change(asked: "_Along", max_seconds: float) -> Change:
     start = time.perf_counter()
-    falls = list(asked.slopes(-1.0, start + max_seconds / 2))
-    rises = list(asked.slopes(1.0, start + max_seconds))
+    flat = asked.at_bounds(max_seconds / 4)
+    falls = [*asked.slopes(-1.0, start + max_seconds / 2), *flat]
+    rises = [*asked.slopes(1.0, start + max_seconds), *flat]
     fall, rise = (max(found, key=lambda s: s.value) for found in (falls, rises))
     low, high = (max(s.bound for s in found) for found in (falls, rises))
     close = asked.rounding + 1e-6 * max(abs(fall.value), abs(rise.value))
     return Change(
         column=asked.column.name,
-        steepest_fall=-fall.value,
+        steepest_fall=0.0 - fall.value,
         steepest_rise=rise.value,
-        bounds=(-low, high),
+        bounds=(0.0 - low, high),
         rows=(asked.region.row(fall.row), asked.region.row(rise.row)),
         proven=low - fall.value <= close and high - rise.value <= close,
         seconds=time.perf_counter() - start,
@@ -144,8 +147,10 @@ class _Along:
         self.column = self.region.number(column)
         self.space = Space.of(self.region, (self.network,))
         self.form = Form.of(self.network, self.which, self.space)
+        self.limits = Limits.of(self.network, self.which)
         drawn = self.form(self.space.drawn(_DRAWN))
-        self.spread = float(np.ptp(drawn)) or 1.0
+        seen = drawn if self.limits is None else self.limits.apply(drawn)
+        self.spread = float(np.ptp(seen) or np.ptp(drawn)) or 1.0
 
     @property
     def rounding(self) -> float:
@@ -158,8 +163,12 @@ class _Along:
         places = shallowest_of(self.form, self.space, self.column.feature, drawn, _LINES)
         return self.space.rows(drawn[places])
 
-    def slopes(self, sign: float, end: float) -> Iterator[Slope]:
-        """Yield the largest slope, times the sign, on each piece of the column."""
+    def slopes(self, sign: float, end: float, below: float = -np.inf) -> Iterator[Slope]:
+        """Yield the largest slope, times the sign, on each piece of the column.
+
+        With bounds on the output, that of what can be seen between them, unless no slope at all is
+        above `below`.
+        """
         chain = self.space.chain_of(self.column.feature)
         pieces = self.space.ends[chain]
         for done, (low, high) in enumerate(pieces.tolist()):
@@ -168,7 +177,18 @@ class _Along:
             space = Space.of(part, (self.network,))
             form = Form.of(self.network, self.which, space)
             form = form if sign > 0 else -form
-            yield steepest(form, space, self.column.feature, seconds)
+            asked = (form, space, self.column.feature)
+            if self.limits is None:
+                yield steepest(*asked, seconds)
+            else:
+                limits = self.limits if sign > 0 else -self.limits
+                yield steepest_visible(*asked, limits, seconds, below)
+
+    def at_bounds(self, seconds: float) -> list[Slope]:
+        """Return the slope of the predictions where they are at a bound, if they are anywhere."""
+        if self.limits is None:
+            return []
+        return flat_slopes(self.form, self.space, self.limits, seconds)
 
     def contradiction(self, rows: Float64, sign: float) -> tuple[Float64, Float64] | None:
         """Return the pair of rows with the largest change against the sign along lines, if any."""

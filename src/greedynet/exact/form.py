@@ -9,6 +9,7 @@ part of `l` and `m`.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,14 @@ from greedynet.support.types import Float64
 
 # Directions of kinks that agree to so many digits are the same.
 _DIGITS = 12
+
+
+class Piece(NamedTuple):
+    """A linear piece of a function: its slopes, and the conditions `rows . v <= most` for it."""
+
+    line: Float64
+    rows: Float64
+    most: Float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +132,21 @@ class Form:
         """Return the constant and the slopes of the function where just these neurons are on."""
         line = self.line + self.outer[active] @ self.inner[active]
         return self.constant + float(self.outer[active] @ self.biases[active]), line
+
+    def piece(self, v: Float64) -> Piece:
+        """Return the linear piece at `v`: the same neurons are on."""
+        active = self.inner @ v + self.biases > 0.0
+        _, line = self.linear_where(active)
+        sign = np.where(active, -1.0, 1.0)
+        return Piece(line, sign[:, None] * self.inner, -sign * self.biases)
+
+    def interval(self, space: Space) -> tuple[float, float]:
+        """Return numbers between which all values in a space are, not necessarily close ones."""
+        _, highs = self.ranges(space)
+        steps = self.outer * np.maximum(highs, 0.0)
+        line = replace(self, inner=self.line[None], biases=np.array([self.constant]))
+        (low,), (high,) = line.ranges(space)
+        return float(low + steps[steps < 0].sum()), float(high + steps[steps > 0].sum())
 
     def ranges(self, space: Space) -> tuple[Float64, Float64]:
         """Return the smallest and the largest `a_n . v + b_n` in a space; both are attained."""

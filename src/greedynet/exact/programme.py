@@ -8,6 +8,11 @@ variable `s_n`, which says whether the neuron is on:
     h_n <= z_n - low_n (1 - s_n),    h_n <= high_n s_n.
 
 The ranges of `z_n` in a space are attained, so that no linear programme could tighten them.
+
+An output within bounds, `min(max(g, low), high)`, is a variable `t <= high`, and `t <= max(g, low)`
+needs one binary variable more:
+
+    t <= g + (low - min g) (1 - s),    t <= low + (high - low) s.
 """
 
 import time
@@ -20,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import coo_array
 
+from greedynet.exact.clipped import Clipped, ClippedSum
 from greedynet.exact.form import Form
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
@@ -29,6 +35,8 @@ _DRAWN, _CLIMBED = 512, 4
 _MOST_STEPS = 20
 # HiGHS stops at an absolute gap of 1e-6, which shall be 1e-9 of the spread of the function.
 _SPREAD = 1e3
+# SciPy's status of a programme without solutions.
+_INFEASIBLE = 2
 # Beyond this share of the value and of the spread, a gap is not the solver's tolerance.
 TOLERANCE = 1e-6
 
@@ -86,13 +94,17 @@ class Rows:
 
 @dataclass
 class Model:
-    """Columns of a programme, and its conditions; the first columns are the variables."""
+    """Columns of a programme, and its conditions; the first columns are the variables.
+
+    `choices` are those that choose levels of categories, and then pieces of columns.
+    """
 
     objective: list[float]
     upper: list[float]
     integral: list[int]
     rows: Rows = field(default_factory=Rows)
     lower: list[float] = field(default_factory=list)
+    choices: list[int] = field(default_factory=list)
 
     @staticmethod
     def of(space: Space, line: Float64) -> "Model":
@@ -104,6 +116,7 @@ class Model:
             model.rows.add(places, [1.0] * len(places), 1.0, 1.0)
             for place in places:
                 model.integral[place] = 1
+                model.choices.append(place)
         for chain in space.chains:
             model.add_chain(chain)
         for chain in space.whole:
@@ -122,6 +135,7 @@ class Model:
         """Let each piece of a column begin when the one before is full."""
         for place in range(chain.start, chain.stop - 1):
             full = self.column(0.0, 0.0, 1.0, integral=True)
+            self.choices.append(full)
             self.rows.add([place, full], [1.0, -1.0], low=0.0)
             self.rows.add([full, place + 1], [1.0, -1.0], low=0.0)
 
@@ -132,28 +146,52 @@ class Model:
         places = [*range(chain.start, chain.stop), whole]
         self.rows.add(places, [*space.widths[chain].tolist(), -1.0], 0.0, 0.0)
 
-    def add_neurons(self, form: Form, space: Space) -> None:
-        """Add `sum_n c_n relu(z_n)` to the objective."""
-        lows, highs = form.ranges(space)
-        for c, a, b, low, high in zip(
-            form.outer.tolist(),
-            form.inner,
-            form.biases.tolist(),
-            lows.tolist(),
-            highs.tolist(),
-            strict=True,
-        ):
-            self._add_neuron(c, a, b, low, high)
+    def add_clipped(self, term: Clipped, space: Space) -> None:
+        """Add an output within its bounds to the objective."""
+        form, (low, high) = term.form, term.limits
+        least, most = form.interval(space)
+        t = self.column(1.0, max(low, min(least, high)), max(low, min(most, high)), integral=False)
+        h = self.add_neurons(form, space, weight=0.0)
+        places = [t, *range(space.n_variables), *h]
+        values = [1.0, *(-form.line).tolist(), *(-form.outer).tolist()]
+        if least >= low:
+            self.rows.add(places, values, high=form.constant)
+            return
+        on = self.column(0.0, 0.0, 1.0, integral=True)
+        slack = low - least
+        self.rows.add([*places, on], [*values, slack], high=form.constant + slack)
+        self.rows.add([t, on], [1.0, low - self.upper[t]], high=low)
 
-    def _add_neuron(self, c: float, a: Float64, b: float, low: float, high: float) -> None:
-        h = self.column(c, 0.0, high, integral=False)
+    def add_neurons(self, form: Form, space: Space, weight: float = 1.0) -> list[int]:
+        """Add `sum_n c_n relu(z_n)`, times a weight, to the objective; return the `relu(z_n)`.
+
+        They are as large as they can be where `c_n > 0`, and as small where `c_n < 0`.
+        """
+        lows, highs = form.ranges(space)
+        return [
+            self._add_neuron(c, weight * c, a, b, low, high)
+            for c, a, b, low, high in zip(
+                form.outer.tolist(),
+                form.inner,
+                form.biases.tolist(),
+                lows.tolist(),
+                highs.tolist(),
+                strict=True,
+            )
+        ]
+
+    def _add_neuron(
+        self, c: float, objective: float, a: Float64, b: float, low: float, high: float
+    ) -> int:
+        h = self.column(objective, 0.0, high, integral=False)
         places, values = [*range(len(a)), h], [*(-a).tolist(), 1.0]
         if c < 0:
             self.rows.add(places, values, low=b)
-            return
+            return h
         on = self.column(0.0, 0.0, 1.0, integral=True)
         self.rows.add([*places, on], [*values, -low], high=b - low)
         self.rows.add([h, on], [1.0, -high], high=0.0)
+        return h
 
     def solve(self, scale: float, seconds: float) -> tuple[Any, float]:
         """Return the best columns, None if none were found, and a bound of the objective."""
@@ -168,15 +206,17 @@ class Model:
         bound = found.mip_dual_bound
         if bound is None:  # a linear programme
             bound = found.fun if found.status == 0 else None
+        if found.status == _INFEASIBLE:
+            return None, -np.inf
         return found.x, np.inf if bound is None else -float(bound) / scale
 
 
-def maximise(form: Form, space: Space, seconds: float) -> Solution:
+def maximise(form: Form | ClippedSum, space: Space, seconds: float) -> Solution:
     """Return the largest value of a function in a space, or the best that time allowed.
 
     Parameters
     ----------
-    form : Form
+    form : Form or ClippedSum
     space : Space
     seconds : float
         Time after which the solver stops with what it has.
@@ -184,12 +224,12 @@ def maximise(form: Form, space: Space, seconds: float) -> Solution:
     end = time.perf_counter() + seconds
     kinked = form.unstable(space)
     if not space.n_variables:
-        return Solution(np.zeros(0), kinked.constant, kinked.constant, 0.0)
+        value = float(kinked(np.zeros((1, 0)))[0])
+        return Solution(np.zeros(0), value, value, 0.0)
     drawn = space.drawn(_DRAWN)
     values = form(drawn)
     spread = float(np.ptp(values)) or 1.0
-    model = Model.of(space, kinked.line)
-    model.add_neurons(kinked, space)
+    model = _model_of(kinked, space)
     found, bound = model.solve(_SPREAD / spread, end - time.perf_counter())
     starts = list(drawn[np.argsort(-values, kind="stable")[:_CLIMBED]])
     solved = [] if found is None else [climb(kinked, space, space.tidy(found[: len(starts[0])]))]
@@ -200,13 +240,25 @@ def maximise(form: Form, space: Space, seconds: float) -> Solution:
     return replace(best, bound=max(best.value, bound + kinked.constant), tolerance=tolerance)
 
 
-def _best_of(form: Form, found: list[Float64]) -> Solution:
+def _model_of(form: Form | ClippedSum, space: Space) -> Model:
+    """Return the programme of a function, without its constant."""
+    if isinstance(form, Form):
+        model = Model.of(space, form.line)
+        model.add_neurons(form, space)
+        return model
+    model = Model.of(space, np.zeros(space.n_variables))
+    for term in form.terms:
+        model.add_clipped(term, space)
+    return model
+
+
+def _best_of(form: Form | ClippedSum, found: list[Float64]) -> Solution:
     values = form(np.array(found))
     place = int(values.argmax())
     return Solution(found[place], float(values[place]), np.inf, 0.0)
 
 
-def climb(form: Form, space: Space, v: Float64) -> Float64:
+def climb(form: Form | ClippedSum, space: Space, v: Float64) -> Float64:
     """Return the best corner of the linear piece at `v`, and of the pieces it leads to.
 
     Solvers meet conditions up to a tolerance; a corner is exact up to rounding.
@@ -223,21 +275,20 @@ def climb(form: Form, space: Space, v: Float64) -> Float64:
     return v
 
 
-def _best_of_piece(form: Form, space: Space, v: Float64) -> Float64:
+def _best_of_piece(form: Form | ClippedSum, space: Space, v: Float64) -> Float64:
     """Return the maximum over the piece around `v`: same neurons on, same pieces of columns."""
-    active = form.inner @ v + form.biases > 0.0
-    _, line = form.linear_where(active)
+    around = form.piece(v)
     bounds = np.column_stack([v, v])
     for chain in space.chains:
         if chain not in space.whole:
             partial = v[chain] < 1.0
             piece = chain.start + (int(partial.argmax()) if partial.any() else len(partial) - 1)
             bounds[piece] = 0.0, 1.0
-    sign = np.where(active, -1.0, 1.0)
+    conditions = len(around.most) > 0
     found = linprog(
-        -line,
-        A_ub=sign[:, None] * form.inner if len(active) else None,
-        b_ub=-sign * form.biases if len(active) else None,
+        -around.line,
+        A_ub=around.rows if conditions else None,
+        b_ub=around.most if conditions else None,
         bounds=[(low, high) for low, high in bounds.tolist()],
     )
     return v if found.x is None else np.asarray(found.x)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Difference, Extremes, Optimum
+from greedynet.exact.clipped import Clipped, ClippedSum, Limits
 from greedynet.exact.form import Form
-from greedynet.exact.programme import Solution, maximise
+from greedynet.exact.programme import TOLERANCE, Solution, maximise
 from greedynet.exact.region import Region, Where, columns_of, network_of, region_of
 from greedynet.exact.space import Space
 from greedynet.model.any_network import Network
@@ -127,8 +128,7 @@ def largest_difference(
     _check_same_columns(a, b)
     start = time.perf_counter()
     question = _Question(a, where, integer, output, X, beside=(network_of(b),))
-    other = Form.of(network_of(b), output_of(b, output), question.space)
-    difference = question.form.minus(other)
+    difference = _difference(question, network_of(b), output_of(b, output))
     above = maximise(difference, question.space, max_seconds / 2)
     left = max_seconds - (time.perf_counter() - start)
     below = maximise(-difference, question.space, left)
@@ -147,6 +147,15 @@ def largest_difference(
     )
 
 
+def _difference(question: "_Question", b: Network, output: int) -> Form | ClippedSum:
+    """Return by how much the model of a question exceeds a network."""
+    form, limits = Form.of(b, output, question.space), Limits.of(b, output)
+    if limits is None and question.limits is None:
+        return question.form.minus(form)
+    first = Clipped.of(question.form, question.network, question.which)
+    return ClippedSum((first, -Clipped.of(form, b, output)))
+
+
 class _Question:
     """A model on a region."""
 
@@ -161,11 +170,11 @@ class _Question:
     ) -> None:
         self.start = time.perf_counter()
         self.model, self.output = model, output
-        network = network_of(model)
-        which = output_of(model, output)
+        self.network, self.which = network_of(model), output_of(model, output)
+        self.limits = Limits.of(self.network, self.which)
         self.region: Region = region_of(model, where, integer, X)
-        self.space = Space.of(self.region, (network, *beside))
-        self.form = Form.of(network, which, self.space)
+        self.space = Space.of(self.region, (self.network, *beside))
+        self.form = Form.of(self.network, self.which, self.space)
 
     def optimum(self, direction: Direction, max_seconds: float) -> Optimum:
         """Return the largest or the smallest value."""
@@ -176,13 +185,19 @@ class _Question:
         found: Solution = maximise(form, self.space, max_seconds)
         point = self.space.rows(found.v[None])[0]
         value = float(outputs(self.model, self.output, point[None])[0])
-        bound = max(sign * value, found.bound)
+        bound, tolerance = found.bound, found.tolerance
+        if self.limits is not None:
+            # Within bounds, outputs have their extremes where they have them without.
+            bound = sign * float(self.limits.apply(np.array(sign * bound)))
+            span = self.limits.high - self.limits.low
+            tolerance = min(tolerance, TOLERANCE * (abs(value) + span))
+        bound = max(sign * value, bound)
         return Optimum(
             value=value,
             point=point,
             row=self.region.row(point),
             bound=sign * bound,
-            proven=bound - sign * value <= found.tolerance,
+            proven=bound - sign * value <= tolerance,
             seconds=time.perf_counter() - start,
         )
 

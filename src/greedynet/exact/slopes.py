@@ -7,8 +7,9 @@ and one with `g_n < 0` may be off only where `z_n <= 0`:
     z_n >= low_n (1 - s_n),    z_n <= high_n s_n.
 
 On a kink a neuron may count as on and as off, so that several kinks through one point allow
-combinations that hold on no piece. Each combination is checked by a linear programme that looks for
-a row inside its piece, and excluded from the next programme if there is none.
+combinations that hold on no piece. Each combination, with the levels of categories and the pieces
+of columns, is checked by a linear programme that looks for a row inside its piece, and excluded
+from the next programme if there is none.
 """
 
 import time
@@ -71,24 +72,17 @@ def steepest(form: Form, space: Space, feature: int, seconds: float) -> Slope:
     constant = float(kinked.line[place])
     if not len(gains):
         middle = space.drawn(1)[0]
-        return _slope(constant, constant, middle, space, width)
-    programme = _Programme(turning, space, gains)
-    bound = np.inf
-    for _ in range(_MOST_EXCLUDED):
-        found = programme.solve(end - time.perf_counter())
-        if found is None:
-            break
-        bound = min(bound, found.bound)
-        v = inside(turning, space, found.on, found.v)
-        if v is not None:
-            value = constant + float(gains @ (turning.inner @ v + turning.biases > 0.0))
-            return _slope(value, max(value, constant + bound), v, space, width)
-        programme.exclude(found.on)
+        return slope_at(constant, constant, middle, space, width)
+    v, bound = Switches(turning, space, gains).largest(end)
+    if v is not None:
+        value = constant + float(gains @ (turning.inner @ v + turning.biases > 0.0))
+        return slope_at(value, max(value, constant + bound), v, space, width)
     drawn = space.drawn(512)
     values = (drawn @ turning.inner.T + turning.biases > 0.0) @ gains
     best = int(values.argmax())
-    bound = min(bound, float(gains[gains > 0].sum()))
-    return _slope(constant + values[best], constant + bound, drawn[best], space, width)
+    most = float(gains[gains > 0].sum())
+    bound = most if bound == -np.inf else min(bound, most)
+    return slope_at(constant + values[best], constant + bound, drawn[best], space, width)
 
 
 def shallowest_of(
@@ -106,17 +100,32 @@ def shallowest_of(
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class Found:
+    """A combination of neurons.
+
+    Attributes
+    ----------
+    on : ndarray of shape (n_neurons,)
+        Which of them are on.
+    v : ndarray of shape (n_variables,)
+        Where; levels of categories and pieces of columns belong to the combination.
+    places : ndarray of shape (n_choices,)
+        These, as the programme has them.
+    bound : float
+    """
+
     on: NDArray[np.bool_]
     v: Float64
+    places: NDArray[np.bool_]
     bound: float
 
 
-class _Programme:
+class Switches:
     """Which neurons are on, for the largest sum of their gains."""
 
     def __init__(self, form: Form, space: Space, gains: Float64) -> None:
-        self.space, self.gains = space, gains
+        self.form, self.space, self.gains = form, space, gains
+        self.exhausted = False
         self.model = Model.of(space, np.zeros(space.n_variables))
         lows, highs = form.ranges(space)
         self.switches: list[int] = []
@@ -131,25 +140,67 @@ class _Programme:
                 self.model.rows.add(places, [*a, -high], high=-b)
             self.switches.append(on)
 
-    def solve(self, seconds: float) -> _Found | None:
-        """Return the best combination; None without one in the time."""
+    def largest(self, end: float) -> tuple[Float64 | None, float]:
+        """Return where the best combination that holds on a piece does, and a bound of all.
+
+        None without one in the time; if there is none at all, the bound is minus infinity.
+        """
+        bound = np.inf
+        for _ in range(_MOST_EXCLUDED):
+            found = self.solve(end - time.perf_counter())
+            if found is None:
+                return None, -np.inf if self.exhausted else bound
+            bound = min(bound, found.bound)
+            v = self.inside(found)
+            if v is not None:
+                return v, bound
+            self.exclude(found)
+        return None, bound
+
+    def inside(self, found: Found) -> Float64 | None:
+        """Return variables inside the piece of a combination, if it has one."""
+        return inside(self.form.inner, self.form.biases, self.space, found.on, found.v)
+
+    def solve(self, seconds: float) -> Found | None:
+        """Return the best combination; None without one in the time, or at all."""
         if seconds <= 0:
             return None
-        scale = 1e3 / float(np.abs(self.gains).sum())
+        scale = 1e3 / (float(np.abs(self.gains).sum()) or 1.0)
         found, bound = self.model.solve(scale, seconds)
         if found is None:
+            self.exhausted = bound == -np.inf
             return None
-        on = np.asarray(found)[self.switches] > 0.5
-        return _Found(on, self.space.tidy(np.asarray(found)[: self.space.n_variables]), bound)
+        found = np.asarray(found)
+        places = found[self.model.choices] > 0.5
+        v = self._in_place(self.space.tidy(found[: self.space.n_variables]), places)
+        return Found(found[self.switches] > 0.5, v, places, bound)
 
-    def exclude(self, on: NDArray[np.bool_]) -> None:
+    def _in_place(self, v: Float64, places: NDArray[np.bool_]) -> Float64:
+        """Return variables on the pieces of columns that the programme has chosen.
+
+        At a knot they might as well be on the next one.
+        """
+        n = sum(group.stop - group.start for group in self.space.groups)
+        for chain in self.space.chains:
+            full = places[n : n + chain.stop - chain.start - 1]
+            n += len(full)
+            at = chain.start + (len(full) if full.all() else int(full.argmin()))
+            if len(full):
+                v[chain.start : at], v[at], v[at + 1 : chain.stop] = 1.0, 0.5, 0.0
+        return v
+
+    def exclude(self, found: Found) -> None:
         """Leave a combination out of the next programme."""
         # At least one switch is another one: sum over on of (1 - s) + sum over off of s >= 1.
+        on = np.concatenate([found.on, found.places])
         signs = np.where(on, -1.0, 1.0)
-        self.model.rows.add(self.switches, signs, low=1.0 - float(on.sum()))
+        columns = [*self.switches, *self.model.choices]
+        self.model.rows.add(columns, signs, low=1.0 - float(on.sum()))
 
 
-def inside(form: Form, space: Space, on: NDArray[np.bool_], v: Float64) -> Float64 | None:
+def inside(
+    inner: Float64, biases: Float64, space: Space, on: NDArray[np.bool_], v: Float64
+) -> Float64 | None:
     """Return variables inside the piece where just these neurons are on; None if there is none.
 
     The levels of categories and the pieces of columns are those of `v`. The distance to all kinks
@@ -163,16 +214,16 @@ def inside(form: Form, space: Space, on: NDArray[np.bool_], v: Float64) -> Float
     bounds[free] = 0.0, 1.0
     # sign z >= t |a| for neurons, v >= t and v <= 1 - t for the free variables.
     sign = np.where(on, 1.0, -1.0)
-    size = np.abs(form.inner[:, free]).sum(axis=1)
+    size = np.abs(inner[:, free]).sum(axis=1)
     eye = np.eye(len(v))[free]
     rows = np.vstack(
         [
-            np.column_stack([-sign[:, None] * form.inner, size]),
+            np.column_stack([-sign[:, None] * inner, size]),
             np.column_stack([-eye, np.ones(len(eye))]),
             np.column_stack([eye, np.ones(len(eye))]),
         ]
     )
-    high = np.concatenate([sign * form.biases, np.zeros(len(eye)), np.ones(len(eye))])
+    high = np.concatenate([sign * biases, np.zeros(len(eye)), np.ones(len(eye))])
     objective = np.append(np.zeros(len(v)), -1.0)
     found = linprog(objective, A_ub=rows, b_ub=high, bounds=[*bounds.tolist(), (-1.0, 1.0)])
     if found.x is None or not found.x[-1] > _INSIDE:
@@ -180,5 +231,6 @@ def inside(form: Form, space: Space, on: NDArray[np.bool_], v: Float64) -> Float
     return np.asarray(found.x[:-1])
 
 
-def _slope(value: float, bound: float, v: Float64, space: Space, width: float) -> Slope:
+def slope_at(value: float, bound: float, v: Float64, space: Space, width: float) -> Slope:
+    """Return a slope along a variable of the given width, in units of the feature."""
     return Slope(float(value) / width, float(bound) / width, v, space.rows(v[None])[0])

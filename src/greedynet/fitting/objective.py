@@ -23,6 +23,7 @@ from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Samples, Sampling, samples_of
 from greedynet.support.context import FitContext
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     from greedynet.fitting.problem import Problem
@@ -119,6 +120,11 @@ class Objective(ABC):
         return None if plan.search == "dictionary" else plan.sampling(rows, held_out)
 
     # Details that differ between objectives.
+
+    def size(self, outputs: Float64, rows: Rows, problem: "Problem") -> float:
+        """Return the size of the error of outputs on rows in original units, in any units."""
+        left = (rows.Y - outputs) / problem.coordinates.outputs.scale
+        return problem.plan.loss.size(left, rows.weights)
 
     def growth_plan(self, plan: Plan) -> Plan:
         """Return the plan of the growth alone."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from greedynet.losses.mean_size import mean_size
 from greedynet.model.any_network import Network, with_bounds
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.coordinates import Coordinates
+from greedynet.model.effects import combined
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
 from greedynet.model.stop_reason import StopReason
@@ -294,6 +296,9 @@ class Problem:
             network = network.truncate(network.n_nodes - n_left_out)
         validated = self.validation is not None or self._scores is not None
         path = growth.path(network, self.limits, validated=validated)
+        if network.bounds is not None:
+            errors = path.training_errors * self._shares_within_bounds(network)
+            path = replace(path, training_errors=errors)
         reason = self._reason(path.stop_reason)
         return replace(path, stop_reason=reason, evidence=Evidence(self.sample))
 
@@ -304,6 +309,7 @@ class Problem:
         if finished is None:
             return path
         path = path.with_unseen(finished.unseen, finished.ladder)
+        finished = self._within_bounds(finished)
         kept = self.limits.kept(finished.network.n_neurons)
         grown_as_decided = bool(growth.candidates) or self.decision.n_neurons == 0
         return replace(
@@ -311,11 +317,36 @@ class Problem:
             best_n_nodes=finished.network.n_nodes,
             stop_reason=finished.reason
             or self._reason(kept if grown_as_decided else growth.reason),
-            finished=with_bounds(finished.network, self.plan.bounds),
+            finished=finished.network,
             finished_error=finished.error,
             finished_score=finished.score,
             expected_error=finished.expected_error,
         )
+
+    def _within_bounds(self, finished: Finished) -> Finished:
+        """Return a finished network with bounds, and its error with them."""
+        network = with_bounds(finished.network, self.plan.bounds)
+        if network is finished.network or network.bounds is None:
+            return finished
+        outputs = finished.network.predict(self.sample.X).reshape(self.sample.Y.shape)
+        share = self._share_within(network.bounds, outputs)
+        return replace(finished, network=network, error=finished.error * share)
+
+    def _shares_within_bounds(self, network: ShallowNetwork) -> Float64:
+        """Return by which factors bounds change the training errors of all widths of a growth."""
+        bounds, free = network.bounds, with_bounds(network, None)
+        assert bounds is not None
+        X: Float64 = np.asarray(self.sample.X, dtype=np.float64)
+        hidden = np.ascontiguousarray(free.hidden(X).T)
+        least = free.n_nodes - free.n_neurons
+        widths = (free.truncate(n) for n in range(least, free.n_nodes + 1))
+        return np.array([self._share_within(bounds, combined(n, hidden, X)) for n in widths])
+
+    def _share_within(self, bounds: OutputBounds, outputs: Float64) -> float:
+        """Return by which factor bounds change the training error of outputs."""
+        size = partial(self.objective.size, rows=self.sample, problem=self)
+        before = size(outputs)
+        return size(bounds.apply(outputs)) / before if before > 0 else 1.0
 
     def told(self, path: ShallowPath) -> ShallowPath:
         """Return the path with the expected error, where samples of many rows tell it.
@@ -331,12 +362,8 @@ class Problem:
             spent = min(network.n_neurons * (self.n_features + 2) / n, 0.5)
             size = float(np.sqrt(np.mean(self.coordinates.outputs.scale**2)))
             unseen = Unseen.of(self.sample, network.predict(self.sample.X))
-            error = path.kept_error * size
-            if network.bounds is not None:
-                left = unseen.Y - unseen.predictions
-                error = mean_size(self.plan.loss, left, self.sample.weights)
             path = path.with_unseen(unseen.stretched(1.0 / (1.0 - spent)))
-            return replace(path, expected_error=error / (1.0 - spent))
+            return replace(path, expected_error=path.kept_error * size / (1.0 - spent))
         unseen = Unseen.of(held_out, network.predict(held_out.X))
         error = mean_size(self.plan.loss, unseen.Y - unseen.predictions, held_out.weights)
         return replace(path.with_unseen(unseen), expected_error=error)

@@ -21,8 +21,8 @@ class OutputBounds:
     Parameters
     ----------
     low, high : float, array-like of shape (n_outputs,), or None
-        The smallest and the largest value of each output; None or an infinity for no bound. A
-        number holds for all outputs.
+        The smallest and the largest value of each output; None or an infinity, also in a list,
+        for no bound. A number holds for all outputs.
 
     Examples
     --------
@@ -104,7 +104,9 @@ class OutputBounds:
 def _end(values: ArrayLike | None, name: str, when_open: float) -> Float64:
     """Return one end for each output, infinite where it is open."""
     with named(f"bounds.{name}"):
-        ends = np.array(when_open if values is None else values, dtype=np.float64)
+        given = values if isinstance(values, list | tuple) else [values]
+        given = [when_open if value is None else value for value in given]
+        ends = np.array(given if len(given) != 1 else given[0], dtype=np.float64)
         if ends.ndim > 1 or not ends.size or np.isnan(ends).any():
             raise ValueError(f"must be a number, or one for each output, got {values!r}.")
     return np.atleast_1d(ends)

@@ -68,7 +68,9 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
     rows = subject.shown
     assert rows is not None
     classes = subject.classes is not None
-    X = rows.sample(CLASS_ROWS).X if classes else rows.X
+    # Where the mean over rows comes last, it is one over fewer rows.
+    few = classes or subject.network.bounds is not None
+    X = rows.sample(CLASS_ROWS).X if few else rows.X
     places, order = subject.places(), np.argsort(-worse.mean(axis=1), kind="stable")
     found, tables = [], []
     for c in order[:MOST_EFFECTS]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from greedynet.model.any_network import is_deep
 from greedynet.model.stop_reason import StopReason
+from greedynet.report.bounds import bounds_sentence
 from greedynet.report.growth import LEFT_OUT, deciding_ladder, score_curve
 from greedynet.report.intervals import coverage_sentence, outside_text
 from greedynet.report.optimality import optimality_sentence
@@ -65,7 +66,8 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
     said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
-    said += [reach_sentences(subject), _width(subject), optimality_sentence(subject)]
+    said += [bounds_sentence(subject), reach_sentences(subject), _width(subject)]
+    said += [optimality_sentence(subject)]
     return [text for text in said if text]
 
 

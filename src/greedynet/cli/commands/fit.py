@@ -178,6 +178,20 @@ def _class_weight(
 )
 @click.option("--quantile", type=float, metavar="Q", help="For --loss quantile: 0.9, for example.")
 @click.option(
+    "--at-least",
+    type=float,
+    metavar="LOW",
+    help="No prediction is smaller than this, anywhere; for two classes, the log-odds of the "
+    "second one.",
+)
+@click.option(
+    "--at-most",
+    type=float,
+    metavar="HIGH",
+    help="No prediction is larger than this, anywhere; for two classes, the log-odds of the "
+    "second one.",
+)
+@click.option(
     "--classes",
     is_flag=True,
     help="Treat the numbers in the target as classes. A target of text always contains classes.",
@@ -230,6 +244,9 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     )
     given = {ours: options.pop(name) for name, ours in _PARAMETERS.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
+    bounds = (options.pop("at_least"), options.pop("at_most"))
+    if bounds != (None, None):
+        parameters["bounds"] = bounds
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with reporter() as shown:

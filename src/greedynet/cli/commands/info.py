@@ -68,6 +68,7 @@ def describe(path: Path) -> dict[str, Any]:
         "parameters": network.n_parameters,
         "multiplications": network.n_multiplications,
         "activation": network.activation.name,
+        "bounds": None if network.bounds is None else network.bounds.pairs(),
         "loss": "log-loss" if classes is not None else None if loss is None else loss.name,
         "expected": _expected(model),
         "summary": _first(model),
@@ -193,6 +194,7 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
         lines.append(f"  classes     {_some(found['classes'])}")
     if found["loss"] is not None:
         lines.append(f"  loss        {found['loss']}")
+    lines += _bound_lines(found)
     if found["training_error"] is not None:
         name = "mean log-loss" if found["classes"] is not None else "relative"
         lines.append(f"  error       {found['training_error']:.4g} {name}, on the training rows")
@@ -205,6 +207,17 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
     lines += [f"  {role:<11} {name}" for role, name in found["roles"].items()]
     lines += [f"  assumed     {line}" for line in found["assumed"]]
     return lines + _input_lines(found["inputs"]) + _hinge_lines(found) + _neuron_lines(found)
+
+
+def _bound_lines(found: dict[str, Any]) -> list[str]:
+    """Return what no output leaves."""
+    from greedynet.model.bounds import OutputBounds
+
+    if found["bounds"] is None:
+        return []
+    said = OutputBounds(*zip(*found["bounds"], strict=True)).sentence()
+    what = "predictions" if found["classes"] is None else f"log-odds of {found['classes'][1]}"
+    return [f"  bounds      {what} {said}, everywhere"]
 
 
 def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:

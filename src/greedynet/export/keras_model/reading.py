@@ -31,8 +31,8 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
         Any result of `to_keras`, or a saved one that was loaded.
     like : fitted estimator, TableModel, network, str, path or None, default=None
         The model that was exported, or a saved file of it: its feature names, training range, shape
-        of the outputs, classes and bounds are those of the result. Necessary for two hidden layers, whose
-        knots are its own, and for activations that Keras does not know by name.
+        of the outputs, classes and bounds are those of the result. Necessary for two hidden layers,
+        whose knots are its own, and for activations that Keras does not know by name.
 
     Returns
     -------
@@ -89,9 +89,8 @@ def _read_bounds(model: Any) -> OutputBounds | None:
     last = model.get_config()["layers"][-2:]
     if [layer["class_name"] for layer in last] != ["Maximum", "Minimum"]:
         return None
-    return OutputBounds(
-        *(layer["inbound_nodes"][0]["args"][1]["config"]["value"] for layer in last)
-    )
+    ends = [layer["inbound_nodes"][0]["args"][1] for layer in last]
+    return OutputBounds(*(end["config"]["value"] for end in ends))
 
 
 def _read_activation(inner: Any, known: Network | None) -> Activation:

@@ -24,6 +24,7 @@ from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
+from greedynet.model.any_network import with_bounds
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
@@ -81,6 +82,10 @@ class LogLoss(Objective):
             return None
         searched = neuron_cost(rows.n_features) - 1.0
         return Akaike(len(rows), coordinates.n_affine, rows.n_outputs, searched)
+
+    def size(self, outputs: Float64, rows: Rows, problem: Problem) -> float:
+        """Return the mean log-loss of logits."""
+        return log_loss(outputs, rows.Y, rows.weights)
 
     def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
         """Return the limits, without patience if folds will choose the width."""
@@ -153,12 +158,6 @@ class LogLoss(Objective):
         """Return the path with the expected log-loss of the network that is kept."""
         if growth.reason is StopReason.CALLBACK:
             return path
-        if problem.plan.bounds is not None:
-            # Errors along the growth are those of logits without bounds.
-            network, rows = path.kept, problem.sample
-            logits = network.predict(rows.X).reshape(rows.Y.shape)
-            error = log_loss(logits, rows.Y, rows.weights)
-            path = replace(path, finished=network, finished_error=error)
         if path.scores is not None and path.validation_errors is not None:
             expected = float(path.scores[int(path.best_n_nodes - path.n_nodes[0])])
             held = problem.held_out
@@ -287,7 +286,7 @@ class LogLoss(Objective):
             told = log_loss(logits, held_out.Y, held_out.weights)
             line = None if unseen is None else unseen.line
             unseen = replace(Unseen.of(held_out, logits), line=line)
-        network = _network(final, problem)
+        network = with_bounds(_network(final, problem), plan.bounds)
         return Finished(network, loss, told, told, unseen=unseen, ladder=rung.candidates)
 
     def _validated(self, problem: Problem, growth: Growth) -> Rung:

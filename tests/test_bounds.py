@@ -1,0 +1,671 @@
+"""Bounds on the outputs: no prediction leaves them, anywhere, and no error is told without them."""
+
+import json
+import pickle
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import greedynet
+from corners import corners
+from extras import need
+from greedynet import (
+    DeepNetwork,
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    ModelFileError,
+    OutputBounds,
+    ShallowNetwork,
+)
+from greedynet.cli.program import main
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.exact import certificate, extremes, is_monotone, largest_difference, sensitivity
+from greedynet.export import (
+    from_jax,
+    from_keras,
+    from_torch,
+    init_torch_,
+    register_skl2onnx,
+    to_jax,
+    to_keras,
+    to_onnx,
+    to_torch,
+)
+from greedynet.fitting.settings import FitSettings
+from greedynet.model.any_network import with_bounds
+from greedynet.model.effects import feature_effect
+from greedynet.model.network import ShallowNetwork as Network
+from greedynet.rows.sampling import SamplingSettings
+from greedynet.support.tensorfile import read_tree, write_tree
+from networks import assert_same, random_deep_network, random_network
+from test_exact import box_of, drawn_network
+from test_export_c import compiled, run, run_classes
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, (300, 2))
+Y = np.maximum(0, X[:, 0] + X[:, 1] + 0.3 * RNG.normal(size=300))
+Z = X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=300) > 0
+# Far from all rows, where every network is beyond the bounds of the fits below.
+FAR = 30 * RNG.normal(size=(400, 2))
+LOW, HIGH = 0.0, 2.0
+
+
+@cache
+def fitted(**parameters) -> GreedyNetRegressor:
+    return GreedyNetRegressor(**{"bounds": (LOW, HIGH), "n_nodes": 8, **parameters}).fit(X, Y)
+
+
+@cache
+def classified(**parameters) -> GreedyNetClassifier:
+    return GreedyNetClassifier(**{"bounds": (-1, 1.5), "n_nodes": 6, **parameters}).fit(X, Z)
+
+
+def assert_fills(values, low=LOW, high=HIGH) -> None:
+    """Demand that both bounds are reached, and none is left."""
+    assert np.min(values) == low
+    assert np.max(values) == high
+
+
+# Networks
+
+
+@pytest.mark.parametrize("make", [random_network, random_deep_network])
+def test_outputs_of_a_network_are_clipped_at_the_very_end(make):
+    network = make(8, n_outputs=2)
+    rows = 5 * np.random.default_rng(1).normal(size=(200, network.n_features))
+    y = network.predict(rows)
+    low, high = np.quantile(y, [0.2, 0.7], axis=0)
+    bounded = with_bounds(network, OutputBounds(low, [None, high[1]]))
+    wanted = np.column_stack([np.maximum(y[:, 0], low[0]), np.clip(y[:, 1], low[1], high[1])])
+    np.testing.assert_array_equal(bounded.predict(rows), wanted)
+    assert (wanted != y).any(axis=0).all()
+    assert bounded.describe().splitlines()[1].startswith("  outputs at least")
+    assert with_bounds(bounded, None).predict(rows).tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("make", [random_network, random_deep_network])
+def test_bounds_survive_files_and_pickles(make, tmp_path):
+    network = with_bounds(make(5), OutputBounds(0.1, None))
+    network.save(tmp_path / "network.safetensors")
+    for copy in (
+        greedynet.load(tmp_path / "network.safetensors"),
+        pickle.loads(pickle.dumps(network)),
+    ):
+        assert_same(copy, network)
+        assert not copy.bounds.low.flags.writeable
+    plain = with_bounds(network, None)
+    plain.save(tmp_path / "plain.safetensors")
+    tree = read_tree(tmp_path / "plain.safetensors").tree
+    assert "bounds" not in tree.get("over", tree)  # as before there were any
+
+
+def test_pickles_from_before_there_were_bounds():
+    state = {k: v for k, v in random_network(3).__dict__.items() if k != "bounds"}
+    old = Network.__new__(Network)
+    old.__setstate__(state)
+    assert old.bounds is None
+    assert old.predict(np.ones((2, old.n_features))).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "message"),
+    [
+        ([1.0], [0.0], "low <= high"),
+        ([np.nan], [1.0], "must be a number"),
+        ([0.0, 0.0], [1.0, 1.0], "one for each of the 1"),
+        ([0.0, 0.0, 0.0], [1.0, 1.0], "as many lower as upper"),
+        ([np.inf], [np.inf], "room for finite values"),
+    ],
+)
+def test_forged_bounds_are_refused(low, high, message, tmp_path):
+    state = with_bounds(random_network(3), OutputBounds(0, 1)).state()
+    state["bounds"] = {"low": np.array(low), "high": np.array(high)}
+    write_tree(tmp_path / "forged.safetensors", "network", state)
+    with pytest.raises(ModelFileError, match=message):
+        greedynet.load(tmp_path / "forged.safetensors")
+
+
+def test_truncated_and_finished_networks_keep_bounds():
+    model = fitted()
+    for network in (model.network_, model.path_.network, model.path_.kept):
+        assert network.bounds.pairs() == [(LOW, HIGH)]
+    assert_fills(model.truncate(6).predict(FAR))
+    assert model.path_.network.truncate(4).bounds is model.path_.network.bounds
+
+
+def test_effects_are_means_of_clipped_predictions():
+    network, values = fitted().network_, np.linspace(-3, 3, 7)
+    moved = [np.column_stack([np.full(len(X), v), X[:, 1]]) for v in values]
+    wanted = [network.predict(rows).mean() for rows in moved]
+    np.testing.assert_allclose(feature_effect(network, X, 0, values)[:, 0], wanted, rtol=1e-12)
+    of_free = feature_effect(with_bounds(network, None), X, 0, values)[:, 0]
+    assert np.abs(of_free - wanted).max() > 0.1
+
+
+def test_single_precision_rounds_inwards():
+    bounds = OutputBounds(0.1, 0.3).within("float32")
+    assert bounds.low[0] == np.nextafter(np.float32(0.1), np.float32(-1)) + np.spacing(
+        np.nextafter(np.float32(0.1), np.float32(-1))
+    )
+    assert 0.1 <= bounds.low[0] < 0.1 + 1e-8
+    assert 0.3 - 4e-8 < bounds.high[0] <= 0.3
+    assert OutputBounds(0.1, 0.1).within("float32").low[0] == np.float32(0.1)
+
+
+# Regressors
+
+
+def test_nothing_leaves_the_bounds():
+    model = fitted()
+    assert_fills(model.predict(FAR))
+    assert_fills(model.network_.predict(FAR))
+    assert_fills(np.array(list(model.staged_predict(FAR))))
+    low, high = model.predict_interval(FAR)
+    assert_fills(np.array([low, high]))
+    assert (low <= model.predict(FAR)).all()
+    assert (model.predict(FAR) <= high).all()
+    assert_fills(model.predict_distribution(FAR).mean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_nodes": None},
+        {"hidden_layers": 2, "n_nodes": 16},
+        {"hidden_layers": "auto", "n_nodes": None, "max_nodes": 16},
+        {"loss": "absolute", "n_nodes": None},
+        {"loss": "chebyshev"},
+        {"loss": "quantile", "quantile": 0.2},
+        {"n_nodes": None, "cv": 3},
+        {"n_nodes": None, "correct": False},
+        {"n_nodes": None, "validation_fraction": 0.2},
+        {"search": "dictionary", "n_points": 300},
+        {"n_networks": 2, "n_nodes": 12},
+        {"linear_term": False},
+    ],
+    ids=str,
+)
+def test_bounds_hold_in_every_setting_and_lower_every_error(parameters):
+    model, free = fitted(**parameters), fitted(bounds=None, **parameters)
+    for values in (model.predict(FAR), *model.staged_predict(FAR), *model.predict_interval(FAR)):
+        assert values.min() >= LOW
+        assert values.max() <= HIGH
+    if model.n_nodes_ == free.n_nodes_:  # candidates are compared within the bounds
+        assert model.expected_error_ <= free.expected_error_
+    assert (model.path_.training_errors <= free.path_.training_errors + 1e-12).all()
+
+
+def test_errors_are_those_of_what_is_delivered():
+    """Of the finished network, of every width of the growth, and of validation rows."""
+    scale, held = Y.std(), slice(0, 100)
+    model = fitted()
+    left = Y - model.predict(X)
+    assert model.path_.kept_error == pytest.approx(np.sqrt(np.mean(left**2)) / scale, rel=1e-8)
+    grown = [np.sqrt(np.mean((Y - p) ** 2)) / scale for p in model.staged_predict(X)]
+    np.testing.assert_allclose(model.path_.training_errors, grown, rtol=1e-8)
+    assert model.expectation_.on_training == pytest.approx(np.sqrt(np.mean(left**2)))
+    validated = GreedyNetRegressor(bounds=(LOW, HIGH), max_nodes=8, correct=False)
+    validated.fit(X[100:], Y[100:], X_val=X[held], y_val=Y[held])
+    wanted = np.sqrt(np.mean((Y[held] - validated.predict(X[held])) ** 2))
+    assert validated.expected_error_ == pytest.approx(wanted)
+    size = np.sqrt(np.mean((Y[held] - Y[100:].mean()) ** 2))
+    scores = [
+        np.sqrt(np.mean((Y[held] - p) ** 2)) / size for p in validated.staged_predict(X[held])
+    ]
+    np.testing.assert_allclose(validated.path_.validation_errors, scores, rtol=1e-6)
+
+
+def test_candidates_are_compared_within_the_bounds():
+    """With bounds that leave no room, all are equal, and the simplest one wins."""
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    model = GreedyNetRegressor(max_nodes=4, bounds=(-1, 1)).fit(X, y)
+    free = GreedyNetRegressor(max_nodes=4).fit(X, y)
+    assert (model.ladder_.errors < free.ladder_.errors)[-1]
+    assert model.ladder_.errors[0] == free.ladder_.errors[0]  # the mean is within
+    assert model.expected_error_ < free.expected_error_
+
+
+def test_several_outputs_share_one_pair():
+    both = np.column_stack([Y, 2 - Y.clip(0, 2)])
+    model = GreedyNetRegressor(n_nodes=6, bounds=(0, 3)).fit(X, both)
+    assert model.network_.bounds.pairs() == [(0, 3), (0, 3)]
+    for output in model.predict(FAR).T:
+        assert_fills(output, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ((1, 0), r"`bounds` must be \(low, high\) with low <= high, got \(1, 0\): write \(0, 1\)"),
+        ((np.nan, 1), r"`bounds` must be a pair .* got \(nan, 1\): write bounds=\(0, None\)"),
+        ((0, 1, 2), r"`bounds` must be a pair"),
+        ((True, 2), r"`bounds` must be a pair"),
+        (("0", "1"), r"`bounds` must be a pair"),
+        (5, r"The 'bounds' parameter of GreedyNetRegressor must be an array-like or None. Got 5"),
+        ((np.inf, None), r"`bounds` must leave room for finite values"),
+        ((0, 1), r"`y` must lie within `bounds`, between 0 and 1, got 1\.97\d*: remove such rows"),
+        ((0.5, None), r"within `bounds`, at least 0.5, got 0.0: .* write bounds=\(0.0, None\)"),
+    ],
+)
+def test_bad_bounds_are_refused_by_name(bounds, message):
+    with pytest.raises(ValueError, match=message):
+        GreedyNetRegressor(n_nodes=3, bounds=bounds).fit(X, Y)
+
+
+def test_validation_targets_outside_are_refused():
+    with pytest.raises(ValueError, match=r"`y_val` must lie within `bounds`, at most 2, got 9.0"):
+        GreedyNetRegressor(bounds=(None, 2)).fit(X, Y, X_val=X[:3], y_val=[0.0, 9.0, 1.0])
+
+
+@pytest.mark.parametrize("bounds", [(None, None), [0, 2.5], np.array([0.0, 2.5]), (0, np.inf)])
+def test_pairs_of_any_kind(bounds, tmp_path):
+    model = GreedyNetRegressor(n_nodes=3, bounds=bounds).fit(X, Y)
+    is_open = all(end is None for end in bounds)
+    assert (model.network_.bounds is None) == is_open
+    model.save(tmp_path / "model.safetensors")
+    loaded = greedynet.load(tmp_path / "model.safetensors")
+    assert_same(loaded.network_, model.network_)
+    assert list(loaded.bounds) == list(bounds)
+    assert list(clone(model).bounds) == list(bounds)
+
+
+def test_saved_estimators_keep_the_pair(tmp_path):
+    model = fitted()
+    model.save(tmp_path / "model.safetensors")
+    loaded = greedynet.load(tmp_path / "model.safetensors")
+    assert loaded.bounds == (LOW, HIGH)
+    assert loaded.predict(FAR).tolist() == model.predict(FAR).tolist()
+    assert pickle.loads(pickle.dumps(model)).predict(FAR).tolist() == model.predict(FAR).tolist()
+
+
+def test_rows_in_blocks():
+    blocks = [(X[i : i + 60], Y[i : i + 60]) for i in range(0, 300, 60)]
+    sampled = EstimatorSettings(fit=FitSettings(sampling=SamplingSettings(least=80, most=80)))
+    with settings_context(sampled):
+        model = GreedyNetRegressor(max_nodes=6, bounds=(LOW, HIGH)).fit(blocks)
+        with pytest.raises(ValueError, match=r"`y` must lie within `bounds`, .* got 1\.97"):
+            GreedyNetRegressor(max_nodes=6, bounds=(LOW, 1)).fit(blocks)
+    assert_fills(model.predict(FAR))
+    assert model.expected_error_ > 0
+
+
+def test_going_on_takes_the_bounds_of_the_next_fit():
+    model = clone(fitted()).set_params(warm_start=True, n_nodes=5).fit(X, Y)
+    model.set_params(n_nodes=7, bounds=(None, 3)).fit(X, Y)
+    assert model.network_.bounds.pairs() == [(None, 3)]
+    free = clone(fitted()).set_params(warm_start=True, n_nodes=5, bounds=None).fit(X, Y)
+    free.set_params(n_nodes=7).fit(X, Y)
+    assert_same(with_bounds(model.network_, None), free.network_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hidden_layers", [1, 2])
+def test_refined_networks_keep_bounds(hidden_layers):
+    need("jax")
+    need("optax")
+    how = {"refine": "adam", "refine_epochs": 30, "hidden_layers": hidden_layers, "n_nodes": 12}
+    model = fitted(**how)
+    assert_fills(model.predict(FAR))
+    free = fitted(bounds=None, **how)
+    assert_same(with_bounds(model.network_, None), free.network_)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # tiny data give fewer nodes
+@pytest.mark.parametrize("kind", [GreedyNetRegressor, GreedyNetClassifier])
+def test_checks_of_scikit_learn(kind):
+    found = check_estimator(kind(n_nodes=4, bounds=(-1e6, 1e6)), on_skip=None, on_fail=None)
+    assert [check["check_name"] for check in found if check["status"] == "failed"] == []
+
+
+# Classifiers
+
+
+def test_log_odds_and_probabilities_stay_within():
+    model = classified()
+    assert_fills(model.decision_function(FAR), -1, 1.5)
+    assert_fills(model.predict_proba(FAR)[:, 1], expit(-1), expit(1.5))
+    staged = np.array(list(model.staged_decision_function(FAR)))
+    assert (staged >= -1).all()
+    assert (staged <= 1.5).all()
+    assert model.path_.kept_error == pytest.approx(log_loss(Z, model.predict_proba(X)), rel=1e-8)
+    careful = classified(bounds=tuple(logit([0.2, 0.9])))
+    assert_fills(careful.predict_proba(FAR)[:, 1], pytest.approx(0.2), pytest.approx(0.9))
+
+
+def test_log_losses_are_those_of_bounded_probabilities():
+    held = slice(0, 100)
+    for correct in (True, False):
+        model = GreedyNetClassifier(max_nodes=6, bounds=(-0.5, 0.5), correct=correct)
+        model.fit(X[100:], Z[100:], X_val=X[held], y_val=Z[held])
+        told = log_loss(Z[held], model.predict_proba(X[held]))
+        assert model.expected_error_ == pytest.approx(told)
+        trained = log_loss(Z[100:], model.predict_proba(X[100:]))
+        assert model.path_.kept_error == pytest.approx(trained, rel=1e-8)
+    # Within half a unit of 0, no log-loss is far from that of a coin.
+    chosen = classified(n_nodes=None, max_nodes=8, bounds=(-0.5, 0.5))
+    assert (chosen.ladder_.errors > np.log(2) - 0.5).all()
+    assert chosen.expected_error_ > log_loss([1], [expit(0.5)], labels=[0, 1])
+
+
+def test_more_classes_are_refused():
+    y = np.digitize(X[:, 0], [-0.3, 0.3])
+    with pytest.raises(
+        ValueError, match=r"with `bounds`, which are on the log-odds .* got 3 classes, \[0, 1, 2\]"
+    ):
+        GreedyNetClassifier(bounds=(-1, 1)).fit(X, y)
+
+
+# Exports
+
+
+@pytest.fixture(params=["one layer", "two layers", "classes"])
+def exported(request):
+    if request.param == "classes":
+        return classified(bounds=(-1.1, 0.3)), -1.1, 0.3
+    layers = 2 if request.param == "two layers" else 1
+    nodes = 16 if layers == 2 else 8
+    return fitted(bounds=(-0.1, 2.1), hidden_layers=layers, n_nodes=nodes), -0.1, 2.1
+
+
+def assert_exported(outputs, low, high, dtype="float32") -> None:
+    """Demand that no output leaves the bounds, and that they are reached up to rounding."""
+    outputs = np.asarray(outputs)
+    assert outputs.dtype == dtype
+    values = outputs.astype(np.float64)
+    assert low <= values.min() < low + 1e-6
+    assert high - 1e-6 < values.max() <= high
+
+
+@pytest.mark.slow
+def test_torch(exported):
+    torch = need("torch")
+    model, low, high = exported
+    for fold in (True, False):
+        module = to_torch(model, fold_affine=fold)
+        with torch.no_grad():
+            assert_exported(module(torch.tensor(FAR, dtype=torch.float32)), low, high)
+        assert (
+            from_torch(module).bounds.pairs()[0]
+            == model.network_.bounds.within("float32").pairs()[0]
+        )
+        back = from_torch(module, like=model)
+        assert back.network_.bounds.pairs() == [(low, high)]
+        assert_fills(back.network_.predict(FAR), low, high)
+    # Trained without its last layer, the bounds are those of the model.
+    without = torch.nn.Sequential(*list(to_torch(model))[:-1])
+    assert from_torch(without).bounds is None
+    assert from_torch(without, like=model).network_.bounds.pairs() == [(low, high)]
+    linear = torch.nn.Linear(2, 64), torch.nn.Linear(64, 1)
+    if not isinstance(model.network_, DeepNetwork):
+        with pytest.raises(ValueError, match="`init_torch_` must have no bounds"):
+            init_torch_(*linear, model)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_keras(exported, tmp_path):
+    need("jax")
+    keras = need("keras")
+    model, low, high = exported
+    for fold in (True, False):
+        made = to_keras(model, fold_affine=fold)
+        assert_exported(keras.ops.convert_to_numpy(made(FAR.astype("float32"))), low, high)
+        made.save(tmp_path / "model.keras")
+        loaded = keras.saving.load_model(tmp_path / "model.keras")
+        assert from_keras(loaded, like=model).network_.bounds.pairs() == [(low, high)]
+    if not isinstance(model.network_, DeepNetwork):
+        read = from_keras(loaded).bounds.pairs()[0]
+        assert read == model.network_.bounds.within("float32").pairs()[0]
+
+
+@pytest.mark.slow
+def test_jax(exported):
+    jax = need("jax")
+    model, low, high = exported
+    params, apply = to_jax(model, dtype="float32")
+    assert_exported(jax.jit(apply)(params, FAR.astype("float32")), low, high)
+    assert from_jax(params, apply).bounds.pairs() == [(low, high)]
+    assert from_jax(params, apply, like=model).network_.bounds.pairs() == [(low, high)]
+
+
+@pytest.mark.slow
+def test_onnx(exported, tmp_path):
+    runtime = need("onnxruntime")
+    model, low, high = exported
+    for dtype in ("float32", "float64"):
+        proto = to_onnx(model.network_, tmp_path / "model.onnx", dtype=dtype)
+        session = runtime.InferenceSession(tmp_path / "model.onnx")
+        (found,) = session.run(["y"], {"X": FAR.astype(dtype)})
+        assert_exported(found, low, high, dtype)
+        told = {part.key: part.value for part in proto.metadata_props}
+        assert json.loads(told["bounds"]) == [[low, high]]
+    if hasattr(model, "classes_"):
+        to_onnx(model, tmp_path / "classes.onnx", dtype="float64")
+        session = runtime.InferenceSession(tmp_path / "classes.onnx")
+        p = session.run(["probabilities"], {"X": FAR})[0][:, 1]
+        assert_fills(p, pytest.approx(expit(low)), pytest.approx(expit(high)))
+
+
+@pytest.mark.slow
+def test_pipeline_in_onnx():
+    need("onnxruntime")
+    skl2onnx = need("skl2onnx")
+    import onnxruntime
+
+    register_skl2onnx()
+    pipeline = make_pipeline(StandardScaler(), GreedyNetRegressor(n_nodes=6, bounds=(0.1, 2.1)))
+    pipeline.fit(X, Y + 0.1)
+    proto = skl2onnx.to_onnx(pipeline, X[:1].astype(np.float32), target_opset=17)
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    (found,) = session.run(None, {"X": FAR.astype(np.float32)})
+    assert_exported(found, 0.1, 2.1)
+
+
+@compiled
+def test_c(tmp_path):
+    for i, ends in enumerate([(-0.1, 2.1), (-0.1, None), (None, 2.1)]):
+        network = with_bounds(fitted().network_, OutputBounds(*ends))
+        (folder := tmp_path / str(i)).mkdir()
+        found = run(network, FAR, "float32", folder).astype(np.float64)
+        text = (folder / "model.h").read_text()
+        assert f"Outputs {network.bounds.sentence()}." in text
+        assert ("lowest" in text, "highest" in text) == tuple(end is not None for end in ends)
+        assert ends[0] is None or ends[0] <= found.min() < ends[0] + 1e-6
+        assert ends[1] is None or ends[1] - 1e-6 < found.max() <= ends[1]
+        assert ends[0] is not None or found.min() < -1
+        assert ends[1] is not None or found.max() > 3
+
+
+@pytest.mark.slow
+@compiled
+def test_c_of_layers_and_classes(exported, tmp_path):
+    model, low, high = exported
+    if hasattr(model, "classes_"):
+        found = run_classes(model, FAR, "float64", tmp_path)[0]
+    else:
+        found = run(model, FAR, "float64", tmp_path)
+    assert_exported(found, low, high, "float64")
+
+
+# Exact answers
+
+
+def drawn(seed: int):
+    """Return a random network, the same with bounds, and a box."""
+    network, low, high = drawn_network(seed)
+    rng = np.random.default_rng(seed)
+    y = network.predict(rng.uniform(low, high, (500, len(low))))
+    ends = np.sort(rng.uniform(y.min() - 0.2 * np.ptp(y), y.max() + 0.2 * np.ptp(y), 2)).tolist()
+    left_out = rng.integers(4)
+    bounds = OutputBounds(*(None if left_out == i else end for i, end in enumerate(ends)))
+    return network, with_bounds(network, bounds), low, high
+
+
+def check_exact(seed: int) -> None:
+    free, network, low, high = drawn(seed)
+    box, rng = box_of(low, high), np.random.default_rng(seed + 10**6)
+    rows = rng.uniform(low, high, (2000, len(low)))
+    everywhere = np.concatenate([corners(free, low, high), rows])
+    y = network.predict(everywhere)
+    found, close = extremes(network, box), 1e-9 * (1 + np.abs(y).max())
+    assert found.proven, seed
+    assert found.lowest.value == pytest.approx(y.min(), abs=close), seed
+    assert found.highest.value == pytest.approx(y.max(), abs=close), seed
+    _check_directions(network, box, rows, np.ptp(y))
+    _check_slopes(network, box, rows)
+    _, other, *_ = drawn(seed + 5000)
+    if other.n_features == network.n_features:
+        most = largest_difference(network, other, box)
+        assert most.proven, seed
+        apart = np.abs(y - other.predict(everywhere)).max()
+        assert most.value >= apart * (1 - 1e-9) - close, seed
+
+
+def _check_directions(network, box, rows, spread):
+    steps = np.linspace(*box[0], 300)
+    lines = np.repeat(rows[:60], 300, axis=0)
+    lines[:, 0] = np.tile(steps, 60)
+    y = network.predict(lines).reshape(60, 300)
+    for sign in (1, -1):
+        said = is_monotone(network, 0, box, increasing=sign > 0)
+        falls = np.maximum.accumulate(sign * y, axis=1) - sign * y
+        if said.holds:
+            assert falls.max() <= 1e-7 * spread
+        else:
+            assert said.holds is False
+            first, second = network.predict(np.array(said.pair))
+            assert sign * (first - second) > 0
+
+
+def _check_slopes(network, box, rows):
+    low, high = box[0]
+    step = 1e-6 * (high - low)
+    before, after = rows.copy(), rows.copy()
+    before[:, 0] = np.clip(before[:, 0], low, high - step)
+    after[:, 0] = before[:, 0] + step
+    slopes = (network.predict(after) - network.predict(before)) / step
+    said = sensitivity(network, [0], box)["x0"]
+    close = 1e-4 * (1 + np.abs(slopes).max())
+    assert said.proven
+    assert said.steepest_fall <= slopes.min() + close
+    assert said.steepest_rise >= slopes.max() - close
+    for slope, row in zip((said.steepest_fall, said.steepest_rise), said.rows, strict=True):
+        at = np.array([[row[f"x{j}"] for j in range(len(box))]])
+        by = np.eye(len(box))[:1] * 1e-7 * (high - low)
+        ends = [
+            (network.predict(at + s * by) - network.predict(at)) / (s * by[0, 0]) for s in (1, -1)
+        ]
+        assert min(abs(float(end[0]) - slope) for end in ends) < 1e-3 * (1 + abs(slope))
+
+
+def test_exact_answers_are_those_of_brute_force():
+    for seed in range(6):
+        check_exact(seed)
+
+
+@pytest.mark.slow
+def test_many_exact_answers():
+    for seed in range(1000, 1060):
+        check_exact(seed)
+
+
+def test_hidden_falls_are_no_falls():
+    """A network that falls only where it is above its bound never falls."""
+    hill = ShallowNetwork([[1.0], [1.0]], [0.0, -2.0], [[1.0], [-2.0]], input_range=[[0.0], [4.0]])
+    assert is_monotone(hill, 0).holds is False
+    flat = replace(hill, bounds=OutputBounds(None, 0.0))
+    low = replace(hill, bounds=OutputBounds(None, 1.0))
+    assert is_monotone(flat, 0).holds
+    assert is_monotone(flat, 0, increasing=False).holds
+    found = is_monotone(low, 0)
+    assert found.holds is False  # it falls behind the hill, below the bound
+    assert found.predictions[0] == pytest.approx(1.0)
+    change = sensitivity(replace(hill, bounds=OutputBounds(1.5, 5.0)), [0])["x0"]
+    assert (change.steepest_fall, change.steepest_rise) == (-1.0, 1.0)
+    change = sensitivity(replace(hill, bounds=OutputBounds(3.0, 5.0)), [0])["x0"]
+    assert (change.steepest_fall, change.steepest_rise) == (0.0, 0.0)
+    assert change.proven
+
+
+def test_certificates_leave_bounds_out_and_say_so():
+    x = np.linspace(-1, 1, 60)[:, None]
+    y = np.maximum(0, 3 * x[:, 0]) + 0.2 * np.sin(40 * x[:, 0]) ** 2
+    model = GreedyNetRegressor(n_nodes=4, bounds=(0, 2.9)).fit(x, np.minimum(y, 2.9))
+    assert (model.predict(x) != with_bounds(model.network_, None).predict(x)).any()
+    free = certificate(with_bounds(model.network_, None), x, y)
+    found = certificate(model, x, y)
+    assert (found.bound, found.objective) == (free.bound, free.objective)
+    assert found.sentence() == f"{free.sentence()} This is about the network without its bounds."
+
+
+# Tables and commands
+
+
+@pytest.fixture
+def table(tmp_path):
+    lines = ["a,b,y,kind"]
+    kinds = np.where(Z, "yes", "no")
+    lines += [
+        f"{a!r},{b!r},{y!r},{k}" for (a, b), y, k in zip(X.tolist(), Y.tolist(), kinds, strict=True)
+    ]
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    return tmp_path / "data.csv"
+
+
+def command(*arguments) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code in (0, 2), result.output
+    return result.output
+
+
+def test_commands_for_numbers(table):
+    out, report = table.with_name("model.safetensors"), table.with_name("report.html")
+    fit = ("fit", table, "--target", "y", "--ignore", "kind", "--nodes", 6, "--out", out)
+    assert "write --at-least 0.0" in command(*fit, "--at-least", 0.5)
+    assert "a regression, within bounds: at least 0" in command(
+        *fit, "--at-least", 0, "--report", report
+    )
+    assert "No prediction leaves its bounds, at least 0, also far" in report.read_text()
+    assert "  bounds      predictions at least 0, everywhere" in command("info", out)
+    assert json.loads(command("info", out, "--json"))["bounds"] == [[0.0, None]]
+    asked = command("ask", out, "--min", "--where", "-90<=a<=90", "--where", "-90<=b<=90")
+    assert "smallest prediction: 0 (proven)" in asked
+    model = greedynet.load(out)
+    assert model.predict({"a": FAR[:, 0], "b": FAR[:, 1]}).min() == 0
+    assert model.estimator.bounds == (0.0, None)
+
+
+def test_commands_for_classes(table):
+    out = table.with_name("model.safetensors")
+    fit = ("fit", table, "--target", "kind", "--ignore", "y", "--nodes", 6, "--out", out)
+    assert "log-odds of yes, within bounds: at most 1" in command(*fit, "--at-most", 1)
+    assert "  bounds      log-odds of yes at most 1, everywhere" in command("info", out)
+    model = greedynet.load(out)
+    p = model.predict_proba({"a": FAR[:, 0], "b": FAR[:, 1]})
+    assert p[:, 1].max() == expit(1)
+
+
+@pytest.mark.slow
+def test_fits_on_a_cluster():
+    distributed = need("distributed")
+    import dask.array as da
+
+    from greedynet.dask import DaskGreedyNetRegressor
+
+    with distributed.Client(processes=False, dashboard_address=None):
+        rows, y = da.from_array(X, chunks=(100, 2)), da.from_array(Y, chunks=100)
+        model = DaskGreedyNetRegressor(n_nodes=6, bounds=(LOW, HIGH)).fit(rows, y)
+        assert_fills(model.predict(da.from_array(FAR, chunks=(100, 2))).compute())
+        with pytest.raises(ValueError, match="`y` must lie within `bounds`"):
+            DaskGreedyNetRegressor(n_nodes=6, bounds=(LOW, 1)).fit(rows, y)
