@@ -12,6 +12,7 @@ which is compared with the error to expect.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,9 @@ def with_tame_corners(
     plan : Plan
     context : FitContext
     """
-    network, evidence = path.kept, path.evidence
+    # Of the kind of the path, one layer or two.
+    network: Any = path.kept
+    evidence = path.evidence
     assert evidence is not None
     if network.n_neurons == 0 or network.input_range is None:
         return path
@@ -80,7 +83,7 @@ def _root_mean_square(values: Float64, rows: Rows) -> float:
     return float(np.sqrt(np.average(np.mean(values**2, axis=1), weights=rows.weights)))
 
 
-def _with_network(path: AnyPath, network: Network, growth: float) -> AnyPath:
+def _with_network(path: AnyPath, network: Any, growth: float) -> AnyPath:
     """Return the path with another finished network, of which larger errors are to be expected."""
     evidence, expected = path.evidence, path.expected_error
     assert evidence is not None

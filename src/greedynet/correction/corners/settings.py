@@ -72,7 +72,7 @@ class TamingSettings:
     one_in: int = 5
     min_rows: int = 20
     inside: float = 0.1
-    n_rounds: int = 8
+    n_rounds: int = 12
     n_calm: int = 2
     steps_a_round: int = 5
     n_wild: int = 25

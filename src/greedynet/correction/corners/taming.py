@@ -16,6 +16,7 @@ needed: whatever loss or average gave `g0`, its predictions are kept.
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
+from typing import cast
 
 import numpy as np
 
@@ -129,7 +130,7 @@ def tamed(
         wild, n_calm = np.concatenate([wild, found]), n_calm + (not len(found))
         if n_calm == settings.n_calm or context.clock.is_over():
             break
-    return with_bounds(taming.network, network.bounds)
+    return with_bounds(cast(N, taming.network), network.bounds)
 
 
 @dataclass(frozen=True, eq=False)
