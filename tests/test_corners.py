@@ -117,6 +117,8 @@ def test_rows_between_neighbours_stay_on_lines_and_in_the_box():
     assert found.shape == (90, 2)
     assert np.allclose(found[:, 0], found[:, 1])
     assert ((found >= 0) & (found <= 1)).all()
+    nearest = np.abs(found[:, None] - np.tile(line, (3, 1))[None]).max(axis=2)
+    assert (np.diag(nearest) < 11 / 29).all()  # at most as far as the tenth neighbour
     assert len(between_nearest(line[:1], 3, 10, rng)) == 0
 
 
@@ -160,6 +162,13 @@ def beyond(network, corners):
     found, (low, high) = extremes(network), corners.margin.pairs()[0]
     assert found.proven
     return max(low - found.lowest.value, found.highest.value - high, 0.0) / (high - low)
+
+
+def test_far_rows_pull_as_if_they_were_nearer():
+    corners = corners_of(random_network(2, 1, 0), -1.0, 1.0, inside=0.0)
+    outputs = np.array([[0.0], [1.0], [1.04], [-1.08], [5.0]])
+    found = corners.weights(outputs, Pull(0.5, 3.0, 0.02))
+    assert np.allclose(found, 3.0 / np.array([1, 1, 1, 2, 100]))
 
 
 def test_steps_never_raise_the_objective():

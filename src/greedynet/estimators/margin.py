@@ -37,7 +37,8 @@ def margin_of(model: Any, training: Rows | Blocks) -> OutputBounds | None:
     low, high = seen_outputs(training)
     with np.errstate(over="ignore"):
         room = float(model.margin) * (high - low)
-        return OutputBounds(low - room, high + room)
+        margin = OutputBounds(low - room, high + room)
+    return None if margin.is_open else margin
 
 
 def seen_outputs(training: Rows | Blocks) -> tuple[Float64, Float64]:

@@ -34,6 +34,9 @@ from greedynet.support.context import FitContext
 from greedynet.support.journal import NO_JOURNAL
 from greedynet.support.types import Float64
 
+# Of an output without any range, as a share of its value.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Corners:
@@ -82,7 +85,7 @@ class Corners:
     def _beyond(self, ascent: Ascent, starts: Float64) -> Float64:
         """Return places where an output is beyond one end, the farthest first."""
         ends = self.margin.high if ascent.sign > 0 else -self.margin.low
-        ends = ends + self.settings.tolerance * self._widths
+        ends = ends + self.settings.tolerance * self._widths + _ROUNDING * np.abs(ends)
         places, values = ascent.climbed(starts, self.settings.n_climbing_steps)
         beyond = values > ends[ascent.output]
         places, values = places[beyond], values[beyond]
