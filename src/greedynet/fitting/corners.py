@@ -1,6 +1,6 @@
 """Tame corners, as far as rows that taming does not hold say that it costs no error.
 
-    path -> network with tame corners -> its change at rows that were not held -> kept, or another
+    path -> networks with tamer corners -> their change at rows that were not held -> the tamest
 
 Taming holds the predictions of the training rows. One row in five is left out: there, the change
 `g(x) - g0(x)` is what it is at new rows. It has nothing to do with the errors of new rows, so that
@@ -12,11 +12,13 @@ which is compared with the error to expect.
 """
 
 from dataclasses import replace
+from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from greedynet.correction.corners import Box, Corners, tamed
+from greedynet.correction.corners import Box, Corners, Tamed, tamed
 from greedynet.fitting.layers import AnyPath
 from greedynet.fitting.plan import Plan
 from greedynet.model.any_network import Network
@@ -53,12 +55,15 @@ def with_tame_corners(
     is_watched = np.arange(len(rows)) % settings.one_in == 0
     watched, held = (rows.take(np.flatnonzero(w)) for w in (is_watched, ~is_watched))
     error = path.expected_error or _error(network, rows)
-    for pull in settings.pulls:
-        found = tamed(network, held, corners, pull, context, room)
-        growth = _growth(network, found, watched, error)
-        if found is network or growth <= settings.most_error:
-            return path if found is network else _with_network(path, found, growth)
-    return path
+    growth = partial(_growth, network, watched, error)
+    best: Tamed[Any] = Tamed(network, np.inf, 1.0)
+    for share in settings.more_neurons:
+        more = min(room, ceil(share * network.n_neurons))
+        found = tamed(network, held, corners, growth, context, more)
+        best = found if found.beyond < best.beyond else best
+        if best.beyond == 0.0 or more == room or context.clock.is_over():
+            break
+    return path if best.network is network else _with_network(path, best)
 
 
 def _n_taken(network: Network) -> int:
@@ -72,7 +77,7 @@ def _error(network: Network, rows: Rows) -> float:
     return _root_mean_square(left, rows)
 
 
-def _growth(before: Network, after: Network, rows: Rows, error: float) -> float:
+def _growth(before: Network, rows: Rows, error: float, after: Network) -> float:
     """Return the factor by which the error grows, by what has changed at some rows."""
     change = (after.predict(rows.X) - before.predict(rows.X)).reshape(rows.Y.shape)
     changed = _root_mean_square(change, rows)
@@ -83,9 +88,10 @@ def _root_mean_square(values: Float64, rows: Rows) -> float:
     return float(np.sqrt(np.average(np.mean(values**2, axis=1), weights=rows.weights)))
 
 
-def _with_network(path: AnyPath, network: Any, growth: float) -> AnyPath:
+def _with_network(path: AnyPath, tame: Tamed[Any]) -> AnyPath:
     """Return the path with another finished network, of which larger errors are to be expected."""
     evidence, expected = path.evidence, path.expected_error
+    network, growth = tame.network, tame.growth
     assert evidence is not None
     if evidence.unseen is not None:
         path = path.with_unseen(evidence.unseen.stretched(growth), evidence.ladder)

@@ -5,7 +5,7 @@ training row activates, and `taming` corrects all neurons with a penalty on such
 """
 
 from greedynet.correction.corners.box import Box
-from greedynet.correction.corners.settings import Pull, TamingSettings
-from greedynet.correction.corners.taming import Corners, tamed
+from greedynet.correction.corners.settings import TamingSettings
+from greedynet.correction.corners.taming import Corners, Tamed, tamed
 
-__all__ = ["Box", "Corners", "Pull", "TamingSettings", "tamed"]
+__all__ = ["Box", "Corners", "Tamed", "TamingSettings", "tamed"]

@@ -4,32 +4,21 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Pull:
-    """How strongly rows in corners pull a network into its margin.
-
-    Attributes
-    ----------
-    more_neurons : float
-        Share of the neurons of the network that are added to it in its corners.
-    weight : float
-        Weight of a row in a corner, beside that of a training row.
-    far : float
-        Share of the width of the margin beyond which a row pulls as if it were that far.
-    """
-
-    more_neurons: float
-    weight: float
-    far: float
-
-
-@dataclass(frozen=True)
 class TamingSettings:
     """How the corners of a network are tamed.
 
     Attributes
     ----------
-    pulls : tuple of Pull
-        Tried in this order, until one costs no error.
+    more_neurons : tuple of float
+        Shares of the neurons of a network that are added in its corners, tried in this order until
+        it is tame.
+    weight : float
+        Weight of a row in a corner, beside that of a training row.
+    far, most_far : float
+        Share of the width of the margin beyond which a row pulls as if it were that far: at first,
+        and at most.
+    stronger, weaker : float
+        Factors of it after a round that costs no error, and after one that does.
     most_error : float
         The error may be this multiple of the error before, estimated by rows that are not held.
     one_in : int
@@ -40,10 +29,7 @@ class TamingSettings:
         Rows in corners are pulled inside the margin by this share of half its width, so that few
         steps suffice.
     n_rounds : int
-        Maximum number of searches for rows in corners.
-    n_calm : int
-        The last one is the search that finds nothing for so many times: after the first, a few more
-        steps let predictions of the rows come back.
+        Maximum number of rounds, each with a search for rows in corners.
     steps_a_round : int
         Steps of the correction between two searches.
     n_wild : int
@@ -67,13 +53,17 @@ class TamingSettings:
         Penalty on the weights, for each row, with outputs of unit variance.
     """
 
-    pulls: tuple[Pull, ...] = (Pull(0.5, 0.01, 0.02), Pull(1.0, 0.01, 0.002))
+    more_neurons: tuple[float, ...] = (0.5, 1.0)
+    weight: float = 0.01
+    far: float = 0.01
+    most_far: float = 0.05
+    stronger: float = 1.5
+    weaker: float = 0.4
     most_error: float = 1.01
     one_in: int = 5
     min_rows: int = 20
     inside: float = 0.1
     n_rounds: int = 12
-    n_calm: int = 2
     steps_a_round: int = 5
     n_wild: int = 25
     apart: float = 0.05

@@ -13,17 +13,18 @@ each step is weighted least squares, solved by variable projection. The outputs 
 needed: whatever loss or average gave `g0`, its predictions are kept.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import cast
+from typing import Generic, cast
 
 import numpy as np
 
 from greedynet.correction.corners.ascent import Ascent, apart
 from greedynet.correction.corners.box import Box, between_nearest
 from greedynet.correction.corners.neurons import corner_neurons
-from greedynet.correction.corners.settings import Pull, TamingSettings
+from greedynet.correction.corners.settings import TamingSettings
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.model.any_network import N, Network, in_layers, with_bounds
 from greedynet.model.bounds import OutputBounds
@@ -73,67 +74,105 @@ class Corners:
         n = max(64, min(self.settings.n_drawn, most))
         return self.box.drawn(n, np.random.default_rng([self.seed, 0]))
 
-    def wild(self, network: Network, starts: Float64) -> Float64:
-        """Return places of the box where a network without bounds is beyond its margin."""
+    def wild(self, network: Network, starts: Float64) -> tuple[Float64, float]:
+        """Return places of the box where a network without bounds is beyond its margin.
+
+        Also returns by how much at most, as a share of the width of the margin.
+        """
         found = [
             self._beyond(Ascent(network, self.box, output, sign), starts)
             for output in range(network.n_outputs)
             for sign in (1.0, -1.0)
         ]
-        return np.concatenate(found)
+        return np.concatenate([places for places, _ in found]), max(by for _, by in found)
 
-    def _beyond(self, ascent: Ascent, starts: Float64) -> Float64:
-        """Return places where an output is beyond one end, the farthest first."""
-        ends = self.margin.high if ascent.sign > 0 else -self.margin.low
-        ends = ends + self.settings.tolerance * self._widths + _ROUNDING * np.abs(ends)
+    def _beyond(self, ascent: Ascent, starts: Float64) -> tuple[Float64, float]:
+        """Return places where an output is beyond one end, the farthest first, and by how much."""
+        end = (self.margin.high if ascent.sign > 0 else -self.margin.low)[ascent.output]
+        width = self._widths[ascent.output]
+        end += self.settings.tolerance * width + _ROUNDING * abs(end)
         places, values = ascent.climbed(starts, self.settings.n_climbing_steps)
-        beyond = values > ends[ascent.output]
+        beyond = values > end
+        if not beyond.any():
+            return places[beyond], 0.0
         places, values = places[beyond], values[beyond]
-        return places[apart(places, values, self.settings.apart, self.settings.n_wild)]
+        by = (values.max() - end) / width if width > 0 else np.inf
+        return places[apart(places, values, self.settings.apart, self.settings.n_wild)], float(by)
 
-    def weights(self, outputs: Float64, pull: Pull) -> Float64:
+    def weights(self, outputs: Float64, far: float) -> Float64:
         """Return the weights of rows in corners: those of Huber's loss, given their outputs."""
         away = np.abs(outputs - self.goals.apply(outputs))
-        width = pull.far * np.where(self._widths > 0, self._widths, np.inf)
-        return np.asarray(pull.weight / np.maximum(1.0, (away / width).max(axis=1)))
+        width = far * np.where(self._widths > 0, self._widths, np.inf)
+        return np.asarray(self.settings.weight / np.maximum(1.0, (away / width).max(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Tamed(Generic[N]):
+    """A network, and how tame it is.
+
+    Attributes
+    ----------
+    network : ShallowNetwork or DeepNetwork
+    beyond : float
+        By how much it leaves its margin, as far as a search finds, as a share of its width.
+    growth : float
+        Factor by which its error is larger than before.
+    """
+
+    network: N
+    beyond: float
+    growth: float
 
 
 def tamed(
-    network: N, rows: Rows, corners: Corners, pull: Pull, context: FitContext, most_more: int = 0
-) -> N:
-    """Return the network with tame corners; itself if no wild row was found.
+    network: N,
+    rows: Rows,
+    corners: Corners,
+    growth: Callable[[N], float],
+    context: FitContext,
+    n_more: int = 0,
+) -> Tamed[N]:
+    """Return the tamest network that was found whose error grows by no more than is allowed.
+
+    The network as it is, if no wild row was found, or no other network is allowed.
 
     Parameters
     ----------
     network : ShallowNetwork or DeepNetwork
         Its bounds, if any, stay as they are.
     rows : Rows
-        Training rows, in original units.
+        Training rows, in original units, whose predictions are held.
     corners : Corners
-    pull : Pull
+    growth : callable
+        The factor by which the error of a network is larger than that of the given one.
     context : FitContext
-    most_more : int, default=0
-        Maximum number of neurons that may be added.
+    n_more : int, default=0
+        Number of neurons that are added.
     """
     settings, plain = corners.settings, with_bounds(network, None)
     drawn = corners.drawn(plain.n_parameters)
     held = Held.of(plain, rows, corners)
     starts = np.concatenate([drawn, held.places[: len(drawn)]])
-    wild = corners.wild(plain, starts)
-    if not len(wild) or context.clock.is_over():
-        return network
-    taming = Taming(held, pull, context)
-    more = min(most_more, ceil(pull.more_neurons * plain.n_neurons))
-    taming.grow(np.concatenate([wild, drawn])[:more])
-    n_calm = 0
+    wild, beyond = corners.wild(plain, starts)
+    best = Tamed(network, beyond, 1.0)
+    if not len(wild):
+        return best
+    taming, far = Taming(held, context), settings.far
+    taming.grow(np.concatenate([wild, drawn])[:n_more])
     for _ in range(settings.n_rounds):
-        context.tell(f"taming {len(wild)} rows in corners")
-        taming.step(wild, drawn)
-        found = corners.wild(taming.network, np.concatenate([starts, wild[-len(starts) :]]))
-        wild, n_calm = np.concatenate([wild, found]), n_calm + (not len(found))
-        if n_calm == settings.n_calm or context.clock.is_over():
+        if best.beyond == 0.0 or context.clock.is_over():
             break
-    return with_bounds(cast(N, taming.network), network.bounds)
+        context.tell(f"taming {len(wild)} rows in corners")
+        taming.step(wild, drawn, far)
+        found, beyond = corners.wild(taming.network, np.concatenate([starts, wild[-len(starts) :]]))
+        now = with_bounds(cast(N, taming.network), network.bounds)
+        tried = Tamed(now, beyond, growth(now))
+        is_allowed = tried.growth <= settings.most_error
+        if is_allowed and tried.beyond < best.beyond:
+            best = tried
+        far = min(settings.most_far, far * (settings.stronger if is_allowed else settings.weaker))
+        wild = np.concatenate([wild, found])
+    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +246,6 @@ class Taming:
     Parameters
     ----------
     held : Held
-    pull : Pull
     context : FitContext
 
     Attributes
@@ -216,9 +254,8 @@ class Taming:
         As it is after the last step, in original units.
     """
 
-    def __init__(self, held: Held, pull: Pull, context: FitContext) -> None:
-        self._held, self._pull = held, pull
-        self._context = context.with_journal(NO_JOURNAL)
+    def __init__(self, held: Held, context: FitContext) -> None:
+        self._held, self._context = held, context.with_journal(NO_JOURNAL)
         self._over = in_layers(held.network)[1]
         points = np.column_stack([self._over.inner_weights, self._over.biases])
         self._points = held.inputs.unfold(points)
@@ -232,13 +269,13 @@ class Taming:
             found = corner_neurons(self._held.scaled(rows), self._held.scaled(places))
             self._points = np.concatenate([self._points, found])
 
-    def step(self, wild: Float64, drawn: Float64) -> None:
+    def step(self, wild: Float64, drawn: Float64, far: float) -> None:
         """Take some steps; rows of `wild` pull in each of them, those of `drawn` if beyond."""
         for _ in range(self._held.corners.settings.steps_a_round):
             self._context.check()
-            self._correct(self._rows(wild, drawn))
+            self._correct(self._rows(wild, drawn, far))
 
-    def _rows(self, wild: Float64, drawn: Float64) -> Rows:
+    def _rows(self, wild: Float64, drawn: Float64, far: float) -> Rows:
         """Return the scaled rows of a step, with goals in the corners."""
         held, corners = self._held, self._held.corners
         outputs = held.outputs_of(self.network, drawn)
@@ -248,7 +285,7 @@ class Taming:
         return Rows(
             held.scaled(np.concatenate([held.places, wild])),
             held.outputs.apply(np.concatenate([held.predictions, corners.goals.apply(outputs)])),
-            np.concatenate([held.weights, corners.weights(outputs, self._pull)]),
+            np.concatenate([held.weights, corners.weights(outputs, far)]),
         )
 
     def _correct(self, rows: Rows) -> None:
