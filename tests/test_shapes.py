@@ -491,6 +491,7 @@ def test_commands_have_shapes(tmp_path):
         ({"monotonic_cst": [1, 0, 0], "refine": "adam"}, "refine=None"),
         ({"monotonic_cst": [1, 0, 0], "warm_start": True}, "warm_start=False"),
         ({"convex": [1, 0, 0], "linear_term": False}, "linear_term=True"),
+        ({"monotonic_cst": [1, 0, 0], "margin": 0.5}, "margin=None"),
         ({"convex": [1, 0, 0], "bounds": (None, 99)}, "no upper end for a convex function"),
         ({"convex": {"a": -1}, "bounds": (-99, None)}, "column names"),
         ({"convex": [-1, 0, 0], "bounds": (-99, None)}, "no lower end for a concave function"),

@@ -63,6 +63,7 @@ _BEFORE_CHOICES = {
     "monotonic_cst": None,
     "convex": None,
     "bounds": None,
+    "margin": None,
 }
 _NOT_IN_FINGERPRINT = frozenset(
     {"checkpoint", "n_jobs", "verbose", "random_state", "cv", "max_seconds"}

@@ -18,12 +18,14 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.bounds import number_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
+from greedynet.estimators.margin import bounds_of_both, margin_of
 from greedynet.estimators.parameters import check_groups
 from greedynet.estimators.plans import regression_plan
 from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.estimators.warm import WarmStart
+from greedynet.fitting.corners import with_tame_corners
 from greedynet.fitting.layers import HiddenLayers, judged_in_layers
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import SearchName, TrainingData
@@ -181,6 +183,13 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         `(0, None)`. The network predicts `min(max(g(x), low), high)`, and candidates are compared
         with their predictions within the bounds; intervals end there. Outputs outside them are an
         error. One pair holds for all outputs. See *Shapes* in the documentation.
+    margin : float or None, default=None
+        How far predictions may lie beyond the values of `y` that were seen, as a share of their
+        range: with 0.25, from `min - 0.25 (max - min)` to `max + 0.25 (max - min)`. Neurons are
+        corrected with a penalty on whatever leaves the margin inside the box of the data, where
+        networks are wild in corners without rows, as far as held-out rows say that the error grows
+        by at most 1 %; and predictions beyond it, anywhere, are moved to its ends. Requires
+        `correct=True`, without `refine` or a dictionary. See *Tame corners* in the documentation.
 
     Attributes
     ----------
@@ -245,6 +254,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
         "loss": [object],
         "quantile": [object],
+        "margin": [Interval(Real, 0, None, closed="left"), None],
     }
 
     def __init__(
@@ -284,6 +294,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
         bounds: tuple[float | None, float | None] | None = None,
+        margin: float | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
@@ -319,6 +330,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.monotonic_cst = monotonic_cst
         self.convex = convex
         self.bounds = bounds
+        self.margin = margin
 
     @with_callbacks
     def fit(
@@ -372,6 +384,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
             seed = self._seed()
             limits = self._limits(float(self.tol))
             bounds = number_bounds(self.bounds, given, validation)
+            margin = margin_of(self, given)
+            bounds = bounds_of_both(bounds, margin)
             plan = regression_plan(self, given, limits, seed, bounds, single_output=one_output)
             if start is not None:
                 plan = start.continued(plan, given.n_features, given.n_outputs)
@@ -389,6 +403,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
                 neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
                 self._checkpointed(seed, **of_data) as journal,
             ):
+                context = self._context(pool, journal)
                 path, self.ladder_ = judged_in_layers(
                     layers_of(self),
                     data,
@@ -396,11 +411,13 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
                     plan,
                     objective,
                     by_folds=by_folds,
-                    context=self._context(pool, journal),
+                    context=context,
                     on_step=self._on_step(task),
                 )
                 if plan.shape is not None:
                     check_shape(path.kept, plan.shape)
+                if margin is not None:
+                    path = with_tame_corners(path, margin, plan, context)
                 self._store(path)
                 self._refine(data, seed)
                 self._store_errors(path, plan.loss)

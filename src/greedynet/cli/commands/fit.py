@@ -42,6 +42,7 @@ _PARAMETERS = {
     "checkpoint": "checkpoint",
     "cv": "cv",
     "class_weight": "class_weight",
+    "margin": "margin",
 }
 # Names of the options for shapes, the parameter they belong to, and their numbers in it.
 _SHAPES = {
@@ -238,6 +239,13 @@ def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
     metavar="HIGH",
     help="No prediction is larger than this, anywhere; for two classes, the log-odds of the "
     "second one.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0),
+    metavar="SHARE",
+    help="For a target of numbers: no prediction lies farther beyond the values seen than this "
+    "share of their range, such as 0.25, and the network is tame in corners without rows.",
 )
 @click.option(
     "--classes",

@@ -5,6 +5,7 @@ They are not parameters of the estimators: users need not know them. Tests injec
 
 from dataclasses import dataclass
 
+from greedynet.correction.corners import TamingSettings
 from greedynet.fitting.settings.ladder import DepthSettings, LadderSettings
 from greedynet.fitting.settings.least_squares import LeastSquaresSettings
 from greedynet.fitting.settings.losses import LogisticSettings, ReweightingSettings
@@ -20,6 +21,7 @@ __all__ = [
     "LogisticSettings",
     "PruningSettings",
     "ReweightingSettings",
+    "TamingSettings",
 ]
 
 
@@ -36,6 +38,7 @@ class FitSettings:
     depth : DepthSettings
     reweighting : ReweightingSettings
     logistic : LogisticSettings
+    taming : TamingSettings
     min_rows_gcv : int
         Generalised cross-validation requires more rows than this.
     min_rows_parallel : int
@@ -49,5 +52,6 @@ class FitSettings:
     depth: DepthSettings = DepthSettings()
     reweighting: ReweightingSettings = ReweightingSettings()
     logistic: LogisticSettings = LogisticSettings()
+    taming: TamingSettings = TamingSettings()
     min_rows_gcv: int = 3
     min_rows_parallel: int = 2_000
