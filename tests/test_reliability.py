@@ -264,6 +264,13 @@ def test_scaled_inputs_and_outputs_are_finite(kind):
     )
 
 
+@pytest.mark.parametrize("activation", ["relu", "relu3"])
+def test_validation_rows_may_lie_beyond_all_numbers(activation):
+    near = GreedyNetRegressor(max_nodes=3, n_jobs=1, activation=activation)
+    near.fit(1e-200 * X, y, X_val=np.full((5, 2), 1e300), y_val=y[:5])
+    assert np.isfinite(near.predict(1e-200 * X)).all()
+
+
 LARGEST = np.clip(3 * X, -1, 1) * 1.7e308
 
 

@@ -104,11 +104,14 @@ class GrownNetworks:
     def changes(self, inputs: NDArray[np.floating], widths: Sequence[int]) -> Iterator[Float64]:
         """Yield for each width how much its predictions exceed those of the network kept."""
         X: Float64 = np.asarray(inputs, dtype=np.float64)
-        hidden = np.ascontiguousarray(self.grown.hidden(X).T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = np.ascontiguousarray(self.grown.hidden(X).T)
         kept = self.judged.predict(X).reshape(len(X), -1)
         affine = self.grown.n_nodes - self.grown.n_neurons
         for width in widths:
-            yield combined(self.grown.truncate(affine + width), hidden, X) - kept
+            with np.errstate(over="ignore", invalid="ignore"):
+                change = combined(self.grown.truncate(affine + width), hidden, X) - kept
+            yield change
 
 
 def narrower_errors(
@@ -144,7 +147,8 @@ def narrower_errors(
 
 
 def _within(scores: Float64) -> Float64:
-    return np.minimum(scores, _LARGEST)
+    # Of rows so far away that predictions are infinite, or no numbers, too.
+    return np.fmin(scores, _LARGEST)
 
 
 def _summarised(
