@@ -99,7 +99,7 @@ def fit_table(
         Column of weights, which is not an input. Rows count by them in the fit and in the errors
         that it tells; an integer weight is equivalent to that many copies of the row.
     time : str or None, default=None
-        Column of numbers, or of dates in ISO 8601: the width is chosen by folds that go forward, of
+        Column of numbers or of dates: the width is chosen by folds that go forward, of
         which each is predicted from all earlier rows, and `hold_out` sets the latest rows aside. It
         is an input, too, unless it is ignored.
     classes : bool, default=False
@@ -143,7 +143,7 @@ def fit_table(
     """
     began = perf_counter()
     check_choices(missing)
-    roles = Roles.of(groups, weights, time, hold_out_by)
+    roles = Roles.of(groups, weights, time, hold_out_by, dates)
     roles.check_choice(parameters, validate)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
     _check_dates(dates)
