@@ -10,8 +10,8 @@ from greedynet.estimators.saving import SaveMixin
 from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.model import TableModel
-from greedynet.tables.readers import Table, TableError, open_table
-from greedynet.tables.reading import reading_of
+from greedynet.tables.readers import Table, TableError
+from greedynet.tables.reading import open_as_fitted
 
 
 def as_table_model(
@@ -76,7 +76,7 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
 
 
 def open_like(model: Any, source: Any, **given: Any) -> Table:
-    """Open a table to predict from, with the marks of numbers that the model was fitted with.
+    """Open a table to predict from, as the table that the model was fitted to.
 
     Parameters
     ----------
@@ -87,11 +87,8 @@ def open_like(model: Any, source: Any, **given: Any) -> Table:
     **given
         Options of `open_table`; those that are not None take precedence.
     """
-    if hasattr(source, "blocks"):
-        return open_table(source, **given)
     about = model.about if isinstance(model, TableModel) else {}
-    marks = reading_of(about, given.pop("decimal", None), given.pop("thousands", None))
-    return open_table(source, **marks, **given)
+    return open_as_fitted(about, source, **given)
 
 
 def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:

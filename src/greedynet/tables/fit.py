@@ -124,7 +124,8 @@ def fit_table(
     dates : {"dmy", "mdy"} or None, default=None
         Order of day and month in dates such as 01/02/2024; None to detect it by a day above 12.
     encoding : str or None, default=None
-        Encoding of a text file, such as "cp1252"; None to detect it.
+        Encoding of a text file, such as "cp1252"; None to detect it. The model remembers it for
+        files that do not tell theirs.
     memory_limit : float or None, default=None
         Bytes that the table may take in memory as numbers, 8 for each feature and target of a row;
         a larger one is read in blocks. None for a sixth of the memory.
@@ -175,7 +176,7 @@ def fit_table(
         "source": table.label,
         "assumed": list(types.assumed),
         "noticed": notices(table, found, types),
-        "reading": reading_record(decimal, thousands, types.target_kind.state()),
+        "reading": reading_record(table, decimal, thousands, types.target_kind.state()),
         **roles.record(),
     }
     n_rows = found[target].rows
