@@ -15,6 +15,9 @@ from greedynet.losses.logistic import log_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 
+# What is predicted where numbers are too large, divided by weights of rows or not.
+_FAR = 1e150
+
 
 class Judge(Protocol):
     """Scores the widths of a growth."""
@@ -74,8 +77,13 @@ class Validation:
         """Return `|| Y - F c || / || Y ||` on the validation rows."""
         if column is not None:
             self._append(column * self._row_scale)
-        residuals = self._Y - self._columns[:, : self._used] @ weights
-        return self._measure(residuals) / self._size
+        return self._measure(self._Y - self._predicted(weights)) / self._size
+
+    def _predicted(self, weights: Float64) -> Float64:
+        """Return `F c`; rows so far away that it overflows are as bad as can be."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            predicted = self._columns[:, : self._used] @ weights
+        return np.nan_to_num(predicted, nan=_FAR, posinf=_FAR, neginf=-_FAR)
 
     def _measure(self, weighted: Float64) -> float:
         if self._loss == Squared():
@@ -153,8 +161,7 @@ class HeldOutLogLoss(Validation):
         if column is not None:
             self._append(column * self._row_scale)
         scale = self._row_scale[:, None]
-        logits = self._columns[:, : self._used] @ weights / scale
-        return log_loss(logits, self._Y / scale, self._row_scale**2)
+        return log_loss(self._predicted(weights) / scale, self._Y / scale, self._row_scale**2)
 
 
 @dataclass(frozen=True)
