@@ -15,7 +15,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from greedynet.estimators.frames import encode_categories, learn_categories
+from greedynet.estimators.frame_blocks import EncodedBlocks, levels_of_blocks, yields_frames
+from greedynet.estimators.frames import as_features, encode_categories, levels_of_frame
 from greedynet.estimators.sparse import dense_rows
 from greedynet.estimators.training_checks import check_classes, check_training
 from greedynet.rows.blocks import (
@@ -90,9 +91,19 @@ def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> Sourc
 
 
 def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs."""
+    """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs.
+
+    The estimator has `categories_` afterwards if there are some, levels by the name of the column.
+    """
     X, y, sample_weight = dense_rows(X, y, sample_weight, float(estimator.memory_budget))
-    return learn_categories(estimator, X), y, sample_weight
+    vars(estimator).pop("categories_", None)
+    in_blocks = yields_frames(X, y)
+    levels = levels_of_blocks(X) if in_blocks else levels_of_frame(X)
+    if levels:
+        estimator.categories_ = levels
+    if in_blocks:
+        return EncodedBlocks(X, levels), y, sample_weight
+    return as_features(X, levels, "X") if levels else X, y, sample_weight
 
 
 def _source(
