@@ -70,7 +70,7 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
         Input(name, means=(value,), gaps=bool(gap))
         for (name, value), gap in zip(values, filling.gaps | filling.empty, strict=True)
     ]
-    gaps = [Input.indicator(names[j]) for j in np.flatnonzero(filling.indicated).tolist()]
+    gaps = [Input.indicator(names[j], names) for j in np.flatnonzero(filling.indicated).tolist()]
     inputs += [replace(gap, means=(0.0,)) for gap in gaps]
     return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators.gap_choice import expects_less
-from greedynet.rows.missing import ENOUGH_ROWS
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.encoding import Missing, check_choices
@@ -26,6 +25,7 @@ from greedynet.tables.gaps import Aside, FitRows
 from greedynet.tables.holding import HoldOut, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
 from greedynet.tables.large.fit import check_large, fit_large
+from greedynet.tables.large.gaps import with_telling_gaps
 from greedynet.tables.large.rows import LargeRows
 from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
@@ -35,7 +35,7 @@ from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.reading import reading_record
 from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.survey import survey
-from greedynet.tables.training import TrainingRows, first_rows, read_rows
+from greedynet.tables.training import TrainingRows, read_rows
 
 
 def fit_table(
@@ -237,7 +237,7 @@ def _fit_in_blocks(
     began: float,
 ) -> TableModel:
     """Fit to a table that is too large for memory."""
-    types = _with_telling_gaps(table, types, missing)
+    types = with_telling_gaps(table, types, missing)
     rows = LargeRows(table, types, missing)
 
     def validation(types: ColumnTypes) -> TrainingRows | None:
@@ -260,19 +260,6 @@ def _fit_in_blocks(
         "seconds": perf_counter() - began,
     }
     return TableModel(found.types.inputs, estimator, types.target, missing, about)
-
-
-def _with_telling_gaps(table: Table, types: ColumnTypes, missing: Missing) -> ColumnTypes:
-    """Return the columns without indicators that say nothing of the target in the first rows.
-
-    In a file that is sorted, the first rows may not be like the others.
-    """
-    if not any(types.inputs.are_indicators):
-        return types
-    data = first_rows(table, types, missing, ENOUGH_ROWS)
-    learned = types.learned(data.X, data.y)
-    found = FitRows(learned, data.filled(learned.inputs.means)).with_telling_gaps()
-    return replace(types, inputs=found.types.inputs)
 
 
 # Rows
