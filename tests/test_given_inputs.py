@@ -178,8 +178,8 @@ def test_what_is_wrong_with_categories_of_blocks():
         model.fit([(many, y)])
     with pytest.raises(TypeError, match="exhausted after one: pass a list"):
         model.fit(block for block in [(X, y)])
-    with pytest.raises(TypeError, match="got str as block 1"):
-        model.fit([(X, y), "x"])
+    with pytest.raises(TypeError, match="got NoneType as block 1"):
+        model.fit([(X, y), None])
     with pytest.raises(ValueError, match=r"`X` must have the same columns in the same order"):
         model.fit([(X, y), (X[["size", "new"]], y)])
 
