@@ -10,6 +10,8 @@ import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.plots import EffectDisplay
+from greedynet.tables.any_model import as_table_model
+from greedynet.tables.readers import open_table
 
 pandas = need("pandas")
 
@@ -193,6 +195,25 @@ def test_categories_of_files(tmp_path):
     model = GreedyNetRegressor(n_nodes=2).fit(X, y)
     with pytest.raises(ValueError, match=r"categories in the column 'color', got .*read_parquet"):
         model.predict(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("missing", ["error", "learn"])
+def test_tables_for_an_estimator_with_categories(tmp_path, missing):
+    X, y = frame()
+    if missing == "learn":
+        y = np.where(np.arange(N) % 3 == 0, 9.0, y)
+        X.loc[np.arange(N) % 3 == 0, "color"] = np.nan
+    model = GreedyNetRegressor(n_nodes=3, correct=False, missing=missing).fit(X, np.abs(y))
+    model.save(tmp_path / "m.safetensors")
+    X.assign(new=X["new"].astype(int), key=np.arange(N)).to_csv(tmp_path / "a.csv", index=False)
+    pandas.DataFrame(model.network_inputs(X)[:, :5], columns=model.feature_names_in_).to_csv(
+        tmp_path / "features.csv", index=False
+    )
+    loaded = greedynet.load(tmp_path / "m.safetensors")
+    for name in ("a.csv", "features.csv")[: 1 if missing == "learn" else 2]:
+        table = open_table(tmp_path / name)
+        found = as_table_model(loaded, table).predict(table)
+        np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
 
 
 def test_displays_take_the_frame_of_the_fit():
