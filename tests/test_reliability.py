@@ -86,6 +86,10 @@ ONCE_FAULTS = [
     7569,  # weights of classes that overflow in the units of the data
     8023,  # a held-out row whose prediction overflows, with another loss
     18387,  # a held-out row whose error overflows, to the power of a loss
+    19703,  # a score far beyond all others, for the distribution of errors
+    27206,  # a held-out row far beyond the ramps of a first layer
+    27982,  # an error far beyond those of other widths
+    28440,  # a held-out row, to the third power
 ]
 
 

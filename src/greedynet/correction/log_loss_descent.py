@@ -31,6 +31,8 @@ _BLOCK = 512
 _CHUNKS, _CHUNKS_OF_MANY, _MANY = 4, 16, 2**14
 # With fewer multiplications, threads would cost more than they gain.
 _PARALLEL_FROM = 2**22
+# In place of infinite logits.
+_FAR = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +54,11 @@ class Weights:
     L: Float64
 
     def logits(self, X: NDArray[np.floating], activation: Activation) -> Float64:
-        """Return the outputs of the network."""
-        hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
-        return np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
+        """Return the outputs of the network; rows so far that they overflow are equally far."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
+            found = np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
+        return np.nan_to_num(found, copy=False, nan=_FAR, posinf=_FAR, neginf=-_FAR)
 
     def take(self, neurons: NDArray[np.intp]) -> "Weights":
         """Return the network of some of the neurons."""

@@ -80,11 +80,11 @@ class InputScaling:
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return scaled inputs, in the precision of `X`; in canonical columns, in float64.
 
-        Rows that the scaling was not made for may lie anywhere: beyond the cube root of the
-        largest number they all count as equally far, so that what is computed with them is finite.
+        Rows that the scaling was not made for may lie anywhere: beyond the fourth root of the
+        largest number they all count as equally far, so that cubes of them, too, are finite.
         """
         kind = X.dtype if self.order is None else np.dtype(np.float64)
-        scaled = _scaled(X, self.center, self.width, farthest=float(np.finfo(kind).max) ** (1 / 3))
+        scaled = _scaled(X, self.center, self.width, farthest=float(np.finfo(kind).max) ** 0.25)
         ordered = scaled if self.order is None else scaled[:, self.order]
         return np.ascontiguousarray(ordered, dtype=kind)
 

@@ -136,8 +136,9 @@ def narrower_errors(
     found = []
     changes = growth.changes(unseen.X, widths), growth.changes(rows.X, widths)
     for change, of_rows in zip(*changes, strict=True):
-        scores = _within(np.abs(left - change) / sizes)
-        trained = _within(np.abs(rows.Y - fitted - of_rows) / of_trained)
+        with np.errstate(over="ignore"):
+            scores = _within(np.abs(left - change) / sizes)
+            trained = _within(np.abs(rows.Y - fitted - of_rows) / of_trained)
         held = np.average(scores, axis=0, weights=unseen.weights)
         seen = np.average(trained, axis=0, weights=row_weights(rows))
         scores = scores * gain(held, seen, unseen.share)
@@ -147,7 +148,7 @@ def narrower_errors(
 
 
 def _within(scores: Float64) -> Float64:
-    # Of rows so far away that predictions are infinite, or no numbers, too.
+    """Return scores, limited also where they are infinite, or no numbers."""
     return np.fmin(scores, _LARGEST)
 
 
