@@ -549,13 +549,13 @@ def test_western_letters_are_read_and_it_is_said(tmp_path):
         open_table(path, encoding="cp99")
 
 
-WORDS = "жизнь,дни\n" + "дюйм,1\nцинк,2\nлинн,4\n" * 10
-PLACES = "城市,价格\n" + "北京,1\n上海,2\n广州,4\n" * 10
+IN_CYRILLIC = "жизнь,дни\n" + "дюйм,1\nцинк,2\nлинн,4\n" * 10
+IN_CHINESE = "城市,价格\n" + "北京,1\n上海,2\n广州,4\n" * 10
 
 
 @pytest.mark.parametrize(
     ("encoding", "text"),
-    [("cp1251", WORDS), ("gbk", PLACES), ("utf-16-le", WORDS)],
+    [("cp1251", IN_CYRILLIC), ("gbk", IN_CHINESE), ("utf-16-le", IN_CYRILLIC)],
 )
 def test_the_encoding_of_the_fit_is_expected_of_later_files(tmp_path, encoding, text):
     paths = {name: tmp_path / f"{name}.csv" for name in (encoding, "utf-8", "utf-8-sig", "utf-16")}
