@@ -697,7 +697,7 @@ def test_commands_on_messy_files(tmp_path):
     assert "assumed     column 'Zusatz'" in text
     predicted = run("predict", model, data, "--out", tmp_path / "p.csv")
     assert "150 rows" in predicted.stdout
-    assert predicted.stderr.count("Windows-1252") == 1
+    assert "Windows-1252" not in predicted.stderr  # as in the fit, where it was said
     assert "150 rows" in run("evaluate", model, data).stdout
 
 
