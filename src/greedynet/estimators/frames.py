@@ -16,8 +16,6 @@ from greedynet.rows.categories import MOST_LEVELS, most_levels, unit_columns
 
 # Of the names of types in pandas and polars.
 _CATEGORIES = ("category", "Categorical", "Enum")
-
-
 # Levels of columns of categories as text, sorted, by the name of the column.
 Levels = dict[str, NDArray[Any]]
 

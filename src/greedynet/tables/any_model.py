@@ -47,7 +47,8 @@ def as_table_model(
     found = with_columns(model, names)
     levels: Mapping[str, Any] = getattr(model, "categories_", {})
     # A table may also have the features themselves.
-    return _with_categories(found, levels) if set(levels) <= set(table.names) else found
+    has_columns = bool(levels) and set(levels) <= set(table.names)
+    return _with_categories(found, levels) if has_columns else found
 
 
 def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
