@@ -216,11 +216,11 @@ class PenalisedLogLoss:
         at, k, dtype = self._like.like(flat), self._like.n_neurons, self._rows.X1.dtype
         with np.errstate(over="ignore"):
             inner, outer = np.concatenate([at.W, at.L.T]).astype(dtype), at.C.astype(dtype)
-        if not (np.isfinite(inner).all() and np.isfinite(outer).all()):
-            return np.inf, np.zeros_like(flat)  # too far for single precision
+            gradient = self._pull * flat
+            value = 0.5 * float(gradient @ flat)
+        if not all(np.isfinite(a).all() for a in (inner, outer, value)):
+            return np.inf, np.zeros_like(flat)  # too far for single precision, or for the ridge
         found = self._pool.map(lambda blocks: self._sums(inner, outer, blocks), self._chunks)
-        pulled = self._pull * flat
-        value, gradient = 0.5 * float(pulled @ flat), pulled
         slopes = self._like.like(gradient)
         # In this order, whatever the number of threads.
         for loss, by_inner, by_outer in found:
