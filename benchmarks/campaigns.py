@@ -30,6 +30,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -197,13 +198,20 @@ class _Cluster:
         from cluster import cluster_of
 
         until = time.monotonic() + 30
-        while self._client is not None and len(self._client.nthreads()) < 3:
+        while self._client is not None and not self._is_whole():
             if time.monotonic() > until:
                 self.close()
             time.sleep(0.1)
         if self._client is None:
             self._client = self._stack.enter_context(cluster_of(3))
         return self._client
+
+    def _is_whole(self):
+        """Whether three workers answer: the scheduler may still count one that was killed."""
+        try:
+            return len(self._client.run(os.getpid)) == 3
+        except OSError:
+            return False
 
     def close(self):
         self._client = None
@@ -257,6 +265,13 @@ def bounded_memory(name):
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
+def place_of(error):
+    """Return the innermost place of an error in the library or the attempt, as file and line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if "greedynet" in f.filename or "benchmarks" in f.filename]
+    return f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
+
+
 def batch(name, seeds):
     """Return the record of some attempts."""
     counts, faults, start = Counter(), [], time.perf_counter()
@@ -266,7 +281,8 @@ def batch(name, seeds):
                 counts[CAMPAIGNS[name](seed, Path(folder))] += 1
             except Exception as error:
                 counts["FAULT"] += 1
-                faults.append({"seed": seed, "error": f"{type(error).__name__}: {error}"[:500]})
+                said = f"{type(error).__name__}: {error}"[:500]
+                faults.append({"seed": seed, "error": said, "where": place_of(error)})
     seconds = time.perf_counter() - start
     ends = {"from": seeds[0], "to": seeds[-1] + 1, "seconds": round(seconds, 1)}
     return ends | {"counts": dict(counts), "faults": faults}

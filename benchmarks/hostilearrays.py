@@ -238,10 +238,12 @@ def verdict(attempt, path):
             return REFUSED
         for X in attempt.new:
             _or_named(lambda X=X: _use(model, X))
-        # The rows of the fit have predictions, whatever else.
+        # The rows that were learned from have predictions, whatever else; those held out may not.
         X = attempt.arguments["X"]
-        wanted = model.predict(X)
-        if _or_named(lambda: model.save(path) or True):
+        wanted = _or_named(lambda: model.predict(X))
+        if wanted is None and not model.validation_fraction:
+            raise BrokenPromiseError("the rows of the fit have no predictions")
+        if wanted is not None and _or_named(lambda: model.save(path) or True):
             np.testing.assert_array_equal(load(path).predict(X), wanted)
     return ANSWERED
 

@@ -101,6 +101,20 @@ def test_numbers_of_archives_are_written_as_numbers(folder):
     assert "cannot copy column 'id', whose numbers of more than 15 digits" in result.stderr
 
 
+def test_dates_without_a_time_are_written_without_one(folder, monkeypatch):
+    days = np.array(["2024-01-31", "NaT", "2024-02-01"], dtype="M8[us]")
+    times = days + np.array([0, 0, 1], dtype="m8[h]")
+    np.savez(folder / "dates.npz", x=[0.5, -0.5, 0.1], day=days, time=times)
+    monkeypatch.setattr("greedynet.tables.readers.base.ROWS", 2)  # the first block alone is no day
+    result = run("predict", "m.safetensors", "dates.npz", "--out", "-", "--keep", "day,time")
+    found = [(row["day"], row["time"]) for row in rows_of(result.stdout)]
+    assert found == [
+        ("2024-01-31", "2024-01-31 00:00:00"),
+        ("", ""),
+        ("2024-02-01", "2024-02-01 01:00:00"),
+    ]
+
+
 def test_keys_are_no_inputs_of_a_model_without_names(folder):
     X = np.column_stack([np.linspace(-1, 1, 30), np.linspace(0, 1, 30) ** 2])
     model = GreedyNetRegressor(2).fit(X, X[:, 0] + X[:, 1])
@@ -131,7 +145,7 @@ def test_cells_of_parquet(folder):
     parquet.write_table(pyarrow.table(columns), "a.parquet")
     result = run("predict", "m.safetensors", "a.parquet", "--keep", "id,day,name,is", "--out", "-")
     first, second = (list(row.values())[:4] for row in rows_of(result.stdout))
-    assert first == ["7", "2024-01-31 00:00:00", "None of them", "True"]
+    assert first == ["7", "2024-01-31", "None of them", "True"]
     assert second == ["", "", "", "False"]
 
 

@@ -205,5 +205,15 @@ def test_what_no_door_takes(tmp_path):
     with pytest.raises(TableError, match="more than one column named 'a'"):
         open_table(twice)
     frame.to_csv(tmp_path / "a.csv")
-    with pytest.raises(ValueError, match=r"a.csv cannot be read as Parquet.*greedynet.fit_table"):
+    with pytest.raises(ValueError, match=r"got the file .*a.csv: .*fit_table\('a.csv', 'y'\)`"):
         GreedyNetRegressor().fit(tmp_path / "a.csv", "y")
+
+
+def test_text_files_are_no_inputs_of_estimators(wanted, doors):
+    with pytest.raises(ValueError, match=r"got the file .*a.csv: write `predict\(pandas.read_csv"):
+        wanted.predict(doors["csv"])
+    need("dask")
+    from greedynet.dask.files import partitions_of_files
+
+    with pytest.raises(ValueError, match=r"got the file .*a.npz: .*dask.dataframe.read_csv"):
+        partitions_of_files(doors["npz"], "y", None)

@@ -9,6 +9,9 @@ from scipy import sparse
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.plots import EffectDisplay
+from greedynet.tables.any_model import as_table_model
+from greedynet.tables.readers import open_table
 
 pandas = need("pandas")
 
@@ -123,6 +126,107 @@ def test_categories_of_polars_and_of_validation_rows():
     np.testing.assert_array_equal(model.predict(given), wanted.predict(X))
     validated = GreedyNetRegressor(max_nodes=4).fit(X, y, X_val=X, y_val=y)
     np.testing.assert_allclose(validated.predict(X), y, atol=1e-6)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_categories_of_blocks_are_those_of_one_frame(library):
+    X, y = frame()
+    y = np.abs(y)
+    # A level that only the last block has, and numbers that are names of something.
+    X = X.assign(code=pandas.Categorical(np.where(np.arange(N) < 100, 7, 8)))
+    wanted = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, y)
+    assert wanted.network_.feature_names[-2:] == ("code=7", "code=8")
+
+    def block(a, b):
+        part = X.iloc[a:b]
+        if library == "polars":
+            polars = need("polars")
+            kinds = dict.fromkeys(("color", "code"), polars.Categorical)
+            part = (
+                polars.DataFrame(
+                    {n: part[n].astype(str).tolist() for n in kinds}
+                    | {n: part[n].to_numpy() for n in X if n not in kinds}
+                )
+                .cast(kinds)
+                .select(list(X))
+            )
+        return part, y[a:b]
+
+    blocks = [block(0, 50), block(50, 50), block(50, N)]
+    model = GreedyNetRegressor(n_nodes=3, correct=False).fit(blocks)
+    assert model.network_.feature_names == wanted.network_.feature_names
+    assert {n: v.tolist() for n, v in model.categories_.items()} == {
+        n: v.tolist() for n, v in wanted.categories_.items()
+    }
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+    np.testing.assert_array_equal(model.predict(blocks), wanted.predict(X))
+    labels = [(part, values > 1) for part, values in blocks]
+    assert GreedyNetClassifier(n_nodes=3, correct=False).fit(labels).score(X, y > 1) > 0.8
+
+
+def test_what_is_wrong_with_categories_of_blocks():
+    X, y = frame()
+    model, half = GreedyNetRegressor(n_nodes=3), N // 2
+    text = X.assign(color=X["color"].astype(str))
+    first = X.assign(new=X["new"].astype(float))
+    with pytest.raises(ValueError, match=r"in the column 'new' of block 1, and none in that of th"):
+        model.fit([(first[:half], y[:half]), (X.assign(new=X["new"].astype("category")), y)])
+    with pytest.raises(ValueError, match=r"got text such as '\w+' in the column 'color'.*category"):
+        model.fit([(text, y)])
+    many = X.assign(color=pandas.Categorical(np.arange(N)))
+    with pytest.raises(
+        ValueError, match=r"at most 100 categories .* got 120 in the column 'color'"
+    ):
+        model.fit([(many, y)])
+    with pytest.raises(TypeError, match="exhausted after one: pass a list"):
+        model.fit(block for block in [(X, y)])
+    with pytest.raises(TypeError, match="got NoneType as block 1"):
+        model.fit([(X, y), None])
+    with pytest.raises(ValueError, match=r"`X` must have the same columns in the same order"):
+        model.fit([(X, y), (X[["size", "new"]], y)])
+
+
+def test_categories_of_files(tmp_path):
+    need("pyarrow")
+    X, y = frame()
+    X.assign(y=y).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"the columns color \(dictionary.*greedynet.fit_table"):
+        GreedyNetRegressor().fit(tmp_path / "a.parquet", "y")
+    model = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"categories in the column 'color', got .*read_parquet"):
+        model.predict(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("missing", ["error", "learn"])
+def test_tables_for_an_estimator_with_categories(tmp_path, missing):
+    X, y = frame()
+    if missing == "learn":
+        y = np.where(np.arange(N) % 3 == 0, 9.0, y)
+        X.loc[np.arange(N) % 3 == 0, "color"] = np.nan
+    model = GreedyNetRegressor(n_nodes=3, correct=False, missing=missing).fit(X, np.abs(y))
+    model.save(tmp_path / "m.safetensors")
+    X.assign(new=X["new"].astype(int), key=np.arange(N)).to_csv(tmp_path / "a.csv", index=False)
+    pandas.DataFrame(model.network_inputs(X)[:, :5], columns=model.feature_names_in_).to_csv(
+        tmp_path / "features.csv", index=False
+    )
+    loaded = greedynet.load(tmp_path / "m.safetensors")
+    for name in ("a.csv", "features.csv")[: 1 if missing == "learn" else 2]:
+        table = open_table(tmp_path / name)
+        found = as_table_model(loaded, table).predict(table)
+        np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
+
+
+def test_displays_take_the_frame_of_the_fit():
+    need("matplotlib")
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, np.abs(y))
+    display = EffectDisplay.from_estimator(model, X, features=["size", "color=red"])
+    inputs = model.network_inputs(X)
+    for effect, place in zip(display.effects, (0, 3), strict=True):
+        inputs_there = inputs.copy()
+        inputs_there[:, place] = effect.values[-1]
+        wanted = model.network_.predict(inputs_there).mean()
+        np.testing.assert_allclose(effect.means[-1], wanted)
 
 
 def test_errors_name_the_column():

@@ -24,6 +24,7 @@ from greedynet.export.resolve import as_network
 from greedynet.rows.missing import Filling, GapSurvey
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import UnlearnedGapWarning
+from greedynet.tables.any_model import with_columns
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import TableError
@@ -313,6 +314,28 @@ def test_exports_differ_where_the_filling_does(tmp_path, monkeypatch):
         to_c(model, tmp_path / "m.h")
 
 
+# Names
+
+
+def test_a_column_may_have_the_name_of_an_indicator(tmp_path):
+    data = table()
+    data = {"a": data["a"], "a is missing": data["c"], "b": data["b"], "y": data["y"]}
+    wanted = ("a", "a is missing", "b", "(a is missing)")
+    model = fit_table(data, "y", n_nodes=3)
+    assert model.columns.features == wanted
+    assert len(set(model.network.feature_names)) == 4
+    model.save(tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.predict(data), model.predict(data))
+    assert again.outside(data).names == wanted
+    X, y = np.column_stack([data[name] for name in wanted[:3]]), data["y"]
+    frame = need("pandas").DataFrame(X, columns=wanted[:3])
+    estimator = GreedyNetRegressor(n_nodes=3, missing="learn").fit(frame, y)
+    assert estimator.network_.feature_names == wanted
+    as_table = with_columns(estimator, wanted[:3])
+    np.testing.assert_allclose(as_table.predict(data), estimator.predict(frame))
+
+
 # Tables
 
 
@@ -415,7 +438,7 @@ def test_units_of_the_outputs_do_not_decide_what_gaps_tell(unit):
 
 
 def test_an_indicator_is_drawn_as_no_and_yes():
-    (part,) = Input.indicator("age").parts
+    (part,) = Input.indicator("age", ["age"]).parts
     assert (part.name, part.labels) == ("age is missing", ("no", "yes"))
     np.testing.assert_array_equal(part.values, [[0.0], [1.0]])
 

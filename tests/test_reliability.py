@@ -24,9 +24,11 @@ from greedynet import (
 from greedynet.estimators.checkpoint import CheckpointSettings
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, settings_context
 from greedynet.rows.rows import SMALLEST_WEIGHT, Rows
+from greedynet.rows.scaling import InputScaling, OutputScaling
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
+import campaigns
 import hostilearrays
 import hostilefiles
 import hostiletables
@@ -76,6 +78,32 @@ def test_arrays_are_refused_by_name_or_fitted(tmp_path, numbers):
     assert set(outcomes(attempt, numbers)) == {hostilearrays.REFUSED, hostilearrays.ANSWERED}
 
 
+# Attempts that were faults once.
+ONCE_FAULTS = [
+    1928,  # a held-out row whose scaled input overflows
+    2856,  # a validation row whose logits overflow
+    7100,  # outputs so small that their deviation is zero
+    7569,  # weights of classes that overflow in the units of the data
+    8023,  # a held-out row whose prediction overflows, with another loss
+    18387,  # a held-out row whose error overflows, to the power of a loss
+    19703,  # a score far beyond all others, for the distribution of errors
+    27206,  # a held-out row far beyond the ramps of a first layer
+    27982,  # an error far beyond those of other widths
+    28440,  # a held-out row, to the third power
+    41480,  # features among the smallest numbers, for the sizes of errors
+    47208,  # errors that are stretched beyond all numbers
+    49674,  # a penalty that overflows where a descent begins
+]
+
+
+def test_arrays_that_were_faults(tmp_path):
+    def attempt(seed):
+        with settings_context(campaigns.FEW_FOLDS):
+            return hostilearrays.verdict(hostilearrays.draw(seed), tmp_path / "model")
+
+    assert set(outcomes(attempt, ONCE_FAULTS)) <= {hostilearrays.REFUSED, hostilearrays.ANSWERED}
+
+
 @pytest.mark.parametrize("numbers", seeds(20, 300))
 def test_tables_are_refused_with_a_reason_or_fitted(tmp_path, numbers):
     def attempt(seed):
@@ -92,8 +120,6 @@ def test_attempts_are_those_of_their_seeds():
 
 
 def test_a_campaign_goes_on_where_it_ended(tmp_path, monkeypatch):
-    import campaigns
-
     tried = []
 
     def attempt(seed, folder):
@@ -232,6 +258,31 @@ def test_the_largest_weights_are_weights():
     copies = np.repeat(np.arange(40), 2)
     found = GreedyNetRegressor(4).fit(X[copies], y[copies], (weights * 2.0**1003)[copies])
     np.testing.assert_array_equal(found.predict(X), wanted)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_scaled_inputs_and_outputs_are_finite(kind):
+    size = np.finfo(kind).max ** 0.7
+    near = Rows((X / size).astype(kind), 1e-200 * y[:, None])
+    largest = Rows(np.full((1, 2), size, dtype=kind), np.full((1, 1), -1e300))
+    inputs, outputs = InputScaling.standard(near), OutputScaling.of(near, centred=True)
+    far = inputs.apply(largest.X)
+    assert far.dtype == kind
+    # As far as all rows beyond, and their cubes are numbers.
+    np.testing.assert_array_equal(far, inputs.apply(2 * largest.X))
+    assert np.isfinite(far**3).all()
+    assert np.isfinite(outputs.apply(largest.Y) ** 2).all()
+    # Rows that lie near are as they were.
+    np.testing.assert_array_equal(
+        inputs.apply(near.X), ((near.X - inputs.center) / inputs.width).astype(kind)
+    )
+
+
+@pytest.mark.parametrize("activation", ["relu", "relu3"])
+def test_validation_rows_may_lie_beyond_all_numbers(activation):
+    near = GreedyNetRegressor(max_nodes=3, n_jobs=1, activation=activation)
+    near.fit(1e-200 * X, y, X_val=np.full((5, 2), 1e300), y_val=y[:5])
+    assert np.isfinite(near.predict(1e-200 * X)).all()
 
 
 LARGEST = np.clip(3 * X, -1, 1) * 1.7e308

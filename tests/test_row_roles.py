@@ -1,17 +1,26 @@
 """Weights, groups, times and weights of classes: `fit_table`, `greedynet fit`, `evaluate`."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from sklearn.metrics import precision_recall_fscore_support, r2_score
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load, write_report
+from greedynet import (
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    TableWarning,
+    fit_table,
+    load,
+    write_report,
+)
 from greedynet.cli import main
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of
 from greedynet.tables.holding import held_out_mask
+from greedynet.tables.kinds.date_texts import ORDERS
 from greedynet.tables.readers import TableError
 from greedynet.tables.times import forward_folds, latest, times_of
 from reports import contents
@@ -283,10 +292,48 @@ def test_dates_are_times():
     assert np.argsort(times_of(texts, "d", "t")).tolist() == [1, 3, 2, 0]
     numbers = np.array(["10", "9", "-1.5"])
     assert times_of(numbers, "d", "t").tolist() == [10.0, 9.0, -1.5]
-    with pytest.raises(TableError, match=r"`time` must be .* such as 2024-01-31 .*'31\.1\.2024'"):
-        times_of(np.array(["31.1.2024"]), "d", "t")
+    with pytest.raises(TableError, match=r"`time` must be .* such as 2024-01-31 .*'soon'"):
+        times_of(np.array(["31.1.2024", "soon"]), "d", "t")
+    with pytest.raises(TableError, match=r"`time` must be .*'17'"):  # a number among dates
+        times_of(np.array(["31.1.2024", "17"]), "d", "t")
     with pytest.raises(TableError, match="'d' is empty in 1 of them"):
         times_of(np.array(["2024-01-31", ""]), "d", "t")
+
+
+@pytest.mark.parametrize(
+    ("texts", "n_told"),
+    [
+        (["1.2.2024", "31.12.2023", "31.1.2024"], 1),
+        (["01/02/2024", "31/12/2023", "31/01/2024 23:59"], 1),
+        (["1 February 2024", "Dec 31, 2023", "31-Jan-2024"], 0),
+        (["2024Q2", "2023Q4", "2024Q1"], 0),
+    ],
+)
+def test_times_are_the_dates_of_columns(texts, n_told):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        times = times_of(np.array(texts), "d", "t")
+    assert np.argsort(times).tolist() == [1, 2, 0]
+    # The order of day and month is said where it was concluded.
+    assert len(told) == n_told
+    assert times_of(np.array(texts), "d", "t", "dmy").tolist() == times.tolist()
+
+
+def test_the_order_of_day_and_month_in_times():
+    days = ["01/02/2024", "02/01/2024"]
+    with pytest.raises(TableError, match=r"`time` 'd' holds .* `dates=\"mdy\"`.*`hold_out_last`"):
+        times_of(np.array(days), "d", "t")
+    later = {order: np.argmax(times_of(np.array(days), "d", "t", order)) for order in ORDERS}
+    assert later == {"dmy": 0, "mdy": 1}
+    pairs = np.random.default_rng(0).integers(1, 13, (40, 2))
+    columns = {"d": [f"{m}/{d}/2024" for m, d in pairs], "x": pairs[:, 0], "y": np.arange(40.0)}
+    for ignore in ("d", ()):  # what was told holds for an input, and for a column that is none
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", TableWarning)
+            options = {"dates": "mdy", "hold_out": 0.5, "max_nodes": 3}
+            model = fit_table(columns, "y", time="d", ignore=ignore, **options)
+        held = held_out_mask(model.about["held_out"], columns["y"])
+        assert min(map(tuple, pairs[held])) > max(map(tuple, pairs[~held]))
 
 
 def test_dates_of_a_frame():

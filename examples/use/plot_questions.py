@@ -33,17 +33,18 @@ figure.colorbar(image, label="prediction")
 axes.plot(*X.T, ".", color="#1f2430", ms=3)
 for found, name in ((box.lowest, "smallest"), (box.highest, "largest"), (inside, "largest here")):
     axes.plot(*found.point, "o", color="white", mec="#1f2430", ms=9, clip_on=False)
-    side = "right" if found.point[0] > 0.5 else "left"
-    text = f"  {name}: {found.value:.2f}  "
-    axes.annotate(text, found.point, ha=side, va="top", fontweight="bold")
+    side, by = ("right", -10) if found.point[0] > 0.5 else ("left", 10)
+    box_style = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 2}
+    text, place = f"{name}: {found.value:.2f}", {"xytext": (by, -4), "textcoords": "offset points"}
+    axes.annotate(text, found.point, **place, ha=side, va="top", bbox=box_style)
 axes.add_patch(plt.Rectangle((0, 0), 0.4, 0.4, fill=False, ls="--"))
 axes.set(xlabel="first input", ylabel="second input")
 plt.show()
 
 # %%
-# The largest prediction, above all that was seen, lies in a corner without rows, where nothing
-# holds the network. Does it rise with the first input where it should, below 0.3? Either this is
-# proven, or two rows say otherwise.
+# The largest prediction, above all that was seen, lies at the upper edge, far from all rows, where
+# nothing holds the network. Does it rise with the first input where it should, below 0.3? Either
+# this is proven, or two rows say otherwise.
 
 for where in ({0: (0, 0.3)}, {0: (0, 0.2), 1: (0, 0.3)}):
-    print(where, is_monotone(model, 0, where=where))
+    print(f"{where}:\n    {is_monotone(model, 0, where=where)}")

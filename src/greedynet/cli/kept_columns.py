@@ -8,13 +8,14 @@ if TYPE_CHECKING:
 
 # Whole numbers from here on need not be those of the file.
 _EXACT_BELOW = 2.0**53
+_MIDNIGHT = " 00:00:00"
 
 
 class KeptColumns:
     """The columns to copy, and their cells as text.
 
     Cells of text files stay as they are; of other files, numbers are written in their usual
-    notation and empty cells are left empty.
+    notation, dates without a time if all of a column are midnights, and empty cells are left empty.
 
     Parameters
     ----------
@@ -34,6 +35,7 @@ class KeptColumns:
 
         self._table = table
         self._is_text = is_text(table)
+        self._days: dict[str, bool] = {}
         self.names = list(dict.fromkeys(name for part in asked for name in self._split(part)))
         check_present(table, self.names, "column")
 
@@ -64,7 +66,9 @@ class KeptColumns:
 
         column = cells if isinstance(cells, np.ndarray) else cells.texts()
         if column.dtype.kind in "Mm":
-            return list(as_text(column).tolist())
+            texts = list(as_text(column).tolist())
+            are_days = column.dtype.kind == "M" and self._are_days(name)
+            return [text.removesuffix(_MIDNIGHT) for text in texts] if are_days else texts
         if column.dtype != np.float64:
             texts = list(map(str, column.tolist()))
             return texts if self._is_text else ["" if text in EMPTY else text for text in texts]
@@ -74,3 +78,13 @@ class KeptColumns:
                 "than 15 digits would be rounded: store it as text."
             )
         return ["" if x != x else number_text(x) for x in column.tolist()]
+
+    def _are_days(self, name: str) -> bool:
+        """Whether all dates of a column of the whole table are midnights, which takes a pass."""
+        import numpy as np
+
+        if name not in self._days:
+            columns = (np.asarray(block[name]) for block in self._table.blocks([name]))
+            full = (dates[~np.isnat(dates)] for dates in columns)
+            self._days[name] = all((dates == dates.astype("M8[D]")).all() for dates in full)
+        return self._days[name]

@@ -31,6 +31,8 @@ _BLOCK = 512
 _CHUNKS, _CHUNKS_OF_MANY, _MANY = 4, 16, 2**14
 # With fewer multiplications, threads would cost more than they gain.
 _PARALLEL_FROM = 2**22
+# In place of infinite logits.
+_FAR = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +54,11 @@ class Weights:
     L: Float64
 
     def logits(self, X: NDArray[np.floating], activation: Activation) -> Float64:
-        """Return the outputs of the network."""
-        hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
-        return np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
+        """Return the outputs of the network; rows so far that they overflow are equally far."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
+            found = np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
+        return np.nan_to_num(found, copy=False, nan=_FAR, posinf=_FAR, neginf=-_FAR)
 
     def take(self, neurons: NDArray[np.intp]) -> "Weights":
         """Return the network of some of the neurons."""
@@ -212,11 +216,11 @@ class PenalisedLogLoss:
         at, k, dtype = self._like.like(flat), self._like.n_neurons, self._rows.X1.dtype
         with np.errstate(over="ignore"):
             inner, outer = np.concatenate([at.W, at.L.T]).astype(dtype), at.C.astype(dtype)
-        if not (np.isfinite(inner).all() and np.isfinite(outer).all()):
-            return np.inf, np.zeros_like(flat)  # too far for single precision
+            gradient = self._pull * flat
+            value = 0.5 * float(gradient @ flat)
+        if not all(np.isfinite(a).all() for a in (inner, outer, value)):
+            return np.inf, np.zeros_like(flat)  # too far for single precision, or for the ridge
         found = self._pool.map(lambda blocks: self._sums(inner, outer, blocks), self._chunks)
-        pulled = self._pull * flat
-        value, gradient = 0.5 * float(pulled @ flat), pulled
         slopes = self._like.like(gradient)
         # In this order, whatever the number of threads.
         for loss, by_inner, by_outer in found:

@@ -106,7 +106,7 @@ def check_inputs(X: Any, owner: str) -> None:
         if others:
             raise ValueError(
                 f"`X` must hold numbers, got other types in the columns {others}: drop or encode "
-                "them."
+                "them, such as categories by `dask.dataframe.get_dummies(X.categorize())`."
             )
         return
     if X.dtype.kind not in "biufO":

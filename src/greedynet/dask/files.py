@@ -7,7 +7,7 @@ from dask.delayed import delayed
 
 from greedynet.dask.collections import Partitions
 from greedynet.rows.arrow import ArrowPart
-from greedynet.rows.blocks.parquet import ParquetColumns, parquet_reader
+from greedynet.rows.blocks.parquet import ParquetColumns, check_parquet, parquet_reader
 from greedynet.rows.blocks.prepare import Raw
 
 
@@ -22,6 +22,11 @@ def partitions_of_files(path: Path, y: Any, sample_weight: Any) -> Partitions:
     sample_weight : str or None
         Column of weights.
     """
+    check_parquet(
+        path,
+        f"`frame = dask.dataframe.read_csv({path.name!r})` and pass its columns, or write it to "
+        "Parquet first",
+    )
     reader = parquet_reader(path, y, sample_weight)
     columns = reader.columns
     raws = [_read(part, columns) for part in reader.rows.parts()]

@@ -5,31 +5,24 @@ for each of its levels in the training rows, `color=blue`, `color=red`, as in ta
 numbers, 0 and 1. Text is refused: whether it is a category, a date or a name is not said.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.categories import most_levels, unit_columns
+from greedynet.rows.categories import MOST_LEVELS, most_levels, unit_columns
 
 # Of the names of types in pandas and polars.
 _CATEGORIES = ("category", "Categorical", "Enum")
+# Levels of columns of categories as text, sorted, by the name of the column.
+Levels = dict[str, NDArray[Any]]
 
 
-def learn_categories(estimator: Any, X: Any) -> Any:
-    """Return training inputs with features instead of categories, and store the levels.
-
-    The estimator has `categories_` afterwards if there are some, levels by the name of the column.
-    """
-    vars(estimator).pop("categories_", None)
-    names = _categories(X)
-    if not names:
-        return X
-    levels = {str(name): _levels(X, name) for name in names}
-    estimator.categories_ = levels
-    return _with_features(X, levels, "X")
+def levels_of_frame(X: Any) -> Levels:
+    """Return the levels of the columns of categories of a data frame; none for anything else."""
+    return {str(name): _levels(X, name) for name in categories_of(X)}
 
 
 def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
@@ -37,8 +30,8 @@ def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
 
     Anything but a data frame is taken to hold the features.
     """
-    known: dict[str, NDArray[Any]] = getattr(estimator, "categories_", {})
-    if not known or not _is_frame(X):
+    known: Levels = getattr(estimator, "categories_", {})
+    if not known or not is_frame(X):
         return X
     columns = list(map(str, X.columns))
     missing = [name for name in known if name not in columns]
@@ -46,7 +39,7 @@ def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
         raise ValueError(
             f"`{argument}` must have the column {missing[0]!r}, as in the fit, got {columns}."
         )
-    return X if missing else _with_features(X, known, argument)
+    return X if missing else as_features(X, known, argument)
 
 
 @contextmanager
@@ -69,14 +62,14 @@ def naming_columns(X: Any, argument: str = "X") -> Iterator[None]:
         ) from error
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
     """Whether something is a data frame of pandas or polars, or like one."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def _categories(X: Any) -> list[Any]:
+def categories_of(X: Any) -> list[Any]:
     """Return the names of the columns of categories."""
-    if not _is_frame(X):
+    if not is_frame(X):
         return []
     kinds = ((name, str(getattr(X[name], "dtype", ""))) for name in X.columns)
     return [name for name, kind in kinds if kind.startswith(_CATEGORIES)]
@@ -84,20 +77,35 @@ def _categories(X: Any) -> list[Any]:
 
 def _levels(X: Any, name: Any) -> NDArray[Any]:
     """Return the levels of a column as text, sorted."""
-    texts, empty = _texts(X[name])
+    texts, empty = cell_texts(X[name])
     levels = np.unique(texts[~empty])
-    most = most_levels(len(texts))
-    if len(levels) > most:
-        raise ValueError(
-            f"`X` must have at most {most} categories in each column of {len(texts):,} rows, got "
-            f"{len(levels):,} in the column {str(name)!r}: leave it out, or merge rare ones."
-        )
-    if not len(levels):
-        raise ValueError(f"`X` has nothing but empty cells in the column {str(name)!r}.")
+    check_levels(levels, name, len(texts))
     return levels
 
 
-def _texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def check_levels(levels: Collection[Any], name: Any, n_rows: int | None = None) -> None:
+    """Raise an error for too many categories in a column, or none.
+
+    Parameters
+    ----------
+    levels : collection of str
+    name : str
+        The column.
+    n_rows : int or None
+        Number of all rows; None if there are more than those that were seen.
+    """
+    most = MOST_LEVELS if n_rows is None else most_levels(n_rows)
+    if len(levels) > most:
+        rows = "" if n_rows is None else f" of {n_rows:,} rows"
+        raise ValueError(
+            f"`X` must have at most {most} categories in each column{rows}, got "
+            f"{len(levels):,} in the column {str(name)!r}: leave it out, or merge rare ones."
+        )
+    if n_rows is not None and not len(levels):
+        raise ValueError(f"`X` has nothing but empty cells in the column {str(name)!r}.")
+
+
+def cell_texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the cells of a column as text, and which are empty."""
     values = np.asarray(column).tolist()
     # NaN is not equal to itself, and pandas.NA is neither.
@@ -106,11 +114,11 @@ def _texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     return texts.astype(str), empty
 
 
-def _features(levels: dict[str, NDArray[Any]]) -> list[str]:
+def _features(levels: Levels) -> list[str]:
     return [f"{name}={level}" for name, found in levels.items() for level in found]
 
 
-def _with_features(X: Any, levels: dict[str, NDArray[Any]], argument: str) -> Any:
+def as_features(X: Any, levels: Levels, argument: str) -> Any:
     """Return a data frame of the same library, with features in the place of categories."""
     columns: dict[str, Any] = {}
     for name in X.columns:
@@ -118,7 +126,7 @@ def _with_features(X: Any, levels: dict[str, NDArray[Any]], argument: str) -> An
             columns[str(name)] = np.asarray(X[name])
             continue
         found = levels[str(name)]
-        texts, empty = _texts(X[name])
+        texts, empty = cell_texts(X[name])
         features, unknown = unit_columns(texts, found)
         features[empty] = np.nan
         if (unknown & ~empty).any():
@@ -137,7 +145,7 @@ def _culprit(X: Any) -> tuple[Any, Any] | None:
     columns: Iterator[tuple[Any, NDArray[Any]]]
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
         columns = ((j, X[:, j]) for j in range(X.shape[1]))
-    elif _is_frame(X):
+    elif is_frame(X):
         columns = ((str(name), np.asarray(X[name])) for name in X.columns)
     else:
         return None

@@ -15,7 +15,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from greedynet.estimators.frames import encode_categories, learn_categories
+from greedynet.estimators.frame_blocks import EncodedBlocks, with_encoded_frames
+from greedynet.estimators.frames import Levels, as_features, encode_categories, levels_of_frame
 from greedynet.estimators.sparse import dense_rows
 from greedynet.estimators.training_checks import check_classes, check_training
 from greedynet.rows.blocks import (
@@ -90,9 +91,20 @@ def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> Sourc
 
 
 def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs."""
+    """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs.
+
+    The estimator has `categories_` afterwards if there are some, levels by the name of the column.
+    """
     X, y, sample_weight = dense_rows(X, y, sample_weight, float(estimator.memory_budget))
-    return learn_categories(estimator, X), y, sample_weight
+    _store_categories(estimator, levels := levels_of_frame(X))
+    X = as_features(X, levels, "X") if levels else with_encoded_frames(X, y)
+    return X, y, sample_weight
+
+
+def _store_categories(estimator: Any, levels: Levels | None) -> None:
+    vars(estimator).pop("categories_", None)
+    if levels:
+        estimator.categories_ = levels
 
 
 def _source(
@@ -107,6 +119,8 @@ def _source(
     source: Source = X
     if not isinstance(X, Source):
         source = StreamSource(*reader_of(X, y, sample_weight, sizes), pool, sizes)
+        if isinstance(X, EncodedBlocks):
+            _store_categories(estimator, X.levels)
     estimator.n_features_in_ = source.n_features
     vars(estimator).pop("feature_names_in_", None)
     if source.feature_names is not None:

@@ -163,7 +163,13 @@ class Predicting:
         return np.column_stack([beyond, distance])
 
     def _inputs_of_files(self, path: Path) -> Iterator[Any]:
-        names = self.network_.feature_names
+        names, categories = self.network_.feature_names, getattr(self, "categories_", {})
+        if categories:
+            raise ValueError(
+                "`X` must be a data frame, or blocks of them, for a model with categories in the "
+                f"column {next(iter(categories))!r}, got the file {os.fspath(path)}: write "
+                f"`predict(pandas.read_parquet({path.name!r}))`, for example."
+            )
         if names is None:
             raise ValueError(
                 "`X` must be an array for a model that was not fitted on named columns, got the "

@@ -17,6 +17,10 @@ _MEANINGS = {
 }
 
 
+# The parameters for shapes.
+SHAPES = tuple(_MEANINGS)
+
+
 def is_asked_for(value: Any) -> bool:
     """Whether a shape is asked for: an array or a dict with a number that is not 0."""
     if value is None:

@@ -261,7 +261,9 @@ class Table:
         Y = self.Y / self._unit
         center = np.average(Y, axis=0, weights=self.weights)
         scale = np.sqrt(np.average((Y - center) ** 2, axis=0, weights=self.weights))
-        return np.where(scale > 0, scale, 1.0) * self._unit
+        found = np.where(scale > 0, scale, 1.0) * self._unit
+        # Among the smallest numbers there are, the product may be zero.
+        return np.where(found > 0, found, self._unit)
 
     def losses(self, predictions: Float64) -> Float64:
         """Return the squared error of each row, mean over the scaled outputs."""

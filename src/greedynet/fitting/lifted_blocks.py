@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import Blocks, Survey, Surveyed, Work
 from greedynet.rows.rows import Rows
+from greedynet.support.checks import LARGEST
 
 T = TypeVar("T")
 
 
 def lifted(rows: Rows, ramps: Ramps) -> Rows:
-    """Return rows with the columns and their ramps as inputs."""
-    return replace(rows, X=ramps.lift(rows.X), columns=None)
+    """Return rows with the columns and their ramps as inputs, no larger than inputs may be."""
+    X = ramps.lift(rows.X)
+    return replace(rows, X=np.clip(X, -LARGEST, LARGEST, out=X), columns=None)
 
 
 @dataclass(frozen=True, eq=False)

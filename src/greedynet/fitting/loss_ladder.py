@@ -145,9 +145,12 @@ class LossTable(Table):
 
     def losses(self, predictions: Float64) -> Float64:
         """Return what each row contributes to the `p`-th power of the size."""
+        return self._sizes(self.scaled_errors(predictions))
+
+    def _sizes(self, residuals: Float64) -> Float64:
+        """Return `row_sizes`, the worst of which are all the same."""
         with np.errstate(over="ignore"):
-            sizes = row_sizes(self.loss, self.scaled_errors(predictions))
-        return np.minimum(sizes, _WORST_SIZE)
+            return np.fmin(row_sizes(self.loss, residuals), _WORST_SIZE)
 
     def score(self, predictions: Float64) -> float:
         """Return the squared mean size, so that factors mean the same for all losses."""
@@ -158,7 +161,7 @@ class LossTable(Table):
     def errors(self) -> Float64:
         """Mean sizes in the units of the outputs; at least rounding."""
         unit = float(self._unit.max())
-        sizes = [row_sizes(self.loss, self.Y / unit - p / unit) for p in self.predictions]
+        sizes = [self._sizes(self.Y / unit - p / unit) for p in self.predictions]
         means = np.array([np.average(of_rows, weights=self.weights) for of_rows in sizes])
         return np.maximum(means ** (1 / self._power), np.finfo(np.float64).eps) * unit
 

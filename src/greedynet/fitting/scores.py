@@ -16,6 +16,9 @@ from greedynet.model.bounds import OutputBounds
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 
+# What is predicted where numbers are too large, divided by weights of rows or not.
+_FAR = 1e150
+
 
 class Judge(Protocol):
     """Scores the widths of a growth."""
@@ -81,8 +84,13 @@ class Validation:
         return self._measure(self._Y - self._predicted(weights)) / self._size
 
     def _predicted(self, weights: Float64) -> Float64:
-        """Return predictions within the bounds, times the square roots of the sample weights."""
-        sums: Float64 = self._columns[:, : self._used] @ weights
+        """Return predictions within the bounds, times the square roots of the sample weights.
+
+        Rows so far away that they overflow are as bad as can be.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = self._columns[:, : self._used] @ weights
+        sums = np.nan_to_num(sums, nan=_FAR, posinf=_FAR, neginf=-_FAR)
         if self._bounds is None:
             return sums
         scale = self._row_scale[:, None]
@@ -164,8 +172,7 @@ class HeldOutLogLoss(Validation):
         if column is not None:
             self._append(column * self._row_scale)
         scale = self._row_scale[:, None]
-        logits = self._predicted(weights) / scale
-        return log_loss(logits, self._Y / scale, self._row_scale**2)
+        return log_loss(self._predicted(weights) / scale, self._Y / scale, self._row_scale**2)
 
 
 @dataclass(frozen=True)

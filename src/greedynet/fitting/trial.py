@@ -26,6 +26,8 @@ from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 _KINDS = (MEAN, LINE, NETWORK)
+# In place of infinite predictions.
+_FAR = 1e300
 
 
 def trial(
@@ -76,9 +78,14 @@ def _errors_of(
     data = TrainingData(train, None, objective.sampling(train, plan))
     path = construct(data, plan, objective, context=context.with_journal(journal))
     networks = candidates(path, train, plan)
-    predicted = [n.predict(held_out.X).reshape(held_out.Y.shape) for n in networks]
+    predicted = [_finite(n.predict(held_out.X)).reshape(held_out.Y.shape) for n in networks]
     errors = [mean_size(plan.loss, held_out.Y - p, held_out.weights) for p in predicted]
     return np.array(errors), path.kept.n_neurons, np.array(predicted)
+
+
+def _finite(predictions: Float64) -> Float64:
+    """Return predictions; those too large for numbers, of rows far from all others, are as bad."""
+    return np.nan_to_num(predictions, nan=_FAR, posinf=_FAR, neginf=-_FAR)
 
 
 def _chosen(errors: Float64, plan: Plan) -> int:

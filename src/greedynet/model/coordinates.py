@@ -228,8 +228,12 @@ class Coordinates:
 
 def _check_scales(folded: Float64, outer: Float64, linear: Float64, *, sloped: bool) -> None:
     """Raise an error for weights that overflow or vanish in the units of the data."""
-    weights = (folded, outer, linear)
     dead = (folded == 0).all(axis=1).any() or (sloped and not linear.any())
+    check_weights_exist(folded, outer, linear, dead=dead)
+
+
+def check_weights_exist(*weights: Float64, dead: bool = False) -> None:
+    """Raise an error for weights that are infinite, or vanish, in the units of the data."""
     if dead or not all(np.isfinite(w).all() for w in weights):
         raise ValueError(
             "`X` and `y` have scales for which the weights of a network are too large or too small "

@@ -138,7 +138,8 @@ class Ramps:
         lifted[:, : self.n_features] = X
         rises = X[:, columns]  # a copy
         rises -= starts
-        rises /= widths
+        with np.errstate(over="ignore"):  # far beyond the last knot, a ramp goes on to infinity
+            rises /= widths
         np.clip(rises, low, high, out=lifted[:, self.n_features :])
         return lifted
 

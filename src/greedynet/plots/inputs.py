@@ -19,10 +19,11 @@ def unwrapped(estimator: Any) -> Any:
 
 
 def network_inputs(estimator: Any, X: Any) -> Any:
-    """Return inputs as those of the network: of tables, and of arrays with missing values."""
+    """Return inputs as those of the network: of tables, missing values, and categories."""
     if isinstance(estimator, TableModel):
         return estimator.inputs(X)
-    return X if getattr(estimator, "filling_", None) is None else estimator.network_inputs(X)
+    learned = (getattr(estimator, name, None) for name in ("filling_", "categories_"))
+    return X if all(what is None for what in learned) else estimator.network_inputs(X)
 
 
 def fitted(estimator: Any, attribute: str, kind: type | UnionType, caller: str) -> Any:

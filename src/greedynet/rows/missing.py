@@ -32,7 +32,7 @@ could be learned. Whether indicators help is finally decided by held-out rows
 (`estimators.gap_choice`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,9 +52,12 @@ FEWEST = 10
 ENOUGH_ROWS = 10_000
 
 
-def indicator_name(name: str) -> str:
-    """Return the name of the indicator of a column."""
-    return f"{name} is missing"
+def indicator_name(name: str, taken: Collection[str] = ()) -> str:
+    """Return the name of the indicator of a column, in parentheses where a column has it."""
+    label = f"{name} is missing"
+    while label in taken:
+        label = f"({label})"
+    return label
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,8 @@ class Filling:
     def names(self, names: Sequence[Any] | None = None) -> tuple[str, ...]:
         """Return the names of the inputs of the network, for columns of these names, or x0, x1."""
         columns = [f"x{j}" for j in range(len(self.values))] if names is None else list(names)
-        return (*columns, *(indicator_name(columns[j]) for j in np.flatnonzero(self.indicated)))
+        indicated = np.flatnonzero(self.indicated).tolist()
+        return (*columns, *(indicator_name(columns[j], columns) for j in indicated))
 
 
 def telling(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool_]:

@@ -78,11 +78,15 @@ class InputScaling:
         return InputScaling(self.center, self.width * columns.signs, columns.order)
 
     def apply(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return scaled inputs, in the precision of `X`; in canonical columns, in float64."""
-        scaled = (X - self.center) / self.width
-        if self.order is None:
-            return np.ascontiguousarray(scaled, dtype=X.dtype)
-        return np.ascontiguousarray(scaled[:, self.order], dtype=np.float64)
+        """Return scaled inputs, in the precision of `X`; in canonical columns, in float64.
+
+        Rows that the scaling was not made for may lie anywhere: beyond the fourth root of the
+        largest number they all count as equally far, so that cubes of them, too, are finite.
+        """
+        kind = X.dtype if self.order is None else np.dtype(np.float64)
+        scaled = _scaled(X, self.center, self.width, farthest=float(np.finfo(kind).max) ** 0.25)
+        ordered = scaled if self.order is None else scaled[:, self.order]
+        return np.ascontiguousarray(ordered, dtype=kind)
 
     def scaled_gradient(self, by_inputs: Float64, by_bias: Float64) -> Float64:
         """Return a gradient for scaled inputs, bias last, from one for the original units."""
@@ -157,5 +161,14 @@ class OutputScaling:
         return OutputScaling(center * size, scale * size)
 
     def apply(self, Y: Float64) -> Float64:
-        """Return scaled outputs."""
-        return np.asarray((Y - self.center) / self.scale)
+        """Return scaled outputs; those whose squares would overflow are all equally large."""
+        return _scaled(Y, self.center, self.scale, farthest=float(np.finfo(np.float64).max) ** 0.4)
+
+
+def _scaled(
+    values: NDArray[np.floating], center: Float64, width: Float64, farthest: float
+) -> Float64:
+    """Return `(values - center) / width`, limited to `farthest` from 0."""
+    with np.errstate(over="ignore"):
+        scaled = np.asarray((values - center) / width)
+    return np.clip(scaled, -farthest, farthest, out=scaled)

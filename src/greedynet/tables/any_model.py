@@ -1,6 +1,6 @@
 """Any model as one that takes tables: networks and estimators, which know no columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +9,10 @@ import numpy as np
 from greedynet.estimators.saving import SaveMixin
 from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
+from greedynet.tables.kinds import Categories
 from greedynet.tables.model import TableModel
-from greedynet.tables.readers import Table, TableError, open_table
-from greedynet.tables.reading import reading_of
+from greedynet.tables.readers import Table, TableError
+from greedynet.tables.reading import open_as_fitted
 
 
 def as_table_model(
@@ -43,7 +44,37 @@ def as_table_model(
                 f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
                 "order of training."
             )
-    return with_columns(model, names)
+    found = with_columns(model, names)
+    levels: Mapping[str, Any] = getattr(model, "categories_", {})
+    # A table may also have the features themselves.
+    has_columns = bool(levels) and set(levels) <= set(table.names)
+    return _with_categories(found, levels) if has_columns else found
+
+
+def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
+    """Return a model with a column of categories for the features of its levels.
+
+    Parameters
+    ----------
+    model : TableModel
+        With a column for each feature.
+    levels : mapping of str to ndarray
+        The `categories_` of an estimator.
+    """
+    kinds = {name: Categories(tuple(map(str, of_column))) for name, of_column in levels.items()}
+    column_of = {f: name for name, kind in kinds.items() for f in kind.features(name)}
+    inputs: dict[str, Input] = {}
+    for one in model.columns.inputs:
+        name = column_of.get(one.name)
+        if one.gaps_of in column_of:
+            inputs[one.name] = replace(one, gaps_of=column_of[one.gaps_of])
+        elif name is None:
+            inputs[one.name] = one
+        else:
+            before = inputs.get(name, Input(name, kinds[name]))
+            means, gaps = (*before.means, *one.means), before.gaps or one.gaps
+            inputs[name] = replace(before, means=means, gaps=gaps)
+    return replace(model, columns=Columns(tuple(inputs.values())))
 
 
 def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
@@ -70,13 +101,13 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
         Input(name, means=(value,), gaps=bool(gap))
         for (name, value), gap in zip(values, filling.gaps | filling.empty, strict=True)
     ]
-    gaps = [Input.indicator(names[j]) for j in np.flatnonzero(filling.indicated).tolist()]
+    gaps = [Input.indicator(names[j], names) for j in np.flatnonzero(filling.indicated).tolist()]
     inputs += [replace(gap, means=(0.0,)) for gap in gaps]
     return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
 
 
 def open_like(model: Any, source: Any, **given: Any) -> Table:
-    """Open a table to predict from, with the marks of numbers that the model was fitted with.
+    """Open a table to predict from, as the table that the model was fitted to.
 
     Parameters
     ----------
@@ -87,11 +118,8 @@ def open_like(model: Any, source: Any, **given: Any) -> Table:
     **given
         Options of `open_table`; those that are not None take precedence.
     """
-    if hasattr(source, "blocks"):
-        return open_table(source, **given)
     about = model.about if isinstance(model, TableModel) else {}
-    marks = reading_of(about, given.pop("decimal", None), given.pop("thousands", None))
-    return open_table(source, **marks, **given)
+    return open_as_fitted(about, source, **given)
 
 
 def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:

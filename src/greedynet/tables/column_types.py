@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.categories import most_levels
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
@@ -20,9 +21,6 @@ from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey
 
 _NUMBERS = Numbers()
-
-# Columns with more distinct values are not treated as categories.
-MOST_LEVELS = 100
 
 # The name of the level of all rare and unknown ones.
 OTHER = "(other)"
@@ -108,7 +106,8 @@ def column_types(
             kind, said = _input(table, name, found, name in text, dates, decimal)
             inputs.append(Input(name, kind, gaps=missing == "learn" and found.empty > 0))
             assumed += [f"column {name!r}: {said}"] if said else []
-    inputs += [Input.indicator(column.name) for column in inputs if column.gaps]
+    taken = [column.name for column in inputs]
+    inputs += [Input.indicator(column.name, taken) for column in inputs if column.gaps]
     labels, kind, said = _target(table, target, surveys[target], classes, decimal)
     assumed += [f"target {target!r}: {said}"] if said else []
     return ColumnTypes(Columns(tuple(inputs)), target, labels, kind, tuple(assumed))
@@ -255,8 +254,7 @@ def _many(found: Survey) -> str:
 
 def _few(found: Survey) -> tuple[str, ...] | None:
     """Return the values of a column, sorted, if they are few enough for categories."""
-    most = min(MOST_LEVELS, max(10, found.rows // 2))
-    if found.distinct is None or len(found.distinct) > most:
+    if found.distinct is None or len(found.distinct) > most_levels(found.rows):
         return None
     return tuple(sorted(found.distinct))
 

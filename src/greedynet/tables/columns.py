@@ -7,7 +7,7 @@ A column with empty cells has a second input, its indicator, which is 1 for them
 columns hold is found by `survey` and `column_types`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -48,9 +48,17 @@ class Input:
     gaps_of: str | None = None
 
     @staticmethod
-    def indicator(name: str) -> "Input":
-        """Return the input that says whether a cell of a column is empty."""
-        return Input(indicator_name(name), gaps_of=name)
+    def indicator(name: str, taken: Collection[str]) -> "Input":
+        """Return the input that says whether a cell of a column is empty.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        taken : collection of str
+            Names of all columns, of which the input has none.
+        """
+        return Input(indicator_name(name, taken), gaps_of=name)
 
     @property
     def source(self) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators.gap_choice import expects_less
-from greedynet.rows.missing import ENOUGH_ROWS
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.encoding import Missing, check_choices
@@ -26,6 +25,7 @@ from greedynet.tables.gaps import Aside, FitRows
 from greedynet.tables.holding import HoldOut, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
 from greedynet.tables.large.fit import check_large, fit_large
+from greedynet.tables.large.gaps import with_telling_gaps
 from greedynet.tables.large.rows import LargeRows
 from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
@@ -35,7 +35,7 @@ from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.reading import reading_record
 from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.survey import survey
-from greedynet.tables.training import TrainingRows, first_rows, read_rows
+from greedynet.tables.training import TrainingRows, read_rows
 
 
 def fit_table(
@@ -99,7 +99,7 @@ def fit_table(
         Column of weights, which is not an input. Rows count by them in the fit and in the errors
         that it tells; an integer weight is equivalent to that many copies of the row.
     time : str or None, default=None
-        Column of numbers, or of dates in ISO 8601: the width is chosen by folds that go forward, of
+        Column of numbers or of dates: the width is chosen by folds that go forward, of
         which each is predicted from all earlier rows, and `hold_out` sets the latest rows aside. It
         is an input, too, unless it is ignored.
     classes : bool, default=False
@@ -124,7 +124,8 @@ def fit_table(
     dates : {"dmy", "mdy"} or None, default=None
         Order of day and month in dates such as 01/02/2024; None to detect it by a day above 12.
     encoding : str or None, default=None
-        Encoding of a text file, such as "cp1252"; None to detect it.
+        Encoding of a text file, such as "cp1252"; None to detect it. The model remembers it for
+        files that do not tell theirs.
     memory_limit : float or None, default=None
         Bytes that the table may take in memory as numbers, 8 for each feature and target of a row;
         a larger one is read in blocks. None for a sixth of the memory.
@@ -143,7 +144,7 @@ def fit_table(
     """
     began = perf_counter()
     check_choices(missing)
-    roles = Roles.of(groups, weights, time, hold_out_by)
+    roles = Roles.of(groups, weights, time, hold_out_by, dates)
     roles.check_choice(parameters, validate)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
     _check_dates(dates)
@@ -175,7 +176,7 @@ def fit_table(
         "source": table.label,
         "assumed": list(types.assumed),
         "noticed": notices(table, found, types),
-        "reading": reading_record(decimal, thousands, types.target_kind.state()),
+        "reading": reading_record(table, decimal, thousands, types.target_kind.state()),
         **roles.record(),
     }
     n_rows = found[target].rows
@@ -236,7 +237,7 @@ def _fit_in_blocks(
     began: float,
 ) -> TableModel:
     """Fit to a table that is too large for memory."""
-    types = _with_telling_gaps(table, types, missing)
+    types = with_telling_gaps(table, types, missing)
     rows = LargeRows(table, types, missing)
 
     def validation(types: ColumnTypes) -> TrainingRows | None:
@@ -259,19 +260,6 @@ def _fit_in_blocks(
         "seconds": perf_counter() - began,
     }
     return TableModel(found.types.inputs, estimator, types.target, missing, about)
-
-
-def _with_telling_gaps(table: Table, types: ColumnTypes, missing: Missing) -> ColumnTypes:
-    """Return the columns without indicators that say nothing of the target in the first rows.
-
-    In a file that is sorted, the first rows may not be like the others.
-    """
-    if not any(types.inputs.are_indicators):
-        return types
-    data = first_rows(table, types, missing, ENOUGH_ROWS)
-    learned = types.learned(data.X, data.y)
-    found = FitRows(learned, data.filled(learned.inputs.means)).with_telling_gaps()
-    return replace(types, inputs=found.types.inputs)
 
 
 # Rows

@@ -8,8 +8,7 @@ from greedynet.estimators.rehearsal import rehearse
 from greedynet.estimators.saving import restore
 from greedynet.support.tensorfile import CONTENT_ERRORS, Contents, ModelFileError, read_tree
 from greedynet.tables.model import KIND, TableModel
-from greedynet.tables.readers import open_table
-from greedynet.tables.reading import reading_of
+from greedynet.tables.reading import open_as_fitted
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -65,6 +64,6 @@ def _rehearsed(contents: Contents) -> Any:
             f"`columns` must give the {n_features} inputs of the network, got "
             f"{len(model.columns.features)}."
         )
-    open_table({"x": [0.0]}, **reading_of(model.about))  # the marks of numbers
+    open_as_fitted(model.about, {"x": [0.0]})  # the marks of numbers, and the encoding
     model.summary()
     return model

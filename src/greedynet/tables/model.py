@@ -29,8 +29,8 @@ from greedynet.tables.encoding import (
 )
 from greedynet.tables.holding import without_scores
 from greedynet.tables.kinds import Kind, Numbers, from_state
-from greedynet.tables.readers import Block, Table, open_table
-from greedynet.tables.reading import reading_of
+from greedynet.tables.readers import Block, Table
+from greedynet.tables.reading import open_as_fitted
 from greedynet.tables.score import labelled_rows
 from greedynet.tables.summary import expectation_of, summary_of
 
@@ -296,7 +296,7 @@ class TableModel:
                     "`y` must be given for an array, which has no column to predict, got None: "
                     "write `score(X, y)`, or give a table with the target."
                 )
-            X, y, sample_weight = labelled_rows(self, self._opened(X), sample_weight)
+            X, y, sample_weight = labelled_rows(self, open_as_fitted(self.about, X), sample_weight)
         measure = r2_score if self.classes is None else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -431,13 +431,8 @@ class TableModel:
             return X, None
         check_choices(missing, unknown)
         how = missing or (None if self.missing == "drop" else self.missing)
-        return encode(self.columns, self._opened(X), missing=how, unknown=unknown)
-
-    def _opened(self, source: Any) -> Table:
-        """Open a table with the marks of numbers of the fit, unless it is open already."""
-        if hasattr(source, "blocks"):
-            return open_table(source)
-        return open_table(source, **reading_of(self.about))
+        table = open_as_fitted(self.about, X)
+        return encode(self.columns, table, missing=how, unknown=unknown)
 
     def _predicted(self, X: Any) -> NDArray[Any]:
         with _names_are_known():

@@ -3,39 +3,49 @@
 from collections.abc import Mapping
 from typing import Any
 
-# Of `open_table`, as the model remembers them; the separator and the encoding belong to each file.
+from greedynet.tables.readers import Table, open_table, text_encoding
+
+# Of `open_table`, as the model remembers them; the separator belongs to each file.
 _REMEMBERED = ("decimal", "thousands")
 
 
 def reading_record(
-    decimal: str, thousands: str | None, target: Mapping[str, Any]
+    table: Table, decimal: str, thousands: str | None, target: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return plain values for the file of a model.
 
     Parameters
     ----------
+    table : Table
+        The table of the fit.
     decimal, thousands
         As for `open_table`.
     target : mapping
         The `state` of the kind of the target.
     """
-    return {"decimal": decimal, "thousands": thousands, "target": dict(target)}
+    return {
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": text_encoding(table),
+        "target": dict(target),
+    }
 
 
-def reading_of(
-    about: Mapping[str, Any], decimal: str | None = None, thousands: str | None = None
-) -> dict[str, Any]:
-    """Return `decimal` and `thousands` for `open_table`: as given, else as at the fit.
+def open_as_fitted(about: Mapping[str, Any], source: Any, **given: Any) -> Table:
+    """Open a table with the marks of numbers of the fit, and expect its encoding.
 
     Parameters
     ----------
     about : mapping
         The `about` of a model.
-    decimal, thousands : str or None
-        What is said about a file; None for nothing.
+    source : str, path, data frame, mapping, Table, or iterable of these
+        As for `open_table`; a `Table` that is open already is returned.
+    **given
+        Options of `open_table`. One mark of numbers that is not None replaces both of the fit.
     """
-    given = {"decimal": decimal, "thousands": thousands}
-    if any(mark is not None for mark in given.values()):
-        return given
+    if hasattr(source, "blocks"):
+        return open_table(source, **given)
     remembered = about.get("reading") or {}
-    return {name: remembered.get(name) for name in _REMEMBERED}
+    if all(given.get(name) is None for name in _REMEMBERED):
+        given |= {name: remembered.get(name) for name in _REMEMBERED}
+    return open_table(source, **given, expected_encoding=remembered.get("encoding"))

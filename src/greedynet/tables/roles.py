@@ -22,15 +22,20 @@ class Roles:
         Folds go forward in time, and the rows set aside are the latest. It remains an input.
     groups_argument : str
         The argument that named the groups.
+    dates : {"dmy", "mdy"} or None
+        Order of day and month in times such as 01/02/2024, if it is known.
     """
 
     groups: str | None = None
     weights: str | None = None
     time: str | None = None
     groups_argument: str = "groups"
+    dates: str | None = None
 
     @staticmethod
-    def of(groups: Any, weights: Any, time: Any, hold_out_by: Any) -> "Roles":
+    def of(
+        groups: Any, weights: Any, time: Any, hold_out_by: Any, dates: str | None = None
+    ) -> "Roles":
         """Return the columns asked for; `hold_out_by` names groups, too."""
         given = {"groups": groups, "weights": weights, "time": time, "hold_out_by": hold_out_by}
         names = {key: str(name) for key, name in given.items() if name is not None}
@@ -46,7 +51,8 @@ class Roles:
                 f"`time` must be given without `{argument}`, got both: a group may last from the "
                 "past into the future. Omit one of them."
             )
-        return Roles(names.get(argument), names.get("weights"), names.get("time"), argument)
+        columns = names.get(argument), names.get("weights"), names.get("time")
+        return Roles(*columns, argument, dates)
 
     @property
     def no_inputs(self) -> list[str]:

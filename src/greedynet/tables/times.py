@@ -1,6 +1,7 @@
 """Rows in order of time: when they are, the latest ones, and folds that go forward."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from numbers import Integral
@@ -9,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.support.errors import TableWarning
 from greedynet.support.types import Float64
+from greedynet.tables.kinds.base import Wording
+from greedynet.tables.kinds.date_texts import read_moments
+from greedynet.tables.kinds.dates import DateTally
 from greedynet.tables.readers import TableError
 from greedynet.tables.readers.texts import text_numbers
 
@@ -21,8 +26,11 @@ _N_FOLDS = 5
 _ONLY_TRAINING = 0.5
 
 
-def times_of(texts: NDArray[Any], name: str, label: str) -> Float64:
-    """Return times as numbers: seconds for dates and times in ISO 8601, numbers unchanged.
+def times_of(texts: NDArray[Any], name: str, label: str, order: str | None = None) -> Float64:
+    """Return times as numbers: seconds for dates, numbers unchanged.
+
+    Dates are those that a column of dates may hold, see `kinds.date_texts`. The offsets from
+    universal time of dates in ISO 8601 count, as they tell which of two rows is the earlier one.
 
     Parameters
     ----------
@@ -30,6 +38,8 @@ def times_of(texts: NDArray[Any], name: str, label: str) -> Float64:
         Cells, "" for empty ones.
     name, label : str
         The column and the table, for errors.
+    order : {"dmy", "mdy"} or None
+        Order of day and month in dates such as 01/02/2024, if it is known.
     """
     empty = texts == ""
     if empty.any():
@@ -41,21 +51,36 @@ def times_of(texts: NDArray[Any], name: str, label: str) -> Float64:
     if not is_text.any():
         return numbers
     levels, codes = np.unique(texts, return_inverse=True)
-    seconds = np.array([_seconds(text, name, label) for text in levels.tolist()])
+    try:
+        seconds = np.array([_seconds(text) for text in levels.tolist()])
+    except ValueError:
+        seconds = _seconds_of_dates(levels.tolist(), name, label, order)
     return np.asarray(seconds[codes])
 
 
-def _seconds(text: str, name: str, label: str) -> float:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise TableError(
-            f"{label}: `time` must be a column of numbers, or of dates such as 2024-01-31 or "
-            f"2024-01-31 12:30, but {name!r} holds {text!r}: convert it, or sort the rows and "
-            "write `hold_out_last`."
-        ) from None
+def _seconds(text: str) -> float:
+    """Return the seconds of a date in ISO 8601."""
+    found = datetime.fromisoformat(text)
     # Without a time zone, all are taken to be in the same one.
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _seconds_of_dates(texts: Sequence[str], name: str, label: str, order: str | None) -> Float64:
+    """Return the seconds of dates in any notation."""
+    tally, advice = DateTally(), "sort the rows and write `hold_out_last`"
+    tally.add(texts, [1] * len(texts), range(1, len(texts) + 1))
+    if tally.n < len(texts):
+        other = texts[0] if tally.other is None else tally.other[0]
+        raise TableError(
+            f"{label}: `time` must be a column of numbers, or of dates such as 2024-01-31 or "
+            f"31/01/2024 12:30, but {name!r} holds {other!r}: convert it, or {advice}."
+        )
+    words = Wording(f"{label}: `time` {name!r}", advice, advice)
+    kind, said = tally.decide(words, order)
+    if said:
+        warnings.warn(f"{label}: `time` {name!r}: {said}.", TableWarning, stacklevel=2)
+    seconds: Float64 = read_moments(texts, kind.order).astype(np.int64) / 1e6
+    return seconds
 
 
 def latest(times: Float64, share: float) -> NDArray[np.bool_]:

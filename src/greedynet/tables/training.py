@@ -13,6 +13,7 @@ from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import encoded
 from greedynet.tables.encoding import Missing
 from greedynet.tables.findings import Findings
+from greedynet.tables.kinds import Dates
 from greedynet.tables.readers import Block, Table, TableError
 from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.score import read_target
@@ -123,10 +124,11 @@ def read_rows(
     if not parts:
         raise TableError(f"{table.label} has no rows below the header.")
     y, n_left_out = np.concatenate([p.y for p in parts]), sum(p.n_left_out for p in parts)
+    known = beside.arrays(table.label, _date_order(types, roles))
     if whole is not None and len(whole) == len(y) and not n_left_out:
-        return TrainingRows(whole, y, 0, **beside.arrays(table.label))
+        return TrainingRows(whole, y, 0, **known)
     X = np.concatenate([part.X for part in parts])
-    return TrainingRows(X, y, n_left_out, **beside.arrays(table.label))
+    return TrainingRows(X, y, n_left_out, **known)
 
 
 def first_rows(table: Table, types: ColumnTypes, missing: Missing, n_rows: int) -> TrainingRows:
@@ -165,11 +167,25 @@ class _Beside:
         if self.roles.time is not None:
             self._parts["time"].append(as_text(block[self.roles.time])[keep])
 
-    def arrays(self, label: str) -> dict[str, Any]:
-        """Return all of them, by the names of the attributes of `TrainingRows`."""
+    def arrays(self, label: str, order: str | None) -> dict[str, Any]:
+        """Return all of them, by the names of the attributes of `TrainingRows`.
+
+        Parameters
+        ----------
+        label : str
+            The table, for errors.
+        order : {"dmy", "mdy"} or None
+            Order of day and month in the times, if it is known.
+        """
         found: dict[str, Any] = {role: np.concatenate(parts) for role, parts in self._parts.items()}
         if "weights" in found and len(found["weights"]):
             check_some_weight(found["weights"], self.roles.weights, label)
         if "time" in found:
-            found["times"] = times_of(found.pop("time"), str(self.roles.time), label)
+            found["times"] = times_of(found.pop("time"), str(self.roles.time), label, order)
         return found
+
+
+def _date_order(types: ColumnTypes, roles: Roles) -> str | None:
+    """Return the order of day and month in times: as of the input, if they are one; or as told."""
+    kinds = (column.kind for column in types.inputs.inputs if column.name == roles.time)
+    return next((kind.order for kind in kinds if isinstance(kind, Dates)), roles.dates)

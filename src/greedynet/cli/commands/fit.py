@@ -149,7 +149,7 @@ def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
 @click.option(
     "--time",
     metavar="COLUMN",
-    help="Numbers, or dates such as 2024-01-31: folds go forward, each predicted from earlier rows "
+    help="Numbers or dates: folds go forward, each predicted from earlier rows "
     "alone, and --hold-out sets aside the latest rows. It is an input too, unless ignored.",
 )
 @click.option(

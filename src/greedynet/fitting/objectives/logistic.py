@@ -25,7 +25,7 @@ from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import Akaike, HeldOutLogLoss, Judge, neuron_cost
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.model.any_network import with_bounds
-from greedynet.model.coordinates import Coordinates
+from greedynet.model.coordinates import Coordinates, check_weights_exist
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.path import ShallowPath
 from greedynet.model.shaped import in_shape
@@ -336,8 +336,10 @@ def _logits(weights: Weights, rows: Rows, plan: Plan) -> Float64:
 def _network(weights: Weights, problem: Problem) -> ShallowNetwork:
     """Return the network for inputs in their original units."""
     coordinates, plan = problem.coordinates, problem.plan
-    inner = coordinates.inputs.fold(weights.W)
-    affine = coordinates.inputs.fold(weights.L.T).T
+    with np.errstate(over="ignore", invalid="ignore"):
+        inner = coordinates.inputs.fold(weights.W)
+        affine = coordinates.inputs.fold(weights.L.T).T
+    check_weights_exist(inner, affine)
     return ShallowNetwork(
         inner_weights=inner[:, :-1],
         biases=inner[:, -1],

@@ -72,8 +72,9 @@ class Unseen:
 
     def stretched(self, factor: float) -> "Unseen":
         """Return the same rows with errors that are larger by a factor."""
-        errors = self.Y - self.predictions
-        return replace(self, predictions=self.Y - factor * errors)
+        with np.errstate(over="ignore"):  # infinite ones become finite
+            stretched = self.Y - factor * (self.Y - self.predictions)
+        return replace(self, predictions=stretched)
 
 
 @dataclass(frozen=True, eq=False)

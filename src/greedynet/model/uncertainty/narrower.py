@@ -104,11 +104,14 @@ class GrownNetworks:
     def changes(self, inputs: NDArray[np.floating], widths: Sequence[int]) -> Iterator[Float64]:
         """Yield for each width how much its predictions exceed those of the network kept."""
         X: Float64 = np.asarray(inputs, dtype=np.float64)
-        hidden = np.ascontiguousarray(self.grown.hidden(X).T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = np.ascontiguousarray(self.grown.hidden(X).T)
         kept = self.judged.predict(X).reshape(len(X), -1)
         affine = self.grown.n_nodes - self.grown.n_neurons
         for width in widths:
-            yield combined(self.grown.truncate(affine + width), hidden, X) - kept
+            with np.errstate(over="ignore", invalid="ignore"):
+                change = combined(self.grown.truncate(affine + width), hidden, X) - kept
+            yield change
 
 
 def narrower_errors(
@@ -133,8 +136,9 @@ def narrower_errors(
     found = []
     changes = growth.changes(unseen.X, widths), growth.changes(rows.X, widths)
     for change, of_rows in zip(*changes, strict=True):
-        scores = _within(np.abs(left - change) / sizes)
-        trained = _within(np.abs(rows.Y - fitted - of_rows) / of_trained)
+        with np.errstate(over="ignore"):
+            scores = _within(np.abs(left - change) / sizes)
+            trained = _within(np.abs(rows.Y - fitted - of_rows) / of_trained)
         held = np.average(scores, axis=0, weights=unseen.weights)
         seen = np.average(trained, axis=0, weights=row_weights(rows))
         scores = scores * gain(held, seen, unseen.share)
@@ -144,7 +148,8 @@ def narrower_errors(
 
 
 def _within(scores: Float64) -> Float64:
-    return np.minimum(scores, _LARGEST)
+    """Return scores, limited also where they are infinite, or no numbers."""
+    return np.fmin(scores, _LARGEST)
 
 
 def _summarised(

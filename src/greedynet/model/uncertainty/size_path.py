@@ -22,6 +22,7 @@ _SHORTEST = 2.0**-10
 _CONVERGED = 1e-6
 # Deviations below this fraction of the largest value are rounding.
 _CONSTANT = 1e-9
+_SMALLEST = 1e-300
 
 
 class SizePath:
@@ -53,7 +54,8 @@ class SizePath:
         V = features / np.where(largest > 0, largest, 1.0)
         V -= self._shares @ V
         deviation = np.sqrt(self._shares @ V**2)
-        varies = deviation > _CONSTANT
+        # Of the smallest numbers there are, the inverse is infinite.
+        varies = (deviation > _CONSTANT) & (deviation * largest > _SMALLEST)
         scale = np.where(varies, 1.0 / np.where(varies, deviation * largest, 1.0), 0.0)
         self._V, center = V * (scale * largest), self._shares @ features
         moments = (self._V * self._shares[:, None]).T @ self._V

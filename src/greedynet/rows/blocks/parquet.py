@@ -80,6 +80,12 @@ def parquet_reader(
     sample_weight : str or None
         Column of weights.
     """
+    target = y if isinstance(y, str) else "target"
+    check_parquet(
+        path,
+        f"`greedynet.fit_table({path.name!r}, {target!r})`, which takes CSV, TSV and NPZ files of "
+        "any size, and whose `estimator` is this one, fitted",
+    )
     rows = _opened(path)
     names = list(rows.names)
     targets = _targets(y, names)
@@ -115,6 +121,7 @@ def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
 
 def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
     """Yield the inputs of a file or a folder in blocks, ignoring other columns."""
+    check_parquet(path, f"`predict(pandas.read_csv({path.name!r})[names])`, for example")
     rows = _opened(path)
     missing = sorted(set(features) - set(rows.names))
     if missing:
@@ -126,15 +133,34 @@ def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
             yield X
 
 
-def _opened(path: Path) -> ArrowRows:
+def check_parquet(path: Path, instead: str) -> None:
+    """Raise an error unless a file exists, and its name or its beginning is that of Parquet.
+
+    Parameters
+    ----------
+    path : Path
+        A file; or a folder, whose files are not looked at.
+    instead : str
+        What to write for files of other kinds, for the error.
+    """
     if not path.exists():
         raise FileNotFoundError(f"`X`: there is no file or folder {os.fspath(path)}.")
+    if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
+        return
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if start != b"PAR1":
+        raise ValueError(
+            "`X` must be the name of a Parquet file or of a folder of them, an array or blocks, "
+            f"got the file {os.fspath(path)}: write {instead}."
+        )
+
+
+def _opened(path: Path) -> ArrowRows:
     try:
         return ArrowRows.of_files(path, "fit")
     except ArrowError as error:
-        raise ValueError(
-            f"`X`: {error} For other files, such as CSV, write `greedynet.fit_table`."
-        ) from None
+        raise ValueError(f"`X`: {error}") from None
 
 
 def _check(rows: ArrowRows, present: Sequence[str], features: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ May import `support` and `rows.arrow`, and no other module of `tables`.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,22 @@ from typing import Any
 from greedynet.tables.readers.arrow import ArrowTable
 from greedynet.tables.readers.base import Block, Column, Table, TableError
 from greedynet.tables.readers.compressed import plain_name
-from greedynet.tables.readers.delimited import DelimitedTable
+from greedynet.tables.readers.delimited import DelimitedTable, known_encoding
 from greedynet.tables.readers.frame import FrameTable
 from greedynet.tables.readers.marks_table import MARKS, MarksTable
 from greedynet.tables.readers.npz import NpzTable
 from greedynet.tables.readers.parts import PartsTable
 
-__all__ = ["Block", "Column", "Table", "TableError", "is_in_parts", "is_text", "open_table"]
+__all__ = [
+    "Block",
+    "Column",
+    "Table",
+    "TableError",
+    "is_in_parts",
+    "is_text",
+    "open_table",
+    "text_encoding",
+]
 
 
 def open_table(
@@ -28,6 +37,7 @@ def open_table(
     *,
     thousands: str | None = None,
     encoding: str | None = None,
+    expected_encoding: str | None = None,
 ) -> Table:
     """Open a table.
 
@@ -45,22 +55,33 @@ def open_table(
         Mark between groups of three digits in text, which is removed; None if it is not known.
     encoding : str or None, default=None
         Encoding of a text file, such as "cp1252"; None to detect it.
+    expected_encoding : str or None, default=None
+        What it is likely to be if the file does not tell, as files in UTF-8 do; None for "cp1252".
 
     Returns
     -------
     table : Table
     """
     _check_marks(decimal, thousands)
-    opened = partial(_opened, separator=separator, encoding=encoding)
+    if expected_encoding is not None:
+        expected_encoding = known_encoding(expected_encoding)
+    text = partial(
+        DelimitedTable,
+        separator=separator,
+        encoding=encoding,
+        expected_encoding=expected_encoding,
+    )
+    opened = partial(_opened, text=text)
     table = PartsTable(source, opened) if is_in_parts(source) else opened(source)
     if decimal != "," and thousands is None:
         return table
     return MarksTable(table, decimal or ".", thousands)
 
 
-def _opened(source: Any, separator: str | None, encoding: str | None) -> Table:
+def _opened(source: Any, text: Callable[[Path], Table]) -> Table:
+    """Open one part of a table; `text` opens text files."""
     if isinstance(source, str | os.PathLike):
-        return _open_file(Path(source), separator, encoding)
+        return _open_file(Path(source), text)
     if _is_arrow(source):
         return ArrowTable(source)
     advice = '`{"a": X[:, 0], "b": X[:, 1], "y": y}`, for example.'
@@ -96,8 +117,18 @@ def _is_arrow(source: Any) -> bool:
 
 def is_text(table: Table) -> bool:
     """Whether the table is a text file, whose cells are separated by a character."""
-    inner = table.table if isinstance(table, MarksTable) else table
-    return isinstance(inner, DelimitedTable)
+    return isinstance(_as_written(table), DelimitedTable)
+
+
+def text_encoding(table: Table) -> str | None:
+    """Return the encoding of a text file, or of the first of several; None for all else."""
+    inner = _as_written(table)
+    first = inner.first if isinstance(inner, PartsTable) else inner
+    return first.encoding if isinstance(first, DelimitedTable) else None
+
+
+def _as_written(table: Table) -> Table:
+    return table.table if isinstance(table, MarksTable) else table
 
 
 def _check_marks(decimal: str | None, thousands: str | None) -> None:
@@ -111,7 +142,7 @@ def _check_marks(decimal: str | None, thousands: str | None) -> None:
         )
 
 
-def _open_file(path: Path, separator: str | None, encoding: str | None) -> Table:
+def _open_file(path: Path, text: Callable[[Path], Table]) -> Table:
     if not path.exists():
         raise TableError(f"{str(path)!r} does not exist: check the name and the folder.")
     if path.is_dir():
@@ -133,4 +164,4 @@ def _open_file(path: Path, separator: str | None, encoding: str | None) -> Table
         raise TableError(
             f"{path.name} is compressed twice: give the {inner} file that it contains."
         )
-    return DelimitedTable(path, separator, encoding=encoding)
+    return text(path)

@@ -28,7 +28,7 @@ class PartsTable:
         first = next(self._tables(), None)
         if first is None:
             raise TableError("`source` must yield at least one part, got none.")
-        self.names = first.names
+        self.first, self.names = first, first.names
         self.label = f"{first.label} and the parts after it"
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:

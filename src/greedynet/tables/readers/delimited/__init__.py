@@ -4,6 +4,7 @@
 `numbers` and `distinct` are its compiled parts, and `cells` the columns that it yields.
 """
 
+from greedynet.tables.readers.delimited.encodings import known_encoding
 from greedynet.tables.readers.delimited.table import DelimitedTable
 
-__all__ = ["DelimitedTable"]
+__all__ = ["DelimitedTable", "known_encoding"]

@@ -24,11 +24,12 @@ _MARKS = (
 _NAMES = {"cp1252": "Windows-1252 (Western European)", "latin-1": "Latin-1 (ISO 8859-1)"}
 
 
-def encoding_of(path: Path, given: str | None) -> str:
+def encoding_of(path: Path, given: str | None, expected: str | None = None) -> str:
     """Return the encoding of a text file; raise an error for a binary file.
 
     Without marks, a file is UTF-8 if its first letter beyond ASCII is. If it is not, no other is
-    likely to be, and the file is read as Windows-1252, which is said in a warning.
+    likely to be, and the file is read as expected, or else as Windows-1252, which is said in a
+    warning.
 
     Parameters
     ----------
@@ -36,19 +37,25 @@ def encoding_of(path: Path, given: str | None) -> str:
         The file, compressed or not.
     given : str or None
         The name of the encoding; None to detect it.
+    expected : str or None
+        The encoding of files before it, if known. Nearly all bytes are text in some encodings, so
+        it does not count for files that tell theirs, as those in UTF-8 do.
     """
     if given is not None:
-        return _known(given)
+        return known_encoding(given)
     with open_bytes(path) as file:
         sample = file.read(_SAMPLE)
         for mark, name in _MARKS:
             if sample.startswith(mark):
                 return name
+        likely = expected if expected is not None and _may_be(sample, expected) else None
         if b"\0" in sample:
-            return _with_nul(path, sample)
+            return likely or _with_nul(path, sample)
         beyond = _beyond_ascii(file, sample)
-    if beyond is None or _begins_in_utf8(beyond):
+    if beyond is None or (_begins_in_utf8(beyond) and (likely is None or _may_be(sample, UTF8))):
         return UTF8
+    if likely is not None:
+        return likely
     name = "cp1252" if _decodes(sample, "cp1252") else "latin-1"
     warnings.warn(
         f"{path.name}: it is not UTF-8 text (byte 0x{beyond[0]:02x}) and is read as "
@@ -59,7 +66,8 @@ def encoding_of(path: Path, given: str | None) -> str:
     return name
 
 
-def _known(given: str) -> str:
+def known_encoding(given: str) -> str:
+    """Return the usual name of an encoding, or raise an error if there is none such."""
     try:
         name = codecs.lookup(given).name
         "".encode(name)
@@ -110,6 +118,17 @@ def _begins_in_utf8(data: bytes) -> bool:
         except UnicodeDecodeError:
             return False
     return False
+
+
+def _may_be(sample: bytes, encoding: str) -> bool:
+    """Whether the beginning of a file is text in an encoding, which has NUL bytes or none."""
+    try:
+        if (b"\0" in sample) != (b"\0" in "a".encode(encoding)):
+            return False
+        codecs.getincrementaldecoder(encoding)().decode(sample)  # its last letter may be incomplete
+    except UnicodeError:
+        return False
+    return True
 
 
 def _decodes(sample: bytes, encoding: str) -> bool:

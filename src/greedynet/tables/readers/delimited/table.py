@@ -43,6 +43,8 @@ class DelimitedTable:
         Size of a file with few columns from which compiled code is used, where the file is plain.
     encoding : str or None
         Encoding of the text; None to detect it.
+    expected_encoding : str or None
+        What it is likely to be if it does not tell.
     """
 
     def __init__(
@@ -51,12 +53,13 @@ class DelimitedTable:
         separator: str | None = None,
         least_bytes: int = LARGE,
         encoding: str | None = None,
+        expected_encoding: str | None = None,
     ) -> None:
         self.label = path.name
         self._least_bytes = least_bytes
         self._path = path
         with _damage_explained(path.name):
-            self._encoding = encoding_of(path, encoding)
+            self.encoding = encoding_of(path, encoding, expected_encoding)
         if separator is None:
             separator = self._sniffed()
         elif len(separator) != 1:
@@ -101,7 +104,7 @@ class DelimitedTable:
         # Each column of a block has a cost of its own, which few rows do not repay.
         least_bytes = self._least_bytes * (1 + self._n_cells / _MANY_COLUMNS)
         is_large = self._path.stat().st_size >= least_bytes
-        return is_large and self.separator in _PLAIN and self._encoding == UTF8
+        return is_large and self.separator in _PLAIN and self.encoding == UTF8
 
     def _plain_rows(self, file: IO[bytes]) -> "PlainRows":
         # Loads compiled code, for which a small file is not worth waiting.
@@ -119,7 +122,7 @@ class DelimitedTable:
         file = open_bytes(self._path)
         file.seek(position)
         # Only the beginning of a file may be a mark of its encoding; others are read from there.
-        encoding = self._encoding if position == 0 else "utf-8"
+        encoding = self.encoding if position == 0 else "utf-8"
         return io.TextIOWrapper(file, encoding=encoding, newline="")
 
     @contextmanager
