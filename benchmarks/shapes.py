@@ -31,6 +31,8 @@ from greedynet.exact import is_monotone
 
 SIZES = ((100, 15), (300, 7), (300, 15), (300, 31))
 RATES = (0.03, 0.1)
+# With a shape, of problems with many more.
+MOST_COLUMNS = 5
 
 
 def sigmoid(z):
@@ -159,6 +161,7 @@ def violations(n_fits):
         X, y = drawn.X[:400], drawn.y[:400]
         shape = rng.integers(-1, 2, X.shape[1])
         shape[rng.integers(X.shape[1])] = rng.choice([-1, 1])
+        shape[rng.permutation(np.flatnonzero(shape))[MOST_COLUMNS:]] = 0
         layers = (None, 1, 2)[seed % 3]
         kind = GreedyNetClassifier if seed % 2 else GreedyNetRegressor
         target = y > np.median(y) if seed % 2 else y
