@@ -13,6 +13,7 @@ EXAMPLES = [
     "plot_classes.py",
     "plot_two_layers.py",
     "plot_questions.py",
+    "plot_shapes.py",
     "plot_training.py",
     "plot_neuron.py",
     "plot_scan.py",
