@@ -284,7 +284,7 @@ def test_a_shape_holds_within_bounds():
     check_monotone(model, X, [1, -1, 0])
 
 
-@pytest.mark.parametrize("shape", [[1, -1, 0], [-1, 0, 1]])
+@pytest.mark.parametrize("shape", [[1, -1, 0], pytest.param([-1, 0, 1], marks=pytest.mark.slow)])
 def test_classifications_are_monotone(shape):
     X, y = problem(1)
     model = GreedyNetClassifier(monotonic_cst=shape, max_nodes=20).fit(X, y > 0)
@@ -327,6 +327,7 @@ def test_a_shape_helps_where_it_is_true():
     assert errors[1] < errors[0]
 
 
+@pytest.mark.slow
 def test_two_layers_rise_between_plateaus_and_one_does_not():
     X = np.linspace(-1, 1, 200)[:, None]
     y = np.clip(5 * X[:, 0], -1, 1)
@@ -391,7 +392,10 @@ def test_what_a_line_reproduces_a_shape_may_not():
 
 
 @pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
-@pytest.mark.parametrize("how", [{"n_nodes": 9}, {"validation_fraction": 0.2}, {"cv": 3}])
+@pytest.mark.parametrize(
+    "how",
+    [{"n_nodes": 9}, {"validation_fraction": 0.2}, pytest.param({"cv": 3}, marks=pytest.mark.slow)],
+)
 def test_however_the_width_is_chosen(how):
     X, y = problem(9)
     model = GreedyNetRegressor(monotonic_cst=[1, -1, 0], hidden_layers=1, **how)
@@ -555,6 +559,7 @@ def test_neurons_of_one_direction_take_away_only_what_their_sums_do():
     np.testing.assert_allclose(shape.least(inner, outer), [3, -6])
 
 
+@pytest.mark.slow
 def test_an_oblique_rise_between_plateaus_is_made_of_ramps():
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (250, 4))
