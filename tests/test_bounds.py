@@ -577,7 +577,7 @@ def _check_slopes(network, box, rows):
 
 
 def test_exact_answers_are_those_of_brute_force():
-    for seed in range(6):
+    for seed in range(4):
         check_exact(seed)
 
 
