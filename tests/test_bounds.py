@@ -262,6 +262,15 @@ def test_bad_bounds_are_refused_by_name(bounds, message):
         GreedyNetRegressor(n_nodes=3, bounds=bounds).fit(X, Y)
 
 
+def test_rows_without_weight_may_be_outside():
+    y, weights = np.append(Y, 99.0), np.append(np.ones(300), 0.0)
+    rows = np.vstack([X, [[0.0, 0.0]]])
+    model = GreedyNetRegressor(n_nodes=8, bounds=(LOW, HIGH))
+    assert_same(clone(model).fit(rows, y, weights).network_, fitted().network_)
+    blocks = [(rows[:150], y[:150], weights[:150]), (rows[150:], y[150:], weights[150:])]
+    assert_fills(model.fit(blocks).predict(FAR))
+
+
 def test_validation_targets_outside_are_refused():
     with pytest.raises(ValueError, match=r"`y_val` must lie within `bounds`, at most 2, got 9.0"):
         GreedyNetRegressor(bounds=(None, 2)).fit(X, Y, X_val=X[:3], y_val=[0.0, 9.0, 1.0])
