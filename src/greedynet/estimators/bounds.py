@@ -73,11 +73,12 @@ def class_bounds(bounds: Any, classes: NDArray[Any]) -> OutputBounds | None:
 
 
 def _range(data: Rows | Blocks) -> tuple[float, float]:
-    """Return the smallest and the largest output."""
+    """Return the smallest and the largest output of rows with a positive weight."""
     if not isinstance(data, Rows):
         low, high = data.survey().output_range
         return float(low.min()), float(high.max())
-    return float(data.Y.min()), float(data.Y.max())
+    Y = data.Y if data.weights is None else data.Y[data.weights > 0]
+    return float(Y.min(initial=np.inf)), float(Y.max(initial=-np.inf))
 
 
 def _check_inside(bounds: OutputBounds, seen: tuple[float, float], name: str) -> None:

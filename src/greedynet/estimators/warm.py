@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from greedynet.fitting.plan import Plan
 from greedynet.losses import is_squared
-from greedynet.model.any_network import Network, with_bounds
+from greedynet.model.any_network import Network
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 
@@ -51,8 +51,7 @@ class WarmStart:
         if not isinstance(model.search, str):
             got = type(model.search).__name__
             raise _refusal("a search by name", got, "own searches take no given neurons")
-        # Bounds are those of the next fit.
-        return WarmStart(with_bounds(network, None), getattr(model, "classes_", None))
+        return WarmStart(network, getattr(model, "classes_", None))
 
     def continued(self, plan: Plan, n_features: int, n_outputs: int) -> Plan:
         """Return the plan that goes on from the network; raise an error if it cannot.

@@ -231,6 +231,7 @@ def maximise(form: Form | ClippedSum, space: Space, seconds: float) -> Solution:
     spread = float(np.ptp(values)) or 1.0
     model = _model_of(kinked, space)
     found, bound = model.solve(_SPREAD / spread, end - time.perf_counter())
+    bound = np.inf if bound == -np.inf else bound  # a space always has rows
     starts = list(drawn[np.argsort(-values, kind="stable")[:_CLIMBED]])
     solved = [] if found is None else [climb(kinked, space, space.tidy(found[: len(starts[0])]))]
     best = _best_of(kinked, [*solved, *starts])

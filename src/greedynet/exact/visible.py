@@ -50,6 +50,8 @@ def steepest_visible(
         shown = drawn[[_is_visible(form, limits, row) for row in drawn]]
         if not len(shown):
             return slope_at(-np.inf, bound, drawn[0], space, width)
+        # What was seen is there, whatever the solver says of it.
+        bound = first.bound * width if bound == -np.inf else bound
         on = shown @ kinked.inner.T + kinked.biases > 0.0
         v = shown[int((on @ gains).argmax())]
     value = constant + float(gains @ (kinked.inner @ v + kinked.biases > 0.0))

@@ -93,8 +93,9 @@ def train(
     Returns
     -------
     result : TrainingResult
-        The trained network, without a selection path, and the errors after each epoch. After
-        Ctrl-C, the result so far, with `interrupted=True`.
+        The trained network, without a selection path, and the errors after each epoch. Bounds on
+        the outputs are left out in training and in these errors; the network has them again.
+        After Ctrl-C, the result so far, with `interrupted=True`.
 
     Examples
     --------

@@ -131,7 +131,7 @@ class Survey:
     input_range : ndarray of shape (2, d)
         Smallest and largest inputs.
     output_range : ndarray of shape (2, n_outputs)
-        Smallest and largest outputs.
+        Smallest and largest outputs of rows with a positive weight.
     mean_weight : float
         Mean of the sample weights; a sum of huge ones would overflow.
     checksum : ndarray of shape (d + n_outputs + 1,)
@@ -160,7 +160,7 @@ class Surveyed:
         return Survey(
             n,
             _range(X),
-            _range(rows.Y),
+            _range(rows.Y[weights > 0]),
             _mean(weights),
             np.concatenate(sums),
         )
