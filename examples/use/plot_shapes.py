@@ -8,7 +8,7 @@ them.
 """
 
 # %%
-# Doses, and noisy answers
+# Doses and noisy answers
 # -----------------------
 # The answer to a dose saturates. A free network follows the noise of the first rows, and falls;
 # one that is told that answers never fall does not, and is nearer to the truth.

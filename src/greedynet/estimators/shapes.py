@@ -15,8 +15,6 @@ _MEANINGS = {
     "monotonic_cst": "1 for increasing, -1 for decreasing, 0 for any",
     "convex": "1 for convex, -1 for concave, 0 for any",
 }
-
-
 # The parameters for shapes.
 SHAPES = tuple(_MEANINGS)
 
