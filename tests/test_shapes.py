@@ -1,5 +1,7 @@
 """Shapes that hold: monotone and convex networks, and what proves them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -10,8 +12,9 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork, l
 from greedynet.activations import ReLU
 from greedynet.activations.ramp import Ramp
 from greedynet.cli.program import main
+from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
-from greedynet.correction.shaped import ShapedProblem, ShapedProjection
+from greedynet.correction.shaped import ShapedProblem, ShapedProjection, shaped_weights
 from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
 from greedynet.exact import is_monotone
 from greedynet.fitting.saturation import of_relus
@@ -145,7 +148,9 @@ def problem_of(rows, shape, signs):
 
 
 def test_the_descent_is_that_of_the_reduced_objective():
-    rows, rng = random_rows(), np.random.default_rng(1)
+    # Against the shape, so that slopes are held at zero and leave a residual along the columns.
+    rows, rng = random_rows(15), np.random.default_rng(115)
+    rows = replace(rows, Y=-rows.Y)
     shape, ridge = Shape(np.array([1.0, 0.0, -1.0]), np.zeros(3)), 0.3
     W, signs = rng.standard_normal((5, 4)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     problem = problem_of(rows, shape, signs)
@@ -193,6 +198,20 @@ def test_states_predict_what_their_columns_say():
     state = ShapedProjection(rows, affine.columns, W, shape, 0.1)
     left = rows.weighted(rows.Y - state.predict(rows.X, affine.evaluate(rows.X)))
     assert float(np.sum(left**2)) == pytest.approx(state.error, rel=1e-9)
+
+
+def test_weights_by_products_are_those_of_the_columns():
+    rows = random_rows(8)
+    rows = replace(rows, Y=-rows.Y)
+    shape = Shape(np.array([1.0, 0.0, -1.0]), np.zeros(3))
+    affine = AffineTerm.of_single_columns(rows)
+    W = np.random.default_rng(8).standard_normal((6, 4))
+    state = ShapedProjection(rows, affine.columns, W, shape, 0.1)
+    hidden = np.maximum(rows.X @ state.points[:, :-1].T + state.points[:, -1], 0.0)
+    F, Y = np.hstack([affine.columns, rows.weighted(hidden)]), rows.weighted(rows.Y)
+    gram = Gram(F.T @ F, F.T @ Y, float(np.sum(Y**2)))
+    weights = shaped_weights(gram, state.points, shape, state.signs, np.full(6, 0.1))
+    assert float(np.sum((Y[:, 0] - F @ weights) ** 2)) == pytest.approx(state.error, rel=1e-8)
 
 
 def test_the_log_loss_of_a_shape_has_its_gradient():
