@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from greedynet.estimators.shapes import SHAPES
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.readers import TableError
-
-_SHAPES = ("monotonic_cst", "convex")
 
 
 def by_feature(columns: Columns, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -20,7 +19,7 @@ def by_feature(columns: Columns, parameters: dict[str, Any]) -> dict[str, Any]:
         Of an estimator.
     """
     found = dict(parameters)
-    for name in _SHAPES:
+    for name in SHAPES:
         given = parameters.get(name)
         if given is not None:
             found[name] = _of_features(columns, name, given)
