@@ -13,7 +13,7 @@ from greedynet.rows.splitting import FoldSettings
 # a fraction of the time.
 FEW_FOLDS = EstimatorSettings(
     fit=FitSettings(
-        ladder=LadderSettings(used=((0, 3), (30, 1)), max_tried=1, n_averaged=0),
+        ladder=LadderSettings(used=((0, 3), (30, 1)), n_averaged=0),
         logistic=LogisticSettings(folds=FoldSettings(max_repeats=1)),
     )
 )

@@ -4,7 +4,7 @@ from greedynet.linalg.factor import Factor
 
 
 class StopAfter:
-    """A callback that asks to stop after some neurons, or raises an error."""
+    """A callback that asks to stop after some candidates, or raises an error."""
 
     def __init__(self, n, error=None):
         self.left, self.error = n, error

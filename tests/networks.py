@@ -171,6 +171,10 @@ def assert_same(got: object, wanted: object) -> None:
     elif hasattr(wanted, "__dataclass_fields__"):
         for field in fields(wanted):
             assert_same(getattr(got, field.name), getattr(wanted, field.name))
+    elif isinstance(wanted, tuple):
+        assert len(got) == len(wanted)
+        for one, other in zip(got, wanted, strict=True):
+            assert_same(one, other)
     else:
         assert got == wanted
 

@@ -206,9 +206,8 @@ def test_wrong_validation_data(fitted, data, message):
         ("n_nodes", r"an int in the range \[1, inf\) or None", [0, -1, 2.5, "3"]),
         ("max_nodes", r"an int in the range \[1, inf\) or None", [0, -3, 1.5]),
         ("tol", r"a float in the range \[0.0, inf\)", [-1e-3, np.nan, np.inf, None]),
-        ("validation_fraction", r"a float in the range \[0.0, 1.0\) or None", [-0.1, 1, np.nan]),
+        ("select", r"a str among {.*'1se'.*} or a float in the range \[0.0, inf\)", ["2se", -0.1]),
         ("cv", r"an int in the range \[2, inf\), an object.*'split'", [0, 1, -2, 2.5]),
-        ("patience", r"an int in the range \[1, inf\) or None", [0, -1, 1.5]),
         ("search", "a str among {.*'dictionary'.*}", ["nope", None]),
         ("points", "an array-like or None", ["circle", 3]),
         ("n_points", r"an int in the range \[1, inf\) or None", [0, -5, 2.5]),
@@ -244,7 +243,10 @@ def test_parameters_out_of_range(fitted, name, expected, values):
             "`n_nodes` must be at least 2 with an affine term.*got 1: write `linear_term=False`",
         ),
         ({"max_nodes": 1, "linear_term": True}, "`max_nodes` must be at least 2 with an affine"),
-        ({"validation_fraction": 0.99}, "`validation_fraction`=0.99 leaves no training rows"),
+        (
+            {"n_nodes": 5, "select": 0.1},
+            "`select` chooses the number of nodes, got select=0.1 with n_nodes=5",
+        ),
         ({"cv": 41}, "`cv` must be at most the number of distinct rows, got cv=41 and"),
         ({"cv": KFold(41)}, "n_splits=41 greater than the number of samples: n_samples=40"),
         ({"cv": "three"}, "`cv`.*three"),
@@ -396,7 +398,7 @@ def test_activations_that_are_none(fitted, activation, message):
     ("inputs", "message"),
     [
         (np.column_stack([X, X[:, 0]]), "1 or 2 features, got 3.*Write `reduction=None`"),
-        (LINE, "span the plane, got 40 distinct points on a line: write `reduction=None`"),
+        (LINE, "span the plane, got 32 distinct points on a line: write `reduction=None`"),
         (np.column_stack([X[:, 0], np.ones(40)]), "span the plane"),
         (np.ones((40, 1)), "at least 2 distinct data points, got 1: write `reduction=None`"),
     ],
@@ -516,7 +518,7 @@ def test_arrays_that_make_no_network(change, message):
 )
 @each_search
 def test_truncation_to_no_width(search, n_nodes, message):
-    network = small(search, validation_fraction=0).fit(X, y).network_
+    network = small(search, correct=False, select="last").fit(X, y).network_
     with pytest.raises((ValueError, TypeError), match=message):
         network.truncate(n_nodes)
 

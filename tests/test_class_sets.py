@@ -1,13 +1,18 @@
 """Sets of classes: what they cover, how large they are; whether probabilities are calibrated."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.special import logit
+from sklearn.model_selection import ShuffleSplit
 
 from greedynet import GreedyNetClassifier, load
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.losses.logistic import probabilities
 from greedynet.model.uncertainty.class_sets import ClassSets
-from greedynet.model.uncertainty.evidence import Unseen
+from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.rows.rows import Rows
 from greedynet.support.errors import FewHeldOutRowsWarning
 
 LABELS = np.array(["blue", "green", "red", "white"])
@@ -38,6 +43,14 @@ def new_rows(model, n=20_000, seed=1):
     return noisy_classes(n, len(model.classes_), seed)
 
 
+def path_of(*networks):
+    """A path of networks, of which the last was kept; they are functions."""
+    found = [SimpleNamespace(predict=network) for network in networks]
+    return SimpleNamespace(
+        n_nodes=np.arange(len(found)), network_at=found.__getitem__, kept=found[-1]
+    )
+
+
 def test_the_threshold_is_that_of_conformal_prediction():
     rng = np.random.default_rng(0)
     logits, labels = rng.normal(size=(49, 3)), rng.integers(0, 3, 49)
@@ -45,10 +58,53 @@ def test_the_threshold_is_that_of_conformal_prediction():
     p = probabilities(logits)
     # The 45th of 49: 0.9 times 50.
     least = np.sort(p[np.arange(49), labels])[::-1][44]
-    sets = ClassSets.of(unseen).sets(p, 0.9)
+    evidence = Evidence(Rows(unseen.X, unseen.Y), unseen)
+    sets = ClassSets.of(evidence, path_of(lambda X: logits)).sets(p, 0.9)
     expected = p >= least - 1e-12
     expected[np.arange(49), p.argmax(axis=1)] = True
     np.testing.assert_array_equal(sets, expected)
+
+
+def test_classes_that_have_nothing_to_do_with_the_inputs():
+    """Shares of the classes differ a little between folds, and sets must not depend on that."""
+    shares = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n_ones = int(rng.integers(15, 45))
+        y = (np.arange(60) < n_ones).astype(int)
+        model = GreedyNetClassifier(max_nodes=4).fit(rng.normal(size=(60, 3)), y)
+        sets = model.predict_set(rng.normal(size=(500, 3)), 0.9)
+        shares.append(sets.mean(axis=0) @ [1 - n_ones / 60, n_ones / 60])
+    assert min(shares) > 0.85
+
+
+def test_the_threshold_is_at_least_that_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    labels = (np.arange(60) < 21).astype(float)[:, None]
+    # Folds say a share of 0.36, and the network that was kept 0.35.
+    unseen = Unseen(np.zeros((60, 1)), labels, np.full((60, 1), logit(0.36)), np.ones(60), 60)
+    path = path_of(lambda X: np.full(len(X), logit(0.35)))
+    found = ClassSets.of(Evidence(Rows(rng.normal(size=(60, 1)), labels), unseen), path)
+    assert found.sets(np.array([[0.65, 0.35]]), 0.9).all()
+    assert not found.sets(np.array([[0.65, 0.35]]), 0.6)[0, 1]
+    assert not found.sets(np.array([[0.66, 0.34]]), 0.9)[0, 1]
+
+
+def test_sets_of_a_width_are_those_of_its_own_predictions():
+    rng = np.random.default_rng(0)
+    narrow, kept = rng.normal(size=(49, 3)), rng.normal(size=(49, 3))
+    rows = Rows(np.zeros((49, 1)), np.eye(3)[rng.integers(0, 3, 49)])
+
+    def evidence(logits, by_width=()):
+        return Evidence(rows, Unseen(rows.X, rows.Y, logits, np.ones(49), 49), by_width)
+
+    path = path_of(lambda X: narrow, lambda X: kept)
+    found = ClassSets.of(evidence(kept, (narrow, kept)), path)
+    for position, logits in enumerate((narrow, kept)):
+        alone = ClassSets.of(evidence(logits), path_of(path.network_at(position).predict))
+        of_width = found.at_width(position)
+        np.testing.assert_array_equal(of_width.scores.quantiles, alone.scores.quantiles)
+        assert (of_width.n_rows, of_width.scores.n_rows) == (alone.n_rows, alone.scores.n_rows)
 
 
 def test_coverage_of_new_rows(model):
@@ -89,9 +145,10 @@ def test_probabilities_are_calibrated(model):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"validation_fraction": 0.25},
+        {"cv": ShuffleSplit(1, test_size=0.25, random_state=0)},
         {"correct": False},
-        {"correct": False, "validation_fraction": 0.25},
+        {"correct": False, "cv": ShuffleSplit(1, test_size=0.25, random_state=0)},
+        {"correct": False, "cv": 3},
         {"n_nodes": 5},
         {"cv": 3},
     ],
@@ -118,14 +175,26 @@ def test_files_keep_every_bit(model, tmp_path):
     np.testing.assert_array_equal(loaded.outside(X).distance, model.outside(X).distance)
 
 
-def test_truncated_networks_have_no_sets(model):
-    X = new_rows(model, 50)[0]
-    small = model.truncate(3)
-    wanted = model.path_.network.truncate(3).predict(X).reshape(50, -1)
-    np.testing.assert_array_equal(small.predict_proba(X), probabilities(wanted))
-    with pytest.raises(ValueError, match="truncated to 3 nodes: fit `n_nodes=3`"):
-        small.predict_set(X)
-    assert small.expectation_.sentence() == "The accuracy on new rows is not known."
+def test_truncated_networks_have_sets_that_cover(model, tmp_path):
+    X, y, _ = new_rows(model)
+    assert len(model.path_) > 2
+    for n_nodes, error in zip(model.path_.n_nodes, model.path_.held_out_errors, strict=True):
+        small = model.truncate(int(n_nodes))
+        wanted = model.path_.network_at(n_nodes).predict(X).reshape(len(X), -1)
+        np.testing.assert_array_equal(small.predict_proba(X), probabilities(wanted))
+        alone = np.mean(small.predict(X) == y)
+        assert covered(small, X, y).mean() == pytest.approx(max(0.9, alone), abs=0.04)
+        assert small.expected_error_ == error * model.path_.unit == small.expectation_.on_new
+        small.save(tmp_path / "m.safetensors")
+        again = load(tmp_path / "m.safetensors")
+        np.testing.assert_array_equal(again.predict_set(X), small.predict_set(X))
+
+
+def test_the_width_that_was_kept_has_the_sets_of_the_model(model):
+    X = new_rows(model, 300)[0]
+    same = model.truncate(model.n_nodes_)
+    np.testing.assert_array_equal(same.predict_set(X), model.predict_set(X))
+    assert same.expected_error_ == model.expected_error_
 
 
 def test_what_users_get_wrong(model):
@@ -136,7 +205,7 @@ def test_what_users_get_wrong(model):
 
 
 def test_without_held_out_rows_there_are_no_sets():
-    X, y, _ = noisy_classes(60, 3, seed=4)
-    model = GreedyNetClassifier(correct=False, cv=2, max_nodes=4).fit(X, y)
-    with pytest.raises(ValueError, match=r"`predict_set` needs .* without `correct=False`"):
-        model.predict_set(X)
+    model = GreedyNetClassifier(max_nodes=4).fit([[0.0], [1.0]], ["a", "b"])
+    for one in (model, model.truncate(model.n_nodes_)):
+        with pytest.raises(ValueError, match=r"`predict_set` needs .* two rows of every class"):
+            one.predict_set([[0.0]])

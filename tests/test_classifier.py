@@ -12,7 +12,13 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    train_test_split,
+)
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.fitting.objectives import trials
+from greedynet.fitting.objectives import log_loss as log_loss_objective
 from interruptions import StopAfter, fail_while_growing
 
 SETTINGS = [
@@ -28,7 +34,8 @@ SETTINGS = [
     {"correct": False},
     {"search": "dictionary", "n_points": 200, "alpha": 1e-2},
     {"linear_term": False, "alpha": 1e-2},
-    {"validation_fraction": 0.3},
+    {"cv": 3},
+    {"select": "1se"},
     {"n_nodes": 5, "alpha": 1e-2},
 ]
 
@@ -102,7 +109,7 @@ def data(request):
 # The first of the settings, which is the default, with both; the others by turns.
 settings_by_turns = pytest.mark.parametrize(
     ("data", "parameters"),
-    [(xor, SETTINGS[0]), *zip([rings, xor] * 3, SETTINGS, strict=True)],
+    [(xor, SETTINGS[0]), *zip([rings, xor] * 4, SETTINGS, strict=False)],
     indirect=["data"],
 )
 
@@ -390,43 +397,44 @@ def test_a_validation_set_chooses_ridge_and_width():
             X[:150], y[:150], X_val=X[150:], y_val=labels, sample_weight_val=weights
         )
         path = model.path_
-        assert len(path.validation_errors) == len(path) + 1
         p = model.predict_proba(X[150:])
-        assert path.finished_score == pytest.approx(log_loss(labels, p, sample_weight=weights))
+        told = path.held_out_errors[path.position(model.n_nodes_)]
+        assert told == model.expected_error_ == model.ladder_.expected_error
+        # With half a row more, of the other class.
+        loss = log_loss(labels, p, sample_weight=weights)
+        wrong = log_loss(1 - labels, p, sample_weight=weights)
+        assert told == pytest.approx((150 * loss + 0.5 * wrong) / 150.5)
         sizes.append(np.abs(model.decision_function(X[150:])).mean())
     # By labels that say nothing, less is believed.
     assert sizes[1] < 0.7 * sizes[0]
 
 
 @pytest.mark.parametrize("correct", [True, False])
-def test_a_share_held_out_is_a_validation_set(correct):
+def test_a_share_held_out_is_a_fold(correct):
+    """The same candidates as with a validation set, but the network is refitted on all rows."""
     X, y = rings(300, noise=0.2)
-    model = small(validation_fraction=0.3, correct=correct).fit(X, y)
-    assert model.path_.validation_errors is not None
-    fewer = small(validation_fraction=0.5, correct=correct).fit(X, y)
-    assert model.path_.training_errors[0] != fewer.path_.training_errors[0]
-    assert small(correct=correct).fit(X, y).path_.validation_errors is None
+    model = small(cv=ShuffleSplit(1, test_size=0.3, random_state=0), correct=correct).fit(X, y)
+    train, held = train_test_split(np.arange(300), test_size=0.3, random_state=0)
+    other = small(correct=correct).fit(X[train], y[train], X_val=X[held], y_val=y[held])
+    assert model.ladder_.candidates == other.ladder_.candidates
+    np.testing.assert_allclose(model.ladder_.errors, other.ladder_.errors, rtol=1e-3)
+    assert (model.predict_proba(X) != other.predict_proba(X)).any()
 
 
 def test_without_correction_the_best_width_is_kept():
     X, y = rings(300, noise=0.3)
-    model = GreedyNetClassifier(max_nodes=40, correct=False, patience=None).fit(X[:150], y[:150])
-    path = model.path_
-    assert len(path) == 38
-    assert model.n_nodes_ == path.n_nodes[np.argmin(path.scores)] < 40
-    assert model.stop_reason_ is StopReason.MAX_NODES
-    other = GreedyNetClassifier(max_nodes=40, correct=False)
-    path = other.fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:]).path_
-    assert other.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]
-    p = other.predict_proba(X[150:])
-    assert path.validation_errors.min() == pytest.approx(log_loss(y[150:], p), rel=1e-8)
-
-
-def test_patience_ends_the_growth():
-    X, y = rings(150, noise=0.3)
-    model = GreedyNetClassifier(correct=False, patience=3).fit(X, y)
-    assert len(model.path_) == np.argmin(model.path_.scores) + 3
+    model = GreedyNetClassifier(max_nodes=40, correct=False)
+    path = model.fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:]).path_
+    np.testing.assert_array_equal(path.n_nodes, np.arange(2, path.n_nodes[-1] + 1))
+    assert model.n_nodes_ == path.n_nodes[np.argmin(path.held_out_errors)] < 40
     assert model.stop_reason_ is StopReason.VALIDATED
+    p, n = model.predict_proba(X[150:]), 150
+    wrong = -np.log(np.where(np.eye(3)[y[150:]] > 0, 1, p)).sum(axis=1).mean() / 2
+    wanted = (n * log_loss(y[150:], p) + 0.5 * wrong) / (n + 0.5)
+    assert path.held_out_errors.min() == pytest.approx(wanted, rel=1e-8)
+    last = GreedyNetClassifier(max_nodes=12, correct=False, select="last").fit(X, y)
+    assert last.n_nodes_ == 12
+    assert last.stop_reason_ is StopReason.MAX_NODES
 
 
 @pytest.mark.parametrize("correct", [True, False])
@@ -447,7 +455,7 @@ def test_exactly_so_many_nodes(data, n_nodes, linear_term, search, correct):
 
 def test_more_nodes_than_there_can_be():
     with pytest.warns(FewerNodesWarning, match=r"has \d+ nodes, not the 60") as caught:
-        model = GreedyNetClassifier(60).fit(*xor(12))
+        model = GreedyNetClassifier(60, correct=False).fit(*xor(12))
     assert caught[0].filename == __file__
     assert model.n_nodes_ < 60
 
@@ -457,7 +465,7 @@ def test_more_nodes_than_there_can_be():
 def test_no_more_nodes_than_allowed(data, max_nodes, correct):
     model = GreedyNetClassifier(max_nodes=max_nodes, correct=correct).fit(*data)
     assert 2 <= model.n_nodes_ <= max_nodes
-    assert len(model.path_) <= max_nodes - 2
+    assert len(model.path_) <= max_nodes - 1
     assert model.path_.network.n_nodes <= max_nodes
 
 
@@ -486,7 +494,7 @@ def test_ridge_shrinks(data, n_nodes, correct):
 
 def test_the_log_loss_along_the_path_falls(data):
     X, y = data
-    path = GreedyNetClassifier(20).fit(X, y).path_
+    path = GreedyNetClassifier(20, correct=False).fit(X, y).path_
     # Each width is refitted by a few steps only.
     assert (np.diff(path.training_errors) < 1e-4).all()
     assert path.training_errors[-1] < 0.5 * path.training_errors[0]
@@ -616,7 +624,7 @@ def test_classes_that_are_far_apart_have_finite_weights(parameters):
         model = small(**parameters).fit(X, y)
         assert model.score(X, y) == 1
         for part in ("inner_weights", "outer_weights", "linear_weights", "intercept"):
-            assert np.abs(getattr(model.network_, part)).max() < 1e3
+            assert np.abs(getattr(model.network_, part)).max(initial=0) < 1e3
 
 
 @pytest.mark.parametrize("parameters", [{}, {"correct": False}, {"linear_term": False}])
@@ -626,7 +634,8 @@ def test_three_rows(parameters, labels):
     model = small(**parameters).fit(X, labels)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-14)
     np.testing.assert_array_equal(model.classes_, np.unique(labels))
-    if not parameters:
+    if not parameters and labels == [0, 1, 2]:
+        # No row of a class can be held out: all are trusted.
         np.testing.assert_array_equal(model.predict(X), labels)
 
 
@@ -710,19 +719,24 @@ def test_verbose_says_how_far_it_is(data, capsys):
     GreedyNetClassifier(20, verbose=1, correct=False).fit(*data)
     assert capsys.readouterr().err.count("nodes: log-loss") == 2
     GreedyNetClassifier(7, verbose=2, correct=False).fit(*data)
-    assert capsys.readouterr().err.count("nodes: log-loss") == 5
+    # The class shares, a line, and five neurons.
+    assert capsys.readouterr().err.count("nodes: log-loss") == 7
     GreedyNetClassifier(7, correct=False).fit(*data)
     assert capsys.readouterr().err == ""
 
 
-def test_scoring_monitor_sees_every_neuron(data):
+def test_scoring_monitor_sees_every_candidate(data):
+    """Here those of the validation set, whose networks are on the path."""
     X, y = data
     monitor = ScoringMonitor(scoring="neg_log_loss")
-    model = quick(n_nodes=8).set_callbacks(monitor).fit(X, y)
+    model = quick(n_nodes=8, correct=False).set_callbacks(monitor)
+    model.fit(X, y, X_val=X[:20], y_val=y[:20])
     rows = [row for row in monitor.get_logs().data if row["task_name"] == "neuron"]
-    assert len(rows) == len(model.path_) == 6
+    assert len(rows) == len(model.ladder_) == len(model.path_) + 1 == 8
     found = [-row["neg_log_loss"] for row in rows]
-    np.testing.assert_allclose(found, model.path_.training_errors[1:], rtol=1e-8)
+    shares = np.bincount(y) / len(y)
+    assert found[0] == pytest.approx(-(shares @ np.log(shares)))
+    np.testing.assert_allclose(found[1:], model.path_.training_errors, rtol=1e-8)
 
 
 def test_progress_bar(data, capsys):
@@ -730,13 +744,16 @@ def test_progress_bar(data, capsys):
     assert "GreedyNetClassifier" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("correct", [True, False])
-def test_callbacks_can_stop(data, correct):
-    model = GreedyNetClassifier(10, correct=correct).set_callbacks(StopAfter(4))
+def test_callbacks_can_stop(data):
+    """After the fourth candidate: class shares, a line, and two neurons."""
+    model = GreedyNetClassifier(10, correct=False).set_callbacks(StopAfter(4))
     with pytest.warns(FewerNodesWarning, match="A callback stopped the growth"):
         model.fit(*data)
     assert model.stop_reason_ is StopReason.CALLBACK
-    assert model.network_.n_neurons == 4
+    assert model.network_.n_neurons == 2
+    model = GreedyNetClassifier(max_nodes=10).set_callbacks(StopAfter(4)).fit(*data)
+    assert model.stop_reason_ is StopReason.CALLBACK
+    assert len(model.ladder_) == 4
 
 
 # Bad input
@@ -886,12 +903,8 @@ class WithoutSlope:
         ({"max_nodes": 1}, ValueError, "`max_nodes` must be at least 2.*`linear_term=False`"),
         ({"max_nodes": 8, "n_nodes": 9}, ValueError, "`n_nodes` must be at most `max_nodes`"),
         ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0; use 1"),
-        ({"validation_fraction": 0.99}, ValueError, "`validation_fraction`"),
-        (
-            {"validation_fraction": 1.5},
-            ValueError,
-            r"'validation_fraction' parameter.*\[0.0, 1.0\)",
-        ),
+        ({"select": "2se"}, ValueError, r"'select' parameter.*'1se'.*'2se'"),
+        ({"select": "last", "n_nodes": 5}, ValueError, "`select` chooses the number of nodes"),
         ({"correct": "yes"}, ValueError, "'correct' parameter.*an instance of 'bool'.*'yes'"),
     ],
 )
@@ -900,9 +913,7 @@ def test_wrong_parameters(fitted, parameters, error, message):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize(
-    "parameters", [{"n_nodes": 6}, {"correct": False}, {"n_nodes": 6, "n_jobs": 2}]
-)
+@pytest.mark.parametrize("parameters", [{"correct": False}, {"correct": False, "n_jobs": 2}])
 def test_interrupt_while_growing(monkeypatch, fitted, error, parameters):
     fail_while_growing(monkeypatch, error)
     refuse(fitted, error, "power cut", {"y": np.arange(40) % 3}, **parameters)
@@ -918,7 +929,7 @@ def test_interrupt_while_correcting(monkeypatch, fitted, after):
             raise KeyboardInterrupt("enough")
         return start
 
-    monkeypatch.setattr(trials, "descend", limited)
+    monkeypatch.setattr(log_loss_objective, "descend", limited)
     refuse(fitted, KeyboardInterrupt, "enough", {"y": np.arange(40) % 3})
 
 

@@ -1,25 +1,36 @@
-"""The parts of a classification: log-loss, outer weights by it, all weights together, and folds."""
+"""The parts of a classification: log-loss, neurons, all weights together, folds and candidates."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as sklearn_log_loss
 
 from greedynet.activations import get_activation
-from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights, descend
+from greedynet.correction.limited_memory import _Curvature, minimised
+from greedynet.correction.log_loss_descent import (
+    PenalisedLogLoss,
+    PreparedRows,
+    Weights,
+    _chunks,
+    descend,
+)
 from greedynet.fitting.construct import construct
-from greedynet.fitting.limits import Limits
-from greedynet.fitting.objectives import LogLoss, logistic, trials
-from greedynet.fitting.objectives.class_blend import Rung, blended, shares_weights
-from greedynet.fitting.objectives.class_held_out import HeldOut
-from greedynet.fitting.objectives.class_ladder import Ladder
-from greedynet.fitting.objectives.class_stages import grown_weights
-from greedynet.fitting.objectives.trials import Part, Trials, largest, ridges_for, stage_ridge_for
-from greedynet.fitting.plan import Plan, TrainingData
-from greedynet.fitting.problem import Problem
-from greedynet.fitting.scores import Akaike, HeldOutLogLoss, neuron_cost
+from greedynet.fitting.forms import Form
+from greedynet.fitting.measures import LogLosses
+from greedynet.fitting.objectives import LogLoss, objective_of
+from greedynet.fitting.objectives import log_loss as log_loss_objective
+from greedynet.fitting.objectives.log_loss import (
+    Blend,
+    largest,
+    lowest_between,
+    ridges_for,
+    shares_weights,
+    stage_ridge_for,
+)
+from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.fitting.settings import FitSettings, LogisticSettings
 from greedynet.losses.logistic import (
     Logistic,
@@ -28,14 +39,17 @@ from greedynet.losses.logistic import (
     losses_and_residual,
     probabilities,
 )
+from greedynet.model.candidate import BLEND, LINE, NETWORK, SHARES, Candidate
 from greedynet.model.stop_reason import StopReason
-from greedynet.rows.rare_classes import at_most
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.splitting import FoldSettings, n_of_others, stratified_folds
+from greedynet.search.batch import BatchSearch, _Chosen
 from greedynet.support.context import FitContext
+from greedynet.support.threads import Pool
 
+RELU = get_activation("relu")
 FOLDS = FoldSettings()
 RIDGES = LogisticSettings().ridges
 OUTPUTS = [1, 3, 10]
@@ -442,7 +456,7 @@ def test_every_search_has_its_coordinates():
     rows = some_rows(n_outputs=3)
     points = np.random.default_rng(0).standard_normal((9, 3))
     cube, given, calm = (
-        LogLoss().coordinates(rows, plan_of(**settings))
+        LogLoss().coordinates(rows, plan_of(**settings), None)
         for settings in (
             {"search": "dictionary"},
             {"search": "dictionary", "points": points},
@@ -457,13 +471,21 @@ def test_every_search_has_its_coordinates():
         np.testing.assert_array_equal(coordinates.apply(rows).Y, rows.Y)
 
 
-# Scores of a path
+# The path
 
 
 def constructed(rows, validation=None, **settings):
     plan = plan_of(**{"correct": False, **settings})
-    data = TrainingData(rows, validation, LogLoss().sampling(rows, plan))
-    return construct(data, replace(plan, single_output=False), LogLoss()), plan
+    objective = objective_of(plan, classes=True)
+    return construct(TrainingData(rows, validation), replace(plan, single_output=False), objective)
+
+
+def prudent(logits, Y, weights=None, n_rows=None):
+    """The log-loss with half a row more, of a class that its label does not say."""
+    p, n = probabilities(logits), n_rows or len(Y)
+    others = [-np.log(np.delete(row, k)).mean() for row, k in zip(p, labels_of(Y), strict=True)]
+    mean = log_loss(logits, Y, weights)
+    return (n * mean + 0.5 * np.average(others, weights=weights)) / (n + 0.5)
 
 
 @each_number_of_outputs
@@ -471,8 +493,9 @@ def constructed(rows, validation=None, **settings):
 @pytest.mark.parametrize("linear_term", [True, False])
 def test_every_width_of_a_path_has_the_log_loss_it_says(n_outputs, weighted, linear_term):
     rows = some_rows(200, n_outputs=n_outputs, weighted=weighted)
-    path, _ = constructed(rows, max_neurons=12, exact=True, linear_term=linear_term)
-    assert len(path) == 12
+    path = constructed(rows, max_neurons=12, exact=True, linear_term=linear_term).path
+    first = 2 if linear_term else 1
+    np.testing.assert_array_equal(path.n_nodes, np.arange(first, (14 if linear_term else 12) + 1))
     for n_nodes, error in zip(path.n_nodes, path.training_errors, strict=True):
         logits = path.network.truncate(int(n_nodes)).predict(rows.X)
         assert log_loss(logits, rows.Y, rows.weights) == pytest.approx(error, rel=1e-8)
@@ -482,48 +505,21 @@ def test_every_width_of_a_path_has_the_log_loss_it_says(n_outputs, weighted, lin
 
 
 @each_number_of_outputs
-def test_widths_are_scored_by_what_they_spend(n_outputs):
-    rows = some_rows(200, d=3, n_outputs=n_outputs)
-    path, _ = constructed(rows, max_neurons=12, gcv=True)
-    k = np.arange(len(path) + 1)
-    spent = (4 + k) * n_outputs + k * (neuron_cost(3) - 1)
-    np.testing.assert_allclose(path.scores, path.training_errors + spent / 200, rtol=1e-12)
-    assert path.best_n_nodes == 2 + np.argmin(path.scores)
-    assert path.validation_errors is None
-    assert path.kept.n_nodes == path.best_n_nodes
-
-
-def test_the_criterion_counts_columns_and_search():
-    class Six:
-        size = 6
-
-    assert Akaike(50, 2, 3, 1.5).score(Six(), None, None, 0.25) == 0.5 + (18 + 4 * 1.5) / 50
-
-
-@each_number_of_outputs
 @weighted_or_not
 @pytest.mark.parametrize("linear_term", [True, False])
 def test_validation_rows_are_scored_by_their_log_loss(n_outputs, weighted, linear_term):
     rows, held = (
         some_rows(150, n_outputs=n_outputs, weighted=weighted, seed=seed) for seed in (0, 1)
     )
-    path, _ = constructed(rows, held, max_neurons=10, linear_term=linear_term)
-    for n_nodes, score in zip(path.n_nodes, path.validation_errors, strict=True):
-        logits = path.network.truncate(int(n_nodes)).predict(held.X)
-        assert log_loss(logits, held.Y, held.weights) == pytest.approx(score, rel=1e-8)
-    np.testing.assert_array_equal(path.scores, path.validation_errors)
-    assert path.best_n_nodes == path.n_nodes[np.argmin(path.validation_errors)]
-
-
-def test_held_out_rows_have_a_score_before_any_column():
-    rows = some_rows(n_outputs=3)
-    judge = HeldOutLogLoss(np.empty((len(rows), 0)), rows.Y)
-    assert judge.score(None, None, np.empty((0, 3)), 0.0) == pytest.approx(np.log(3))
+    path = constructed(rows, held, max_neurons=10, linear_term=linear_term).path
+    for n_nodes, score in zip(path.n_nodes, path.held_out_errors, strict=True):
+        logits = path.network_at(int(n_nodes)).predict(held.X)
+        assert prudent(logits, held.Y, held.weights) == pytest.approx(score, rel=1e-6)
 
 
 def test_a_short_path_is_the_beginning_of_a_long_one():
     rows = some_rows(200, n_outputs=3)
-    short, long = (constructed(rows, max_neurons=n, exact=True)[0] for n in (5, 10))
+    short, long = (constructed(rows, max_neurons=n, exact=True).path for n in (5, 10))
     np.testing.assert_array_equal(short.training_errors, long.training_errors[:6])
     np.testing.assert_array_equal(short.network.inner_weights, long.network.inner_weights[:5])
 
@@ -592,19 +588,12 @@ def test_where_every_class_has_one_row_they_are_judged_as_they_are():
     assert stratified_folds(rows, 0, FOLDS) == [(rows, rows)]
 
 
-# Ridge and width
+# Candidates
 
 
-def part_of(train, held, start=None):
-    return Part(train, held, lambda: some_weights(8) if start is None else start)
-
-
-def parts_of(rows, start=None):
-    return [part_of(*fold, start) for fold in stratified_folds(rows, 0, FOLDS)]
-
-
-def decided(rows, max_neurons=8, start=None, **settings):
-    return Ladder(parts_of(rows, start), Trials(plan_of(max_neurons, **settings)), 2.0).decided()
+def growth_of(rows, max_neurons=8, **settings):
+    plan = plan_of(max_neurons, **settings)
+    return LogLoss().begin(rows, Form(), plan, FitContext())
 
 
 def crossed_rows(n=200, seed=0):
@@ -613,28 +602,31 @@ def crossed_rows(n=200, seed=0):
     return Rows(X, (X[:, :1] * X[:, 1:] > 0).astype(float))
 
 
+def coins(rows, seed=1):
+    """Classes that say nothing."""
+    n = len(rows)
+    return Rows(rows.X, np.random.default_rng(seed).integers(0, 2, (n, 1)).astype(float))
+
+
 @each_number_of_outputs
 @weighted_or_not
 def test_losses_of_held_out_rows(n_outputs, weighted):
     """The mean is weighted; half a row of another class is added to what is told."""
     rows = some_rows(90, n_outputs=n_outputs, weighted=weighted)
-    parts = parts_of(rows)
-    Y = np.concatenate([part.held.Y for part in parts])
-    weights = np.concatenate([weight_of(part.held) for part in parts])
-    logits = np.random.default_rng(0).normal(size=Y.shape)
-    held, losses = HeldOut(parts, 2.0), losses_and_residual(logits, Y)[0]
+    held = [held for _, held in stratified_folds(rows, 0, FOLDS)]
+    n = sum(map(len, held)) // 2
+    measure = LogLosses(held, n)
+    logits = np.random.default_rng(0).normal(size=measure.Y.shape)
+    losses = losses_and_residual(logits, measure.Y)[0]
+    weights = np.concatenate([weight_of(part) for part in held])
     mean = np.average(losses, weights=weights)
-    assert held.mean(held.losses(logits)) == pytest.approx(mean, rel=1e-12)
-    p = probabilities(logits)
-    others = [-np.log(np.delete(row, k)).mean() for row, k in zip(p, labels_of(Y), strict=True)]
-    n = len(Y) / 2
-    wanted = (n * mean + 0.5 * np.average(others, weights=weights)) / (n + 0.5)
-    assert held.prudent(logits) == pytest.approx(wanted, rel=1e-12)
-    more, spread = held.excess(losses, np.zeros(len(losses)))
-    assert more == pytest.approx(mean)
+    assert measure.mean(measure.losses(logits)) == pytest.approx(mean, rel=1e-12)
+    wanted = prudent(logits, measure.Y, weights, n)
+    assert measure.score(logits) == measure.error(logits) == pytest.approx(wanted, rel=1e-12)
     if not weighted:
         # Every row is held out twice.
-        assert spread == pytest.approx(losses.std() / np.sqrt(n), rel=1e-12)
+        spread = losses.std() / np.sqrt(n)
+        assert measure.standard_error(losses) == pytest.approx(spread, rel=1e-12)
 
 
 @each_number_of_outputs
@@ -642,80 +634,83 @@ def test_losses_of_held_out_rows(n_outputs, weighted):
 def test_a_network_of_the_shares(n_outputs, weighted):
     rows = some_rows(90, n_outputs=n_outputs, weighted=weighted)
     weights = shares_weights(rows)
-    p = probabilities(weights.logits(rows.X, get_activation("relu")))
+    p = probabilities(weights.logits(rows.X, RELU))
     wanted = np.average(np.c_[1 - rows.Y, rows.Y][:, -max(2, n_outputs) :], axis=0,
                         weights=rows.weights)  # fmt: skip
     np.testing.assert_allclose(p, np.tile(wanted, (90, 1)), rtol=1e-12)
 
 
 def test_a_blend_has_the_blended_logits():
-    X, sigma = np.random.default_rng(0).normal(size=(20, 2)), get_activation("relu")
-    shares, line, network = some_weights(0, seed=1), some_weights(0, seed=2), some_weights(4)
-    final = blended(shares, line, network, Rung(line=0.3, network=0.6))
-    parts = [w.logits(X, sigma) for w in (shares, line, network)]
-    wanted = np.tensordot([0.1, 0.3, 0.6], parts, 1)
-    np.testing.assert_allclose(final.logits(X, sigma), wanted, rtol=1e-10, atol=1e-12)
+    rows = some_rows()
+    growth = growth_of(rows)
+    line, network = Candidate(LINE, ridge=1e-2), Candidate(NETWORK, 4, ridge=1e-2)
+    known = {line: some_weights(0, seed=2), network: some_weights(4)}
+    blend = Blend(BLEND, 4, line=line, network=network, a=0.3, b=0.6)
+    X = growth.problem.rows.X
+    states = [growth.fitted(Candidate(SHARES), {}), *known.values()]
+    wanted = np.tensordot([0.1, 0.3, 0.6], [growth.outputs(state, X) for state in states], 1)
+    found = growth.outputs(growth.fitted(blend, known), X)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
 
 
 def test_noise_gets_a_larger_ridge_than_what_can_be_learned():
     clear = crossed_rows()
-    coin = np.random.default_rng(1).integers(0, 2, (200, 1)).astype(float)
     # Without an affine term nothing but networks is tried.
-    start = some_weights(8, affine=False)
-    rungs = [decided(rows, start=start, linear_term=False) for rows in (clear, Rows(clear.X, coin))]
-    assert 10 * rungs[0].ridge < rungs[1].ridge
-    assert all(RIDGES[0] * 0.999 <= rung.ridge <= RIDGES[-1] * 1.001 for rung in rungs)
+    found = [
+        constructed(rows, correct=True, linear_term=False).ladder.choice.ridge
+        for rows in (clear, coins(clear))
+    ]
+    assert 10 * found[0] < found[1]
+    assert all(RIDGES[0] * 0.999 <= ridge <= RIDGES[-1] * 1.001 for ridge in found)
 
 
-def test_every_rung_where_it_is_right():
+def test_every_candidate_where_it_is_right():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (300, 2))
     straight = (rng.uniform(size=(300, 1)) < 1 / (1 + np.exp(-4 * X[:, :1]))).astype(float)
-    coin = rng.integers(0, 2, (300, 1)).astype(float)
     noise, line, network = (
-        decided(rows) for rows in (Rows(X, coin), Rows(X, straight), crossed_rows(300))
+        constructed(rows, correct=True).ladder
+        for rows in (coins(Rows(X, straight)), Rows(X, straight), crossed_rows(300))
     )
-    assert (noise.line, noise.network, noise.n_neurons) == (0, 0, 0)
-    assert noise.expected == pytest.approx(np.log(2), rel=0.02)
-    assert line.line > 0.5
-    assert (line.network, line.n_neurons) == (0, 0)
-    assert network.network > 0.5
-    assert network.n_neurons is None
-    assert network.expected < 0.5 * line.expected < 0.5 * noise.expected
-    for rung in (noise, line, network):
-        assert rung.candidates.expected_error == rung.candidates.score == rung.expected
-    assert noise.candidates.kind == "class shares"
+    assert noise.kind == SHARES
+    assert noise.expected_error == pytest.approx(np.log(2), rel=0.02)
+    assert line.kind in (LINE, BLEND)
+    assert line.choice.width == 0
+    assert network.choice.width > 2
+    assert network.expected_error < 0.5 * line.expected_error < 0.5 * noise.expected_error
 
 
-def test_every_width_that_was_compared_is_told():
-    rows = crossed_rows(300)
-    start = Trials(plan_of()).descend(rows, some_weights(12), 1e-3, 100)
-    rung = decided(rows, max_neurons=12, start=start)
-    found = rung.candidates
-    assert found.kinds[:2].tolist() == ["class shares", "line"]
-    assert found.errors[0] == pytest.approx(np.log(2), rel=0.02)
-    widths = found.n_neurons[found.kinds == "network"]
-    assert len(widths) > 2
-    assert (np.diff(widths) > 0).all()
-    # The logits of the widest networks that are as good: pruning goes on while it does no harm.
-    best = int(found.errors[found.kinds == "network"].argmin())
-    assert found.width <= widths[best]
-    assert {w.n_neurons for w in rung.starts} == {found.width}
+def test_every_candidate_is_told():
+    ladder = constructed(crossed_rows(300), correct=True, max_neurons=12).ladder
+    assert ladder.kinds[0] == SHARES
+    assert ladder.errors[0] == pytest.approx(np.log(2), rel=0.02)
+    lines = [c for c in ladder.candidates if c.kind == LINE]
+    assert len({line.ridge for line in lines}) == len(lines) > 2
+    networks = [c for c in ladder.candidates if c.kind == NETWORK]
+    # One width for several ridges, then ever fewer neurons with one ridge.
+    grown = [c for c in networks if not c.pruned]
+    pruned = [c.width for c in networks if c.pruned]
+    assert {c.width for c in grown} == {12}
+    assert len({c.ridge for c in grown}) == len(grown) > 2
+    assert (np.diff([12, *pruned]) < 0).all()
+    # Pruning goes on while it does no harm.
+    assert ladder.choice.width in (12, *pruned)
 
 
 def test_neurons_that_are_next_to_nothing_are_never_kept():
-    rows, trials = crossed_rows(), Trials(plan_of())
-    start = trials.descend(rows, some_weights(9), 1e-3, 200)
+    rows = crossed_rows()
+    growth = growth_of(rows)
+    start = growth.descend(some_weights(9), 1e-3, 200)
     for tiny in (0.0, 1e-5):
         C = start.C.copy()
         C[[1, 4]] *= tiny
-        network = trials.without_negligible(replace(start, C=C))
+        network = growth._without_negligible(replace(start, C=C))
         kept = [row.tolist() in start.W[[1, 4]].tolist() for row in network.W]
         assert len(network.W)
         assert not any(kept)
         assert (network.sizes > 1e-3 * network.sizes.max()).all()
     # If all are nothing, nothing is kept.
-    assert len(trials.without_negligible(replace(start, C=0 * start.C)).W) == 0
+    assert len(growth._without_negligible(replace(start, C=0 * start.C)).W) == 0
 
 
 def test_the_largest_neurons_are_taken_in_their_order():
@@ -726,68 +721,15 @@ def test_the_largest_neurons_are_taken_in_their_order():
     assert network.sizes.min() >= np.delete(start.sizes, at).max()
 
 
-def test_neurons_that_do_not_pay_are_left_out_and_others_are_not():
-    rows = crossed_rows(300)
-    start = Trials(plan_of()).descend(rows, some_weights(12), 1e-3, 100)
-    rung = decided(rows, max_neurons=12, start=start)
-    assert rung.network > 0
-    # The networks of all folds are pruned alike.
-    (width,) = {network.n_neurons for network in rung.starts}
-    assert 3 <= width < 12
-
-
-@pytest.mark.parametrize("ridge", [1e-3, 0.1])
-def test_the_best_start_has_the_smallest_penalised_loss(ridge):
-    rows = some_rows(60)
-    starts = [some_weights(k, seed=k) for k in (2, 5, 9)]
-    found = Trials(plan_of()).best_start(rows, starts, ridge)
-    assert found is min(starts, key=lambda start: twin_objective(rows, start, ridge, "relu"))
-
-
-# From the growth to weights
-
-
-def problem_of(rows, **settings):
-    return Problem(TrainingData(rows), plan_of(**settings), LogLoss(), None, FitContext())
-
-
-def grown(rows, n_neurons=8, **settings):
-    problem = problem_of(rows, max_neurons=n_neurons, exact=True, **settings)
-    return problem.grow(problem.start(0, problem.context), n_neurons), problem
-
-
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("linear_term", [True, False])
-@pytest.mark.parametrize("activation", ["relu", "relu2", "tanh"])
-def test_grown_weights_are_the_grown_logits_by_ridge_regression(n_outputs, linear_term, activation):
-    """A ridge of 1e-3 on neurons of unit length, none on the affine term."""
-    rows = some_rows(200, n_outputs=n_outputs, weighted=True)
-    growth, problem = grown(rows, linear_term=linear_term, activation=activation)
-    scaled, plan = problem.rows, problem.plan
-    weights = grown_weights(growth, problem)
-    H = scaled.weighted(
-        plan.activation.value(scaled.X @ growth.points[:, :-1].T + growth.points[:, -1])
-    )
-    A = scaled.weighted(np.c_[scaled.X, np.ones(200)][:, : 3 * linear_term])
-    size = np.r_[np.zeros(A.shape[1]), np.sqrt(1e-3) * np.linalg.norm(H, axis=0)]
-    F, logits = np.c_[A, H], growth.factor.Q @ growth.factor.z
-    padded = np.r_[logits, np.zeros((len(size), n_outputs))]
-    wanted = F @ np.linalg.lstsq(np.r_[F, np.diag(size)], padded, rcond=None)[0]
-    found = scaled.weighted(weights.logits(scaled.X, plan.activation))
-    np.testing.assert_allclose(found, wanted, atol=1e-8)
-    assert log_loss(found / scaled.row_scale[:, None], rows.Y, rows.weights) < growth.errors[0]
-    np.testing.assert_array_equal(weights.L == 0, not linear_term)
-
-
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("linear_term", [True, False])
 def test_the_network_has_the_logits_of_the_weights(n_outputs, linear_term):
     rows = some_rows(100, n_outputs=n_outputs)
     rows = replace(rows, X=rows.X * [3.0, 0.01] + [50.0, 2.0])
-    problem = problem_of(rows, linear_term=linear_term, single_output=False, activation="tanh")
+    growth = growth_of(rows, linear_term=linear_term, single_output=False, activation="tanh")
     weights = some_weights(5, n_outputs=n_outputs, affine=linear_term)
-    network = logistic._network(weights, problem)
-    wanted = weights.logits(problem.rows.X, problem.plan.activation)
+    network = growth.network([weights])
+    wanted = growth.outputs(weights, growth.problem.rows.X)
     np.testing.assert_allclose(network.predict(rows.X), wanted, rtol=1e-9, atol=1e-9)
     assert (network.linear_weights is None) == (not linear_term)
 
@@ -797,16 +739,17 @@ def test_the_network_has_the_logits_of_the_weights(n_outputs, linear_term):
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @weighted_or_not
-def test_a_correction_says_what_it_ends_with(n_outputs, weighted):
+def test_a_path_says_what_it_ends_with(n_outputs, weighted):
     rows, held = (some_rows(150, n_outputs=n_outputs, weighted=weighted, seed=s) for s in (0, 1))
-    path, _ = constructed(rows, held, correct=True, max_neurons=6)
-    logits = path.finished.predict(rows.X)
-    assert path.finished_error == pytest.approx(log_loss(logits, rows.Y, rows.weights), rel=1e-8)
-    logits = path.finished.predict(held.X)
-    assert path.finished_score == pytest.approx(log_loss(logits, held.Y, held.weights), rel=1e-8)
-    assert path.best_n_nodes == path.finished.n_nodes <= 8
-    assert path.kept is path.finished
-    assert path.kept_error == path.finished_error
+    fitted = constructed(rows, held, correct=True, max_neurons=6)
+    path, kept = fitted.path, fitted.path.kept
+    assert path.best_n_nodes == kept.n_nodes <= 8
+    loss = log_loss(kept.predict(rows.X), rows.Y, rows.weights)
+    assert path.kept_error == pytest.approx(loss, rel=1e-8)
+    told = prudent(kept.predict(held.X), held.Y, held.weights)
+    at = path.position(path.best_n_nodes)
+    assert path.held_out_errors[at] == pytest.approx(told, rel=1e-6)
+    assert fitted.evidence.error == path.held_out_errors[at] == fitted.ladder.expected_error
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 1e-1])
@@ -814,8 +757,9 @@ def test_a_correction_says_what_it_ends_with(n_outputs, weighted):
 def test_a_network_without_neurons_is_logistic_regression(alpha, n_outputs):
     """`C = 1 / (n alpha)` is the same penalty; the inputs are standardised."""
     rows = some_rows(150, d=3, n_outputs=n_outputs)
-    path, plan = constructed(rows, correct=True, max_neurons=0, exact=True, alpha=alpha)
-    scaled = LogLoss().coordinates(rows, plan).apply(rows).X
+    settings = {"correct": True, "max_neurons": 0, "exact": True, "alpha": alpha}
+    path = constructed(rows, **settings).path
+    scaled = growth_of(rows, **settings).problem.rows.X
     model = LogisticRegression(C=1 / (150 * alpha), tol=1e-10, max_iter=10_000)
     wanted = model.fit(scaled, labels_of(rows.Y)).predict_proba(scaled)
     found = probabilities(path.kept.predict(rows.X))
@@ -844,50 +788,44 @@ def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
     np.testing.assert_array_equal(ridges_for(even, LogisticSettings()), RIDGES)
 
 
+def descents(monkeypatch) -> list:
+    """Rows, start and ridge of every descent of the fits that follow."""
+    seen = []
+
+    def seeing(rows, start, ridge, *arguments, **settings):
+        seen.append((rows, start, ridge))
+        return descend(rows, start, ridge, *arguments, **settings)
+
+    monkeypatch.setattr(log_loss_objective, "descend", seeing)
+    return seen
+
+
 @pytest.mark.parametrize("alpha", [None, 0.02])
 def test_the_ridge_says_the_same_to_more_rows(monkeypatch, alpha):
     """Five times the rows of a fold get a fifth of its ridge; `alpha` is as given."""
     sampled = FitSettings(sampling=SamplingSettings(least=200, most=200))
-    seen, rungs = [], []
-
-    def descents(rows, start, ridge, *arguments, **settings):
-        seen.append((len(rows), n_of_others(rows), start.n_neurons > 0, ridge))
-        return descend(rows, start, ridge, *arguments, **settings)
-
-    monkeypatch.setattr(trials, "descend", descents)
-    choose = Ladder.decided
-    monkeypatch.setattr(Ladder, "decided", lambda *a: rungs.append(choose(*a)) or rungs[-1])
+    seen = descents(monkeypatch)
     rows = some_rows(800, noise=0.3)
-    constructed(rows, correct=True, max_neurons=4, alpha=alpha, settings=sampled)
-    (rung,) = rungs
-    (n_all,) = {found[1] for found in seen if found[0] == 800}
-    last = {found[2]: found[3] for found in seen if found[0] == 800}
+    fitted = constructed(rows, correct=True, max_neurons=4, alpha=alpha, settings=sampled)
+    choice = fitted.ladder.choice
+    assert choice.width
+    # The last descent is that of the network on all rows.
+    last = seen[-1][2]
     if alpha is not None:
-        assert set(last.values()) == {alpha}
+        assert last == alpha
         return
-    assert rung.network > 0
-    n_sample = n_of_others(at_most(rows, 200, 0))
     # A fold is trained on four fifths of the sample.
-    share = 0.8 * n_sample / n_all
-    assert last[True] == pytest.approx(rung.ridge * share)
-    assert 0.16 < last[True] / rung.ridge < 0.24
-    if rung.line > 0:
-        assert last[False] == pytest.approx(rung.line_ridge * share)
+    share = 0.8 * 200 / 800
+    assert last == pytest.approx(share * choice.ridge, rel=0.15)
 
 
 def test_the_ridge_asked_for_is_the_ridge_taken(monkeypatch):
-    rows, ridges = some_rows(), []
-
-    def seen(rows, start, ridge, *arguments, **settings):
-        ridges.append((start.n_neurons > 0, ridge))
-        return descend(rows, start, ridge, *arguments, **settings)
-
-    monkeypatch.setattr(trials, "descend", seen)
+    rows, seen = some_rows(), descents(monkeypatch)
     constructed(rows, correct=True, max_neurons=4, alpha=0.02)
-    assert {ridge for _, ridge in ridges} == {0.02}
-    ridges.clear()
+    assert {ridge for *_, ridge in seen} == {0.02}
+    seen.clear()
     constructed(crossed_rows(), correct=True, max_neurons=8)
-    of_networks = [ridge for has_neurons, ridge in ridges if has_neurons]
+    of_networks = [ridge for _, start, ridge in seen if start.n_neurons]
     # From the ridge of the stages upwards.
     assert RIDGES[2:4] == tuple(dict.fromkeys(of_networks))[:2]
     # One of them is nearly the best; all rows get four fifths of what a smooth curve says.
@@ -895,3 +833,309 @@ def test_the_ridge_asked_for_is_the_ridge_taken(monkeypatch):
     tried = [ridge for ridge in RIDGES if ridge in of_networks]
     assert any(1 / step <= of_networks[-1] / (0.8 * ridge) <= step for ridge in tried)
     assert of_networks[-1] not in RIDGES
+
+
+# The minimiser
+
+
+def two_loops(steps, g):
+    """The product with the inverse Hessian by the recursion of the textbooks."""
+    q, alphas = g.copy(), []
+    for s, y in reversed(steps):
+        alphas.append((s @ q) / (s @ y))
+        q -= alphas[-1] * y
+    s, y = steps[-1]
+    q *= (s @ y) / (y @ y)
+    for (s, y), alpha in zip(steps, reversed(alphas), strict=True):
+        q += (alpha - (y @ q) / (s @ y)) * s
+    return q
+
+
+@pytest.mark.parametrize("n_steps", [1, 3, 4, 5, 8, 9, 21])
+def test_curvature_is_that_of_the_last_steps(n_steps):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(7, 7))
+    A = A @ A.T + np.eye(7)
+    curvature = _Curvature(7, 4)
+    steps = [(s, A @ s) for s in rng.normal(size=(n_steps, 7))]
+    for step in steps:
+        curvature.append(*step)
+    g = rng.normal(size=7)
+    np.testing.assert_allclose(curvature.times(g), two_loops(steps[-4:], g), rtol=1e-9)
+    # A step along which the function is not convex says nothing.
+    curvature.append(g, -g)
+    np.testing.assert_allclose(curvature.times(g), two_loops(steps[-4:], g), rtol=1e-9)
+
+
+def test_a_quadratic_is_minimised_exactly():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 30))
+    A, b = A @ A.T + 5 * np.eye(30), rng.normal(size=30)
+    x = minimised(lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), np.zeros(30), 500, 10, 1e-8)
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), atol=1e-5)
+
+
+def test_a_curved_valley_is_followed_to_its_end():
+    values = []
+
+    def rosenbrock(x):
+        a, b = x
+        values.append((1 - a) ** 2 + 100 * (b - a * a) ** 2)
+        return values[-1], np.array([2 * (a - 1) - 400 * a * (b - a * a), 200 * (b - a * a)])
+
+    np.testing.assert_allclose(minimised(rosenbrock, np.array([-1.2, 1.0]), 200, 5, 1e-10), 1, 1e-4)
+    assert len(values) < 100
+
+
+def test_a_minimum_is_where_one_stays():
+    x = np.array([1.0, -2.0])
+    found = minimised(lambda z: (float((z - x) @ (z - x)), 2 * (z - x)), x, 10, 5, 1e-6)
+    np.testing.assert_array_equal(found, x)
+
+
+def test_little_progress_is_enough():
+    """Of several steps together: the value falls by less than a thousandth over the last five."""
+    rng = np.random.default_rng(0)
+    scales = np.geomspace(1, 1e4, 40)
+    start, values = rng.normal(size=40), []
+
+    def valley(x):
+        values.append(1.0 + float(x @ (scales * x)))
+        return values[-1], 2 * scales * x
+
+    minimised(valley, start, 2000, 5, 1e-9)
+    n_all = len(values)
+    values.clear()
+    x = minimised(valley, start, 2000, 5, 1e-9, enough=1e-3)
+    lowest = np.minimum.accumulate(values)
+    assert len(values) < n_all
+    assert valley(x)[0] == lowest[-1]
+    assert lowest[-6] - lowest[-1] < 2e-3 * lowest[-1]
+    assert lowest[-12] - lowest[-6] > 1e-3 * lowest[-1]
+
+
+# The log-loss of all rows
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 511, 512, 513, 1293, 4_000, 16_383, 16_384, 131_072])
+def test_blocks_are_all_rows_once(n_rows):
+    """In chunks of as many blocks, which do not depend on the number of threads."""
+    chunks = _chunks(n_rows)
+    assert [i for blocks in chunks for b in blocks for i in range(b.start, b.stop)] == list(
+        range(n_rows)
+    )
+    sizes = [b.stop - b.start for blocks in chunks for b in blocks]
+    assert max(sizes, default=0) <= 512
+    assert max(sizes, default=0) - min(sizes, default=0) <= 1
+    assert len({len(blocks) for blocks in chunks}) <= 1
+
+
+def many_rows(n=5_000, d=60, t=4, weighted=True):
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 2, n) if weighted else None
+    rows = Rows(rng.normal(size=(n, d)), np.eye(t)[rng.integers(0, t, n)], weights)
+    shapes = ((30, d + 1), (30, t), (d + 1, t))
+    return rows, Weights(*(0.3 * rng.normal(size=shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_single_precision_is_that_of_the_products_only(weighted, activation):
+    rows, at = many_rows(weighted=weighted)
+    sigma = get_activation(activation)
+    double, half = (
+        PenalisedLogLoss(PreparedRows.of(rows, single=single), at, 0.1, sigma, linear_term=True)
+        for single in (False, True)
+    )
+    (value, slope), (single, slopes) = (some.evaluate(at.flat()) for some in (double, half))
+    assert single == pytest.approx(value, rel=1e-7)
+    assert single != value
+    np.testing.assert_allclose(slopes, slope, atol=1e-6 * np.abs(slope).max())
+
+
+def test_threads_change_no_bit_of_the_log_loss():
+    rows, at = many_rows(9_000)
+    pool = Pool(2)
+    (value, slope), (again, slopes) = (
+        PenalisedLogLoss(rows, at, 0.1, RELU, linear_term=True, pool=p).evaluate(at.flat())
+        for p in (None, pool)
+    )
+    pool.close()
+    assert again == value
+    np.testing.assert_array_equal(slopes, slope)
+
+
+def test_a_network_is_carried_from_one_scaling_to_another():
+    """Its logits stay; columns have another order and other signs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) * [1.0, 20.0, 0.1] + [0.0, 1e3, 5.0]
+    orders = np.array([[2, 0, 1], [1, 2, 0]])
+    one = InputScaling(np.array([0.1, 990.0, 5.0]), np.array([1.0, -15.0, 0.2]), orders[0])
+    other = InputScaling(np.array([0.0, 1e3, 5.1]), np.array([-1.5, 20.0, 0.1]), orders[1])
+    at = Weights(rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), rng.normal(size=(4, 2)))
+    carried = at.carried(one, other)
+    wanted = at.logits(one.apply(X), RELU)
+    np.testing.assert_allclose(carried.logits(other.apply(X), RELU), wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_log_loss_of_blocks_is_that_of_all_rows(weighted):
+    """Rows beyond the first block count like its own: copies change neither value nor gradient."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(400, 3)), rng.integers(0, 3, 400)
+    weights = rng.uniform(0.5, 2, 400) if weighted else None
+    rows = Rows(X, np.eye(3)[labels], weights)
+    copies = rows.take(np.tile(np.arange(400), 4))
+    at = Weights(rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=(4, 3)))
+    (value, slope), (again, slopes) = (
+        PenalisedLogLoss(some, at, 0.1, RELU, linear_term=True).evaluate(at.flat())
+        for some in (rows, copies)
+    )
+    assert again == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(slopes, slope, rtol=1e-9, atol=1e-13)
+
+
+# Several neurons from one scan
+
+
+def batch(X, weights=None, seed=0):
+    rows = Rows(X, np.zeros((len(X), 1)), weights)
+    affine = np.linalg.qr(rows.weighted(np.c_[X, np.ones(len(X))]))[0]
+    return BatchSearch(rows, affine, RELU, 2, seed), rows, affine
+
+
+def none_yet(d):
+    return np.zeros((0, d + 1))
+
+
+def test_planted_kinks_are_found_one_by_one():
+    """A single input has one direction: it is scanned again for each neuron."""
+    X = np.linspace(-1, 1, 201)[:, None]
+    search, *_ = batch(X)
+    W, C = search.propose(3 * np.maximum(X - 0.5, 0), none_yet(1), 1)
+    assert -W[0, 1] / W[0, 0] == pytest.approx(0.5)
+    assert C.item() == pytest.approx(3 / np.abs(W[0, 0]))
+    residual = 3 * np.maximum(X - 0.5, 0) - 2 * np.maximum(X + 0.4, 0)
+    W, C = search.propose(residual, none_yet(1), 6)
+    assert W.shape == (6, 2)
+    assert C.shape == (6, 1)
+    columns = np.hstack([X, np.ones_like(X), np.maximum(X @ W[:, :1].T + W[:, 1], 0)])
+    of_line, of_all = (
+        residual - part @ np.linalg.lstsq(part, residual, rcond=None)[0]
+        for part in (columns[:, :2], columns)
+    )
+    assert np.linalg.norm(of_all) < 0.15 * np.linalg.norm(of_line)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_neuron_repeats_another(weighted):
+    """Their columns are independent, beside the affine functions too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    search, rows, affine = batch(X, rng.uniform(0.5, 2, 150) if weighted else None)
+    residual = rows.weighted(np.sign(X[:, :1] * X[:, 1:2]))
+    W, _ = search.propose(residual, none_yet(3), 12)
+    assert len(W) == 12
+    columns = rows.weighted(np.maximum(X @ W[:, :3].T + W[:, 3], 0))
+    columns = np.hstack([affine, columns / np.linalg.norm(columns, axis=0)])
+    assert np.linalg.svd(columns, compute_uv=False).min() > 1e-3
+    left = residual - columns @ np.linalg.lstsq(columns, residual, rcond=None)[0]
+    assert np.linalg.norm(left) < 0.75 * np.linalg.norm(residual)
+
+
+def test_what_is_left_is_outside_the_span_of_all_that_were_taken():
+    """Also of those that were taken before from other candidates."""
+    rng = np.random.default_rng(0)
+    Q, residual = np.linalg.qr(rng.normal(size=(60, 3)))[0], rng.normal(size=(60, 2))
+    G = rng.normal(size=(60, 12))
+    chosen, numbers = _Chosen(Q, residual), np.arange(12.0)[:, None]
+    for candidates in (slice(0, 6), slice(6, 12)):
+        chosen.take(numbers[candidates], G[:, candidates], 3)
+    taken = [int(w[0]) for w in chosen.neurons(1)[0]]
+    assert len(set(taken)) == 6
+    F = np.c_[Q, G[:, taken]]
+    wanted = residual - F @ np.linalg.lstsq(F, residual, rcond=None)[0]
+    np.testing.assert_allclose(chosen.residual, wanted, atol=1e-12)
+
+
+def test_weights_are_copies_in_a_scan():
+    rng = np.random.default_rng(0)
+    X, times = rng.normal(size=(80, 2)), rng.integers(1, 4, 80)
+    r = np.sign(X[:, :1] * X[:, 1:])
+    heavy, rows, _ = batch(X, times.astype(float))
+    many, _, _ = batch(np.repeat(X, times, axis=0))
+    # The directions between two rows are drawn by their positions.
+    many._pool, heavy._pool = (s._group(np.eye(2)) for s in (many, heavy))
+    found = [
+        heavy.propose(rows.weighted(r), none_yet(2), 3),
+        many.propose(np.repeat(r, times, axis=0), none_yet(2), 3),
+    ]
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+def test_where_nothing_is_left_nothing_is_proposed():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    search, *_ = batch(X)
+    for residual in (np.zeros((50, 2)), X @ np.ones((2, 2))):
+        W, C = search.propose(1e-30 * residual, none_yet(2), 4)
+        assert W.shape[1] == 3
+        assert C.shape == (len(W), 2)
+    assert len(search.propose(np.zeros((50, 2)), none_yet(2), 4)[0]) == 0
+
+
+# Stages
+
+
+def moons_growth(n=300, max_neurons=40, **settings):
+    X, labels = make_moons(n, noise=0.25, random_state=0)
+    return growth_of(Rows(X, labels[:, None].astype(float)), max_neurons, **settings)
+
+
+@pytest.mark.parametrize("linear_term", [True, False])
+def test_stages_reach_the_width_and_a_smaller_loss(linear_term):
+    growth = moons_growth(linear_term=linear_term)
+    networks = [growth._staged(n) for n in (8, 20, 40)]
+    assert [network.n_neurons for network in networks] == [8, 20, 40]
+    losses = [growth.loss(growth.descend(network, 1e-3, 200)) for network in networks]
+    assert losses[2] <= losses[0] * 1.01
+    if not linear_term:
+        assert not any(network.L.any() for network in networks)
+
+
+@pytest.mark.parametrize("n_neurons", [1, 8, 40])
+def test_new_neurons_are_as_large_as_is_best(n_neurons):
+    """Together they need smaller weights than alone: of four factors, the best."""
+    growth = moons_growth()
+    rows = growth.problem.rows
+    line = growth.descend(growth._affine(), 1e-3, 50)
+    logits = line.logits(rows.X, RELU)
+    residual = losses_and_residual(logits, rows.Y)[1]
+    W, C = growth._search.propose(residual, line.W, n_neurons)
+    more = Weights(W, C, np.zeros_like(line.L)).logits(rows.X, RELU)
+    losses = [log_loss(logits + times * more, rows.Y) for times in (3.0, 1.5, 0.75, 0.375)]
+    wider = growth._wider(line, n_neurons)
+    assert wider.n_neurons == n_neurons
+    assert log_loss(wider.logits(rows.X, RELU), rows.Y) == pytest.approx(min(losses), rel=1e-9)
+
+
+# The ridge
+
+
+@pytest.mark.parametrize("at", [-0.45, -0.1, 0.0, 0.3])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_the_ridge_is_the_minimum_of_a_parabola(at, ascending):
+    steps = np.arange(-2.0, 3.0)
+    order = steps if ascending else steps[::-1]
+    found = {1e-3 * 3.0**step: 0.5 + 0.1 * (step - at) ** 2 for step in order}
+    assert lowest_between(found) == pytest.approx(1e-3 * 3.0**at)
+
+
+def test_at_an_end_or_on_a_plain_the_ridge_is_one_of_those_tried():
+    ridges = [1.0, 2.0, 4.0]
+    for losses, best in (([1, 2, 3], 0), ([3, 2, 1], 2), ([1, 1, 1], 0), ([2, 2, 2], 0)):
+        assert lowest_between(dict(zip(ridges, losses, strict=True))) == ridges[best]
+    assert lowest_between({1.0: 0.3}) == 1.0
+    # Two equal neighbours: the middle between them.
+    found = lowest_between(dict(zip(ridges, [1.0, 0.5, 0.5], strict=True)))
+    assert found == pytest.approx(2 * np.sqrt(2))

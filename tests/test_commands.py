@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pkgutil
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 from deep_networks import bent_columns, random_deep_network
-from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, load
+from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, fit_table, load
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import commands as commands_folder
 from greedynet.cli import main, progress
@@ -177,16 +178,45 @@ def test_options_reach_the_estimator(data):
     assert (parameters["max_nodes"], parameters["loss"]) == (3, 1.5)
 
 
-def test_a_warning_is_one_line(data):
+def test_a_warning_is_one_line(folder):
+    table = {"x": np.arange(20) % 2, "y": np.arange(20) % 2 + np.arange(20) / 100}
+    data = write(folder / "two_values.csv", table, ["x", "y"])
     result = run("fit", data, "--target", "y", "--nodes", 9, "--out", "m.safetensors")
-    assert result.stderr.startswith("note: The network has 3 nodes, not the 9")
+    (note,) = [line for line in result.stderr.splitlines() if line.startswith("note: The")]
+    assert re.match(r"note: The network has \d nodes, not the 9 requested by --nodes\.", note)
 
 
 def test_validation_file(data, folder):
     other = write(folder / "other.csv", make_table(30, seed=1), ["y", "color", "x"])
     result = run("fit", data, "--target", "y", "--validate", other, "--out", "m.safetensors")
     assert "validation: RMSE" in result.stdout
-    assert load("m.safetensors").estimator.path_.validation_errors is not None
+    model, rows = load("m.safetensors"), make_table(30, seed=1)
+    rmse = np.sqrt(np.mean((model.predict(rows) - rows["y"]) ** 2))
+    path, ladder = model.estimator.path_, model.estimator.ladder_
+    held_out = path.held_out_errors[path.position(path.best_n_nodes)] * ladder.error_of("mean")
+    assert held_out == pytest.approx(rmse, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("select", ["best", "1se", "last", "0.5"])
+def test_select(folder, select):
+    x = np.linspace(0, 6, 150)
+    table = {"x": x, "y": np.sin(x) + 0.1 * np.random.default_rng(0).normal(size=150)}
+    data = write(folder / "noisy.csv", table, ["x", "y"])
+    options = ["--target", "y", "--max-nodes", 12, "--out", "m.safetensors"]
+    run("fit", data, *options, "--select", select)
+    found = load("m.safetensors").estimator
+    wanted = fit_table(
+        table, "y", max_nodes=12, select=float(select) if select == "0.5" else select
+    ).estimator
+    assert found.select == wanted.select
+    assert found.n_nodes_ == wanted.n_nodes_
+
+
+def test_select_with_a_given_number_of_nodes(data):
+    result = run(
+        "fit", data, *("--target", "y", "--nodes", 5, "--select", "1se", "--out", "m"), code=2
+    )
+    assert "write --max-nodes instead of --nodes, or omit --select." in result.stderr
 
 
 def test_predictions_keep_the_order_and_find_columns_by_name(model, folder):
@@ -198,7 +228,9 @@ def test_predictions_keep_the_order_and_find_columns_by_name(model, folder):
     assert "wrote p.csv: 50 rows" in result.stdout
     found = [float(row["prediction"]) for row in read(folder / "p.csv")]
     np.testing.assert_array_equal(found, load(model).predict(table))
-    np.testing.assert_allclose(found, table["y"], atol=1e-9)
+    inside = ~load(model).outside(table).columns.any(axis=1)
+    assert inside.sum() == 49  # of the other, the value at the edge is known
+    np.testing.assert_allclose(np.array(found)[inside], table["y"][inside], atol=1e-9)
     run("predict", model, new, "--out", "p.tsv")
     assert [float(row["prediction"]) for row in read(folder / "p.tsv", "\t")] == found
 
@@ -526,7 +558,7 @@ def test_interrupted_fit_leaves_nothing(folder):
     command += ["--nodes", "1000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         told = iter(process.stderr.readline, "")
-        assert any(" nodes, error " in line for line in told)  # it grows
+        assert any(" neurons on " in line for line in told)  # it grows
         process.send_signal(signal.SIGINT)
         too_late = threading.Timer(120, process.kill)
         too_late.start()

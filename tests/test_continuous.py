@@ -5,9 +5,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from greedynet import GreedyNetRegressor
-from greedynet.fitting.limits import Limits
 from greedynet.fitting.make_search import make_search
-from greedynet.fitting.plan import Plan
+from greedynet.fitting.plan import Limits, Plan
 from greedynet.linalg.factor import Factor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows

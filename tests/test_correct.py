@@ -1,4 +1,6 @@
-"""Correction, pruning, exchange and averaging keep their promises; twins write everything out."""
+"""The joint correction keeps its promises; twins write everything out."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,20 +9,19 @@ from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.correction.gauss_newton import spacing, system
+from greedynet.correction.outer_solver import OuterSolver
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
-from greedynet.fitting.growth import Growth
-from greedynet.fitting.limits import Limits
+from greedynet.fitting.forms import Form
 from greedynet.fitting.make_search import N_WAITING, WEAKNESS
-from greedynet.fitting.objectives import LeastSquares
-from greedynet.fitting.objectives.finisher import Finisher
-from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.objectives.squares import LeastSquares, Neurons
+from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.problem import Problem
-from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
 from greedynet.linalg import cholesky as triangles
 from greedynet.linalg.factor import Factor
+from greedynet.model.candidate import NETWORK, Candidate
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
-from greedynet.search import Candidate, ContinuousSearch
+from greedynet.search import ContinuousSearch
 from greedynet.search.directions import directions
 from greedynet.support.context import FitContext
 
@@ -535,31 +536,26 @@ def test_leaving_out_none_changes_nothing_and_leaves_the_state_as_it_was():
     np.testing.assert_array_equal(state.weights, weights)
 
 
-# Finishing
+# Networks of a fit
 
 
-def finisher_of(
-    n=200, d=2, noise=0.3, n_outputs=1, validated=False, seed=0, exact=True, **settings
-):
-    """A finisher of noisy rows, with validation rows or without, and the rows as they came."""
-    rows = some_rows(2 * n, d, n_outputs, noise, seed=seed)
-    train, rest = rows.take(np.arange(n)), rows.take(np.arange(n, 2 * n))
-    limits = Limits(30, exact=exact)
-    plan = Plan(limits, gcv=not exact, single_output=n_outputs == 1, **settings)
-    data = TrainingData(train, rest if validated else None)
-    return Finisher.of(Problem(data, plan, LeastSquares(), None, FitContext())), train
+def growth_of(n=200, d=2, noise=0.3, n_outputs=1, seed=0, **settings):
+    """The networks of noisy rows, and the rows as they came."""
+    rows = some_rows(n, d, n_outputs, noise, seed=seed)
+    plan = Plan(Limits(30), single_output=n_outputs == 1, **settings)
+    return LeastSquares().begin(rows, Form(), plan, FitContext()), rows
 
 
 @pytest.mark.parametrize("n_more", [1, 4])
 def test_more_neurons_are_those_that_lower_the_error_most(n_more):
     """The twin continues from the neurons as if they had been grown."""
-    finisher, _ = finisher_of(noise=0.0)
-    rows, points, cycle = finisher.rows, some_neurons(5, 2), 1
-    found = finisher.problem.more_neurons(points, n_more, cycle, rows)
+    growth, _ = growth_of(noise=0.0)
+    rows, points, turn = growth.problem.rows, some_neurons(5, 2), 1
+    found = growth.problem.more_neurons(points, n_more, turn, rows)
     factor = Factor(rows.weighted(rows.Y), dependent=3e-3)
     for column in columns_of(rows, points, affine_of(rows)).T:
         factor.append(column)
-    pool = np.concatenate([directions(rows.X, 2 + cycle), lines_of(points[:, :-1])])
+    pool = np.concatenate([directions(rows.X, 2 + turn), lines_of(points[:, :-1])])
     weak = {"n_refined": N_WAITING, "weakness": WEAKNESS}
     search, twin = ContinuousSearch(rows, pool, 2, mirrored=True, **weak), [points]
     for _ in range(n_more):
@@ -570,166 +566,93 @@ def test_more_neurons_are_those_that_lower_the_error_most(n_more):
     np.testing.assert_allclose(found, np.concatenate(twin), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("validated", [False, True])
-@pytest.mark.parametrize("most", [30, 12])
 @pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_pruning_never_worsens_the_score(validated, most, noise):
-    for seed in range(3):
-        finisher, _ = finisher_of(noise=noise, validated=validated, seed=seed)
-        points = some_neurons(20, 2, seed)
-        # Corrected and cut down to the limit, and that is all.
-        start = finisher.prune(points, most)
-        assert start.n_neurons == min(20, most)
-        twin = VariableProjection(finisher.rows, affine_of(finisher.rows), points).settle(5)
-        if most < 20:
-            twin = twin.without(most).settle(3)
-        assert finisher.score([start]) == pytest.approx(finisher.score([twin]), rel=1e-2)
-        free, _ = finisher_of(noise=noise, validated=validated, seed=seed, exact=False)
-        pruned = free.prune(points, most)
-        assert finisher.score([pruned]) <= finisher.score([start])
-        assert pruned.n_neurons <= most
+def test_wider_networks_have_a_smaller_objective(noise):
+    """Neurons are added to a network that was corrected, and all are corrected."""
+    growth, _ = growth_of(noise=noise)
+    known, before = {}, np.inf
+    for width in (1, 2, 3, 4, 6, 9):
+        state = growth.fitted(Candidate(NETWORK, width), known)
+        known[Candidate(NETWORK, width)] = state
+        assert len(state.points) == width
+        error = growth.training_error([state])
+        assert error < before * (1 + 1e-3)
+        before = error
+    # Pruned to a width, the network is better than one that was grown to it, or nearly as good.
+    pruned = growth.fitted(Candidate(NETWORK, 6, pruned=True), known)
+    assert len(pruned.points) == 6
+    assert growth.training_error([pruned]) < 1.1 * growth.training_error(
+        [known[Candidate(NETWORK, 6)]]
+    )
 
 
-def test_pruning_leaves_few_neurons_where_there_is_little_to_fit():
-    finisher, _ = finisher_of(noise=3.0, exact=False)
-    assert finisher.prune(some_neurons(24, 2), 24).n_neurons < 12
-
-
-@pytest.mark.parametrize("validated", [False, True])
 @pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_exchange_never_worsens_the_score(validated, noise):
-    gains = []
+def test_a_refit_never_worsens_cross_validation(noise):
+    """Neurons are exchanged only if this lowers the score."""
     for seed in range(2):
-        finisher, _ = finisher_of(80, noise=noise, validated=validated, seed=seed)
-        state = finisher.prune(some_neurons(6, 2, seed), 6)
-        before = finisher.score([state])
-        exchanged = finisher.exchange(state)
-        assert exchanged.n_neurons == state.n_neurons
-        after = finisher.score([exchanged])
-        assert after <= before
-        gains.append(after / before)
-    if not noise:
-        assert min(gains) < 0.9
+        growth, _ = growth_of(120, noise=noise, seed=seed)
+        start = Neurons(some_neurons(6, 2, seed), None)
+        settled = growth.at(growth._neurons(growth._settled(growth._new(start))))
+        found = growth.refitted(Candidate(NETWORK, 6), lambda _, start=start: start, growth.problem)
+        assert len(found.points) == 6
+        assert growth.at(found).gcv <= settled.gcv * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_exchange_on_samples_never_worsens_the_score_on_all_rows(noise):
-    few = LeastSquaresSettings(min_rows_exchanged=60, rows_per_weight=2)
-    finisher, _ = finisher_of(400, noise=noise, settings=FitSettings(least_squares=few))
-    assert finisher._n_rows_exchanged(18) == 60
-    assert finisher._n_rows_exchanged(110) == 400
-    state = finisher.prune(some_neurons(6, 2), 6)
-    before = finisher.score([state])
-    exchanged = finisher.exchange(state)
-    assert exchanged.n_rows == 400
-    assert exchanged.n_neurons == 6
-    assert finisher.score([exchanged]) <= before
-    if not noise:
-        assert finisher.score([exchanged]) < 0.9 * before
-
-
-def test_a_sample_is_judged_on_the_other_rows():
-    finisher, _ = finisher_of(200)
-    few = finisher._on_sample(50, 0)
-    both = np.concatenate([few.rows.X, few.judging.X])
-    assert (len(few.rows), len(few.judging)) == (50, 150)
-    np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(finisher.rows.X, axis=0))
-    assert not np.array_equal(few.rows.X, finisher._on_sample(50, 1).rows.X)
-    state = few.state(some_neurons(4, 2), 1.0)
-    other = finisher._on_sample(50, 1)
-    # A network moves to the rows of every sample, also of one as large as the last.
-    moved = other._moved(state)
-    twin = columns_of(other.rows, moved.points, np.empty((50, 0)))
-    np.testing.assert_allclose(moved.columns, twin)
-    assert finisher._moved(state).ridge == 4.0 * moved.ridge == 4.0
-    validated, _ = finisher_of(200, validated=True)
-    assert validated._on_sample(50, 0).judging is validated.problem.validation
-
-
-def test_exchange_ends_where_nothing_grows(monkeypatch):
-    finisher, _ = finisher_of(120)
-    state = finisher.prune(some_neurons(10, 2), 10)
+def test_an_exchange_where_nothing_grows_changes_nothing(monkeypatch):
+    growth, _ = growth_of(120)
+    state = growth._settled(growth._new(Neurons(some_neurons(10, 2), None)))
     monkeypatch.setattr(Problem, "more_neurons", lambda problem, points, *_: points)
-    assert finisher.exchange(state) is state
-
-
-@pytest.mark.parametrize("validated", [False, True])
-def test_the_score_is_what_it_says(validated):
-    finisher, _ = finisher_of(n_outputs=2, validated=validated)
-    states = [finisher.prune(some_neurons(8, 2, seed), 8) for seed in (0, 1)]
-    rows = finisher.problem.validation if validated else finisher.rows
-    affine = AffineTerm.of(finisher.rows).evaluate(rows.X)
-    mean = np.mean([state.predict(rows.X, affine) for state in states], axis=0)
-    if validated:
-        wanted = np.linalg.norm(rows.Y - mean) / np.linalg.norm(rows.Y)
-    else:
-        # GCV of the mean, whose hat matrix is the mean of theirs.
-        dof = np.mean([state.dof for state in states])
-        wanted = 2 * np.sum((rows.Y - mean) ** 2) / 400 / (1 - dof / 400) ** 2
-        assert finisher.score(states[:1]) == pytest.approx(2 * states[0].gcv)
-    assert finisher.score(states) == pytest.approx(wanted)
-
-
-def test_as_grown_the_search_counts_and_too_many_parameters_say_nothing():
-    finisher, _ = finisher_of(800)
-    W = some_neurons(30, 2)
-
-    def growth(k):
-        found = [Candidate(w, 1.0, w, -1) for w in W[:k]]
-        return Growth(Factor(np.ones((4, 1))), 3, None, candidates=found)
-
-    state = VariableProjection(finisher.rows, affine_of(finisher.rows), W[:20])
-    wanted = state.error / 800 / (1 - (3 + 20 * 2 * np.log(800)) / 800) ** 2
-    assert finisher.as_grown(growth(20)) == pytest.approx(wanted / 0.97**2)
-    assert finisher.as_grown(growth(30)) == np.inf
+    assert growth._exchanged(state, 0) is state
 
 
 @pytest.mark.parametrize("linear_term", [True, False])
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_the_average_of_two_networks_predicts_the_mean(n_outputs, linear_term):
-    finisher, train = finisher_of(n_outputs=n_outputs, linear_term=linear_term)
-    states = [finisher.prune(some_neurons(8, 2, seed), 8) for seed in (0, 1)]
-    X = np.concatenate([train.X, 3 * train.X])
-    networks = [finisher.network([state]) for state in states]
+def test_the_average_of_networks_predicts_the_mean(n_outputs, linear_term):
+    growth, rows = growth_of(n_outputs=n_outputs, linear_term=linear_term)
+    states = [Neurons(some_neurons(8, 2, seed), 0.1) for seed in (0, 1, 2)]
+    X = np.concatenate([rows.X, 3 * rows.X])
+    networks = [growth.network([state]).with_reach(np.inf) for state in states]
     each = [network.predict(X) for network in networks]
-    averaged = finisher.network(states)
+    averaged = growth.network(states).with_reach(np.inf)
     assert averaged.n_neurons == sum(network.n_neurons for network in networks)
-    np.testing.assert_allclose(averaged.predict(X), np.mean(each, axis=0), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(averaged.predict(X), np.mean(each, axis=0), rtol=1e-9, atol=1e-9)
     assert np.abs(each[0] - each[1]).max() > 0.01
-
-
-@pytest.mark.parametrize("linear_term", [True, False])
-def test_the_average_of_a_network_with_itself_is_the_network(linear_term):
-    finisher, train = finisher_of(linear_term=linear_term)
-    state = finisher.prune(some_neurons(6, 2), 6)
-    wanted = finisher.network([state]).predict(train.X)
-    np.testing.assert_allclose(finisher.network([state, state]).predict(train.X), wanted)
+    # Of a network with itself, it is the network.
+    twice = growth.network([states[0], states[0]]).with_reach(np.inf)
+    np.testing.assert_allclose(twice.predict(X), each[0], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_the_network_of_a_state_predicts_what_the_state_does(n_outputs):
     """On the inputs and outputs as they came."""
-    finisher, train = finisher_of(n_outputs=n_outputs)
-    state = finisher.prune(some_neurons(8, 2), 8)
-    X = np.concatenate([train.X, 3 * train.X])
-    scaled = finisher.problem.coordinates.inputs.apply(X)
-    outputs = finisher.problem.coordinates.outputs
-    affine = AffineTerm.of(finisher.rows).evaluate(scaled)
-    wanted = state.predict(scaled, affine) * outputs.scale + outputs.center
-    found = finisher.network([state]).predict(X).reshape(wanted.shape)
+    growth, rows = growth_of(n_outputs=n_outputs)
+    state = Neurons(some_neurons(8, 2), 0.1)
+    X = np.concatenate([rows.X, 3 * rows.X])
+    wanted = growth.predict([state], Rows(X, np.zeros((len(X), n_outputs))))
+    found = growth.network([state]).with_reach(np.inf).predict(X).reshape(wanted.shape)
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_a_neuron_that_is_active_on_no_row_does_no_harm():
-    finisher, train = finisher_of()
-    dead = np.array([[0.1, 0.1, -50.0]])
-    W = some_neurons(6, 2)
-    states = [
-        VariableProjection(finisher.rows, affine_of(finisher.rows), points, 0.1)
+    growth, rows = growth_of()
+    W, dead = some_neurons(6, 2), np.array([[0.1, 0.1, -50.0]])
+    found = [
+        growth.network([Neurons(points, 0.1)]).predict(rows.X)
         for points in (W, np.concatenate([W[:3], dead, W[3:]]))
     ]
-    found = [finisher.network([state]).predict(train.X) for state in states]
     np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("limits", [Limits(6, exact=True), Limits(6)], ids=["exact", "last"])
+def test_neurons_that_died_are_replaced_if_all_were_asked_for(limits):
+    growth, _ = growth_of()
+    plan = replace(growth.problem.plan, limits=limits, select="best" if limits.exact else "last")
+    growth = LeastSquares().begin(some_rows(200, noise=0.3), Form(), plan, FitContext())
+    W = some_neurons(4, 2)
+    start = Neurons(np.concatenate([W, W[:1], [[0.1, 0.1, -50.0]]]), 0.1)
+    assert growth.network([start]).n_neurons == 4
+    assert growth.network([growth._filled(start, 6)]).n_neurons == 6
+    assert growth._filled(start, 5) is start  # a width on the way
 
 
 # Every activation
@@ -932,19 +855,18 @@ def test_neurons_of_any_activation_that_were_moved_find_back(name, affine):
 def test_neurons_that_the_penalty_has_shrunk_to_nothing_are_left_out(degree):
     """Their columns are next to the smallest numbers, and no longer orthogonal to anything."""
     activation = get_activation({1: "relu", 2: "relu2", 3: "relu3"}[degree])
-    finisher, train = finisher_of(activation=activation)
-    rows = finisher.rows
+    growth, _ = growth_of(activation=activation)
+    rows, coordinates = growth.problem.rows, growth.problem.coordinates
     W = np.vstack([some_neurons(4, 2), 10.0 ** (-155 / degree) * some_neurons(3, 2, seed=1)])
-    affine = finisher.problem.coordinates.affine_columns(rows)
-    state = VariableProjection(rows, affine, W[:4], 1e-3, activation)
+    state = VariableProjection(rows, coordinates.affine_columns(rows), W[:4], 1e-3, activation)
     # As after many steps: balancing would make them larger.
     dead = state.moved(np.vstack([state.points, W[4:]]))
     np.testing.assert_array_equal(dead.alive, np.arange(7) < 4)
-    network = finisher.network([dead])
+    solver = OuterSolver(coordinates, rows, activation, True)
+    network, wanted = solver.network([dead]), solver.network([state])
     assert network.n_neurons == 4
-    np.testing.assert_allclose(
-        network.predict(train.X), finisher.network([state]).predict(train.X), rtol=1e-9, atol=1e-12
-    )
+    X = coordinates.inputs.apply(rows.X)
+    np.testing.assert_allclose(network.predict(X), wanted.predict(X), rtol=1e-9, atol=1e-12)
 
 
 def test_a_step_on_many_rows_needs_the_matrix_of_some_of_them():

@@ -5,7 +5,6 @@ import pytest
 
 from deep_networks import random_deep_network
 from greedynet.model.curves import column_curves
-from greedynet.model.ladder import Ladder
 from greedynet.model.ramps import Ramps
 
 
@@ -62,9 +61,3 @@ def test_columns_with_two_values_have_no_ramps(weights):
     x = np.array([0.0, 0.0, 1.0, 1.0] if weights is None else [0.0, 0.0, 1.0, 1.0, 0.5])
     assert Ramps.at_quantiles(x[:, None], weights, 4).n_ramps == 0
     assert Ramps.at_quantiles(np.append(x, 2.0)[:, None], None, 4).n_ramps > 0
-
-
-def test_candidates_of_two_layers():
-    kinds = ["mean", "line", "network", "curves of single columns", "average of two, two layers"]
-    ladder = Ladder(np.array(kinds), np.arange(5), np.ones(5), 0)
-    assert ladder.is_deep.tolist() == [False, False, False, True, True]

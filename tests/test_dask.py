@@ -101,9 +101,8 @@ def small_samples():
 def sampled(check_every=EstimatorSettings.check_every, **more):
     """Make samples small in this scope, and leave more rows than these in their order."""
     sampling = SamplingSettings(least=400, most=400, **more)
-    fit = FitSettings(sampling=sampling, blocks=BlockSizes(rows=128))
-    settings = EstimatorSettings(fit=fit, merged_up_to=400, check_every=check_every)
-    return settings_context(settings)
+    fit = FitSettings(sampling=sampling, blocks=BlockSizes(rows=128), merged_up_to=400)
+    return settings_context(EstimatorSettings(fit=fit, check_every=check_every))
 
 
 @pytest.fixture
@@ -174,6 +173,17 @@ def test_two_layers_of_many_rows(client, small_samples):
     assert got.network_.ramps.n_hinges > 0
     np.testing.assert_array_equal(got.network_.ramps.knots, wanted.network_.ramps.knots)
     np.testing.assert_allclose(got.to_local().predict(X), wanted.predict(X), atol=1e-8)
+
+
+def test_inputs_are_clipped_to_the_box_of_all_rows(client, small_samples):
+    X, y = problem()
+    model = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y)
+    far = 3 * X
+    near = np.clip(far, X.min(axis=0), X.max(axis=0))
+    found = model.predict(on_dask(far, 500)).compute()
+    np.testing.assert_array_equal(found, model.predict(on_dask(near, 500)).compute())
+    free = fit(client, DaskGreedyNetRegressor(n_nodes=8, extrapolate=True), X, y)
+    assert np.abs(free.predict(on_dask(far, 500)).compute() - found).max() > 0.1
 
 
 def test_rows_as_many_as_are_sampled_in_earnest(client):

@@ -8,15 +8,14 @@ import pytest
 import greedynet
 from greedynet import GreedyNetRegressor, ShallowNetwork
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.depth import Depth
+from greedynet.fitting.forms import TwoLayers
 from greedynet.fitting.lifted_blocks import LiftedBlocks
-from greedynet.fitting.limits import Limits
-from greedynet.fitting.make_search import make_search
-from greedynet.fitting.plan import Plan, TrainingData
+from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.settings import FitSettings
+from greedynet.fitting.split import Folds
+from greedynet.model.candidate import CURVES, LINE, MEAN
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.effects import feature_effect
-from greedynet.model.ladder import CURVES, LINE, MEAN, Ladder
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks
 from greedynet.rows.rows import Rows
@@ -160,7 +159,7 @@ def test_two_layers_are_better_where_curves_meet():
     np.testing.assert_array_equal(models["auto"].predict(new), models[2].predict(new))
     assert "two layers" in models["auto"].ladder_.kind
     assert models["auto"].ladder_.expected_error == models["auto"].expected_error_
-    assert {MEAN, LINE, CURVES} <= set(models["auto"].ladder_.kinds.tolist())
+    assert {MEAN, LINE, CURVES} <= set(models["auto"].ladder_.kinds)
 
 
 def test_auto_keeps_one_layer_where_that_is_right():
@@ -201,7 +200,7 @@ def test_a_model_of_two_layers_is_whole(tmp_path):
     network = greedynet.load(tmp_path / "n.safetensors")
     np.testing.assert_array_equal(network.predict(X), model.predict(X))
     assert "hinges at" in network.describe()
-    smaller = model.path_.network.truncate(int(model.path_.n_nodes[2]))
+    smaller = model.truncate(int(model.path_.n_nodes[2])).network_
     assert smaller.n_neurons == 2
     assert smaller.n_hinges == network.n_hinges
     values = np.array([-0.5, 0.3])
@@ -219,22 +218,11 @@ def test_the_order_and_the_units_of_columns_do_not_matter():
 
 
 def test_few_nodes_leave_no_room_for_a_first_layer():
-    data = TrainingData(Rows(np.random.default_rng(0).standard_normal((50, 8)), np.zeros((50, 1))))
-    assert Depth.of(data, Plan(Limits(15))) is None
-    depth = Depth.of(data, Plan(Limits(48)))
-    assert depth.ramps.n_hinges == 24
-    assert Depth.of(data, Plan(Limits(198))).ramps.n_hinges == 8 * 7
-
-
-def test_a_growth_over_ramps_also_searches_along_columns():
-    rows = Rows(np.random.default_rng(0).standard_normal((40, 6)), np.zeros((40, 1)))
-    plan = Plan(Limits(3))
-
-    def n_of_columns(plan):
-        return int((make_search(rows, plan).directions[:, 2:] == 0).all(axis=1).sum())
-
-    assert n_of_columns(plan) == 2
-    assert n_of_columns(replace(plan, n_columns=2)) > 30
+    rows = Rows(np.random.default_rng(0).standard_normal((50, 8)), np.zeros((50, 1)))
+    folds = Folds([], rows)
+    assert TwoLayers.of(folds, Plan(Limits(15))) is None
+    assert TwoLayers.of(folds, Plan(Limits(48))).n_hinges == 24
+    assert TwoLayers.of(folds, Plan(Limits(198))).n_hinges == 8 * 7
 
 
 class OuterProducts:
@@ -266,7 +254,7 @@ def test_blocks_are_lifted_where_they_are_summed(inputs):
 @pytest.fixture
 def small_samples():
     few = SamplingSettings(least=400, most=400)
-    with settings_context(EstimatorSettings(fit=FitSettings(sampling=few), merged_up_to=100)):
+    with settings_context(EstimatorSettings(fit=FitSettings(sampling=few, merged_up_to=100))):
         yield
 
 
@@ -289,16 +277,6 @@ def test_two_layers_are_chosen_from_samples_of_many_rows(small_samples):
         error[hidden_layers] = np.sqrt(np.mean((model.predict(new) - truth) ** 2))
     assert isinstance(model.network_, DeepNetwork)
     assert error["auto"] < 0.7 * error[1]
-
-
-def test_the_ladder_of_both_has_the_mean_once():
-    one = Ladder(np.array([MEAN, LINE]), np.zeros(2, int), np.array([3.0, 2.0]), 1, False, 0.5)
-    two = Ladder(np.array([MEAN, LINE, "network"]), np.arange(3), np.array([3.0, 1.5, 1.0]), 2)
-    both = one.beside(two.of_two_layers(), other_wins=True)
-    assert both.kinds.tolist() == [MEAN, LINE, CURVES, "network, two layers"]
-    assert both.kind == "network, two layers"
-    assert both.expected_error == 1.0
-    assert one.beside(two.of_two_layers(), other_wins=False).kind == LINE
 
 
 @pytest.mark.parametrize("wrong", [0, 3, "both"])

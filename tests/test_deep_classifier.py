@@ -9,12 +9,14 @@ from sklearn.metrics import log_loss
 import greedynet
 from greedynet import GreedyNetClassifier
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.objectives.class_held_out import standard_errors_below
-from greedynet.fitting.settings import FitSettings, LogisticSettings
+from greedynet.fitting.measures import LogLosses
+from greedynet.fitting.plan import Limits, Plan
+from greedynet.fitting.scores import CandidateScores
+from greedynet.fitting.settings import FitSettings
+from greedynet.model.candidate import CURVES, LINE, NETWORK, SHARES, TWO_LAYERS, Candidate
 from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.ladder import BLEND, CURVES, LINE, SHARES, Ladder
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.uncertainty.evidence import Unseen
+from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 
 N_COLUMNS = 6
@@ -69,19 +71,11 @@ def test_one_layer_is_the_default():
 
 def test_candidates_of_both_are_shown_with_the_shares_once():
     one, auto = fitted(curves, 1).ladder_, fitted(curves, "auto").ladder_
-    kinds = auto.kinds.tolist()
+    kinds = auto.kinds
     assert kinds.count(SHARES) == 1
     assert {LINE, CURVES} <= set(kinds)
     np.testing.assert_array_equal(auto.errors[: len(one)], one.errors)
     assert auto.expected_error == fitted(curves, "auto").expected_error_
-
-
-def test_shares_that_win_with_two_layers_are_those_of_one():
-    found = Ladder(np.array([SHARES, LINE, BLEND]), np.array([0, 0, 4]), np.array([3.0, 2, 1]), 2)
-    over = Ladder(np.array([SHARES, LINE]), np.array([0, 0]), np.array([3.0, 4]), 0)
-    both = found.beside(over.of_two_layers(), other_wins=True)
-    assert both.kinds.tolist() == [SHARES, LINE, BLEND, CURVES]
-    assert both.kind == SHARES
 
 
 def test_the_logistic_regression_that_is_told_is_over_the_columns():
@@ -92,18 +86,20 @@ def test_the_logistic_regression_that_is_told_is_over_the_columns():
 
 
 def test_a_lower_loss_of_one_row_is_no_evidence():
-    def unseen(logits, n_rows):
-        n = len(logits)
-        return Unseen(np.zeros((n, 1)), np.ones((n, 1)), logits[:, None], np.ones(n), n_rows)
+    """Two layers need lower losses by more than their standard error."""
 
-    def below(logits, n_rows=50):
-        return standard_errors_below(unseen(logits, n_rows), unseen(0 * logits, n_rows))
+    def wins(logits):
+        held = Rows(np.zeros((50, 1)), np.ones((50, 1)))
+        scores = CandidateScores(LogLosses([held], 50), Plan(Limits(9)), 1.0)
+        one, two = Candidate(NETWORK, 3), Candidate(NETWORK, 3, form=TWO_LAYERS)
+        scores.add(one, [[np.zeros((50, 1))]] * 3, 0.0)
+        scores.add(two, [[logits[:, None]]] * 3, 0.0)
+        return scores.best() == two
 
-    one_row, most = 5.0 * (np.arange(50) == 0), 5.0 * (np.arange(50) % 5 > 0)
-    assert below(one_row) == pytest.approx(1.0, abs=0.02)
-    assert below(most) > 10
-    # Rows that were held out twice count once.
-    assert below(np.tile(most, 2)) == pytest.approx(below(most))
+    assert wins(5.0 * (np.arange(50) % 5 > 0))
+    # A mean that is 2 % lower, but because of a single row.
+    assert not wins(np.where(np.arange(50) == 0, 5.0, -0.001))
+    assert not wins(np.zeros(50))
 
 
 def test_files_contain_both_layers(tmp_path):
@@ -138,7 +134,7 @@ def test_given_points_are_refused():
 def test_rows_in_blocks_give_the_two_layers_of_memory():
     X, y = drawn(curves, 1_000, 7)
     few = EstimatorSettings(
-        fit=FitSettings(sampling=SamplingSettings(least=200, most=200)), merged_up_to=100
+        fit=FitSettings(sampling=SamplingSettings(least=200, most=200), merged_up_to=100)
     )
     with settings_context(few):
         model = GreedyNetClassifier(hidden_layers=2, max_nodes=20)
@@ -147,11 +143,3 @@ def test_rows_in_blocks_give_the_two_layers_of_memory():
         in_blocks = model.fit([(X[:500], y[:500]), (X[500:], y[500:])]).predict_proba(X)
     assert isinstance(model.network_, DeepNetwork)
     np.testing.assert_allclose(in_blocks, in_memory, atol=1e-9)
-
-
-def test_networks_grow_to_at_most_so_many_inner_weights():
-    """By this, "auto" limits the time that it takes to try two layers."""
-    few = LogisticSettings(max_weights=12.5 * (N_COLUMNS + 1))
-    with settings_context(EstimatorSettings(fit=FitSettings(logistic=few))):
-        model = GreedyNetClassifier().fit(*drawn(curves, 200, 8))
-    assert 10 <= model.ladder_.n_neurons.max() <= 12

@@ -6,7 +6,7 @@ from sklearn.inspection import partial_dependence
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ACTIVATIONS
-from greedynet.model.effects import effect_grid, feature_effect, path_effects
+from greedynet.model.effects import effect_grid, feature_effect
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +39,6 @@ def test_classes_equal_partial_dependence(table, n_classes):
     found = feature_effect(model.network_, X, 0, twin["grid_values"][0], classes=True)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_allclose(found.T[-len(twin["average"]) :], twin["average"], rtol=1e-10)
-
-
-@pytest.mark.parametrize("classes", [False, True])
-def test_every_width_of_a_path_equals_its_own_network(table, classes):
-    X, y = table
-    estimator = GreedyNetClassifier if classes else GreedyNetRegressor
-    path = estimator(max_nodes=9).fit(X, y > 0.5 if classes else y).path_
-    grid = np.linspace(-1, 1, 5)
-    networks = [path.network.truncate(int(width)) for width in path.n_nodes]
-    together = path_effects(networks, X, 2, grid, classes=classes)
-    for network, found in zip(networks, together, strict=True):
-        alone = feature_effect(network, X, 2, grid, classes=classes)
-        np.testing.assert_allclose(found, alone, rtol=1e-10, atol=1e-12)
 
 
 def test_several_outputs(table):

@@ -89,12 +89,15 @@ def test_c(saved, tmp_path):
 
 def test_torch(model, saved):
     torch = need("torch")
+    from greedynet.export import torch_skip
+
     result = run(saved, "--to", "torch", "--dtype", "float64")
     assert result.exit_code == 0, result.output
     weights = torch.load(saved.with_suffix(".pt"), weights_only=True)
-    (n, d), t = weights["1.weight"].shape, len(weights["3.bias"])
+    (n, d), t = weights["2.weight"].shape, len(weights["4.bias"])
     layers = torch.nn.Linear(d, n), torch.nn.ReLU(), torch.nn.Linear(n, t)
-    module = torch.nn.Sequential(greedynet.export.torch_skip.ScalingLayer(d), *layers)
+    fixed = torch_skip.ScalingLayer(d), torch_skip.BoundsLayer(d)
+    module = torch.nn.Sequential(*fixed, *layers)
     module.double().load_state_dict(weights)
     X = noisy(n_rows=20, seed=3)[0]
     found = module(torch.from_numpy(X)).detach().numpy().ravel()
@@ -106,15 +109,15 @@ def test_torch(model, saved):
     [
         (
             random_network(activation="softplus"),
-            "ScalingLayer(3), nn.Linear(3, 7), nn.Softplus(",
+            "BoundsLayer(3), nn.Linear(3, 7), nn.Softplus(",
         ),
         (
             random_network(activation="leaky_relu", affine=False),
-            "ScalingLayer(3), nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),",
+            "BoundsLayer(3), nn.Linear(3, 5), nn.LeakyReLU(negative_slope=0.01),",
         ),
         (
             random_network(activation="sin", affine=False),
-            "ScalingLayer(3), nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn.",
+            "BoundsLayer(3), nn.Linear(3, 5), greedynet.export.torch_skip.Sin(), nn.",
         ),
         (
             random_network(activation="tanh"),
@@ -127,6 +130,7 @@ def test_torch(model, saved):
         (
             random_deep_network(activation="tanh"),
             "nn.Sequential(greedynet.export.torch_skip.ScalingLayer(3), "
+            "greedynet.export.torch_skip.BoundsLayer(3), "
             "greedynet.export.torch_skip.RampLayer(7), "
             "greedynet.export.torch_skip.SkipNetwork(nn.Linear(10, 5), nn.Tanh(), nn.",
         ),
@@ -192,7 +196,7 @@ def test_classifier(tmp_path, target, n_classes):
     elif target == "torch":
         assert "outputs are logits of" in result.output
         weights = need("torch").load(saved.with_suffix(".pt"), weights_only=True)
-        assert len(weights["3.bias"]) == model.network_.n_outputs
+        assert len(weights["4.bias"]) == model.network_.n_outputs
     elif target == "keras":
         assert "outputs are logits of" in result.output
         keras = need("keras")

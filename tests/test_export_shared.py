@@ -295,7 +295,7 @@ def test_two_layers_in_units_far_from_one(
 
 # Why exports consist of ramps: large weights of hinges cancel where knots are close.
 def test_hinges_would_lose_digits_in_float32():
-    network = fitted_deep().network_
+    network = fitted_deep().network_.with_reach(np.inf)
     form, X = network.in_hinges(), sample_inputs(network).astype("float32")
     weights = {name: value.astype("float32") for name, value in form._asdict().items()}
     hinges = np.maximum(X[:, form.features] - weights["knots"], 0)
@@ -530,11 +530,11 @@ def test_labels_and_probabilities_must_agree(n_classes: int):
         labels[np.ptp(p, axis=1).argmax()] = "other"
         return [labels, p]
 
-    with pytest.raises(DisagreementError, match=r"predicts 'other' instead of .* 1 of 256"):
+    with pytest.raises(DisagreementError, match=r"predicts 'other' instead of .* 1 of 320"):
         check_classes(model, one_label_wrong)
     with pytest.raises(DisagreementError, match="labels of the shape"):
         check_classes(model, lambda X: [right(X)[0], right(X)[1][:, 1:]])
-    with pytest.raises(DisagreementError, match=r"labels of the shape \(256, 1\)"):
+    with pytest.raises(DisagreementError, match=r"labels of the shape \(320, 1\)"):
         check_classes(model, lambda X: [right(X)[0][:, None], right(X)[1]])
     with pytest.raises(DisagreementError, match="differ from `predict_proba` by nan"):
         check_classes(model, lambda X: [right(X)[0], right(X)[1] * np.nan])

@@ -56,7 +56,7 @@ def test_module_is_the_network(name: str, dtype: str):
         if fold or network.linear_weights is None:
             assert type(module) is torch.nn.Sequential
             *scaled, first, middle, last = (type(layer).__name__ for layer in module)
-            assert scaled == ["ScalingLayer"] * (scaling == "layer")
+            assert scaled == ["ScalingLayer"] * (scaling == "layer") + ["BoundsLayer"]
             assert (first, last) == ("Linear", "Linear")
             assert middle.lower() == network.activation.name.replace("_", "")
         assert all(p.requires_grad and p.is_contiguous() for p in module.parameters())
@@ -90,8 +90,8 @@ def test_affine_term_that_cannot_become_neurons(activation: str):
 
 
 def test_types_of_torch_are_understood():
-    assert to_torch(random_network(), dtype=torch.float64)[1].weight.dtype == torch.float64
-    assert to_torch(random_network())[1].weight.dtype == torch.float32
+    assert to_torch(random_network(), dtype=torch.float64)[2].weight.dtype == torch.float64
+    assert to_torch(random_network())[2].weight.dtype == torch.float32
 
 
 def test_random_numbers_stay_as_they_are():
@@ -225,7 +225,7 @@ def test_half_precision_is_refused():
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("more", [0, 7])
 def test_layers_become_the_network(dtype: str, n_outputs: int, more: int):
-    network = random_network(5, n_outputs)
+    network = random_network(5, n_outputs).with_reach(np.inf)
     n = fold_affine(network).n_neurons
     first = torch.nn.Linear(3, n + more, dtype=getattr(torch, dtype))
     second = torch.nn.Linear(n + more, n_outputs, dtype=getattr(torch, dtype))
@@ -248,7 +248,7 @@ def test_layers_take_every_activation(activation: str, dtype: str):
     network = random_network(5, 2, affine=activation not in UNFOLDED, activation=activation)
     other = random_network(9, 2, affine=False, activation=activation)
     module = to_torch(other, dtype=dtype, scaling="folded")
-    init_torch_(module[0], module[2], network)
+    init_torch_(module[1], module[3], network)
     X = inputs(network)
     assert_close(outputs(module, X, dtype), network, X, dtype)
 
@@ -336,7 +336,7 @@ def test_two_layers_go_out_and_come_back(name: str, dtype: str, scaling: str):
         module = to_torch(network, dtype=dtype, fold_affine=fold, scaling=scaling)
         assert_close(outputs(module, X, dtype), network, X, dtype)
         second = "Linear" if fold or not network.has_affine_term else "SkipNetwork"
-        layers = ["ScalingLayer"] * (scaling == "layer") + ["RampLayer", second]
+        layers = ["ScalingLayer"] * (scaling == "layer") + ["BoundsLayer", "RampLayer", second]
         assert [type(layer).__name__ for layer in module][: len(layers)] == layers
         again = from_torch(module, like=network)
         assert_same(again.ramps, network.ramps)
@@ -375,7 +375,7 @@ def test_training_moves_the_second_layer_and_no_knots():
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
     for name, value in module.state_dict().items():
-        assert torch.equal(value, before[name]) == name.startswith(("0.", "1."))
+        assert torch.equal(value, before[name]) == name.startswith(("0.", "1.", "2."))
     again = from_torch(module, like=network)
     assert_same(again.ramps, network.ramps)
     X = x.numpy()

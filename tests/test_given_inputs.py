@@ -70,8 +70,8 @@ def test_sparse_rows_beyond_the_memory_are_read_in_blocks():
     model = GreedyNetRegressor(n_nodes=8, correct=False, memory_budget=500_000)
     model.fit(sparse.csr_array(X), y, weights)
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match=r"`validation_fraction` needs all rows in memory, got 40"):
-        model.set_params(n_nodes=None, validation_fraction=0.2).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match=r"`cv` needs all rows in memory, got 40"):
+        model.set_params(cv=3).fit(sparse.csr_array(X), y)
     with pytest.raises(ValueError, match=r"`X` and `y` must have the same number of rows"):
         model.fit(sparse.csr_array(X), y[:-1])
 

@@ -176,7 +176,8 @@ def test_held_out_rows_drive_the_report(tmp_path):
     assert len(drawn["errors"]["residual"]) == 40
     assert len(drawn["other"]["errors"]["residual"]) == 160
     assert drawn["importance"] != drawn["other"]["importance"]
-    found = unpacked(drawn["picture"]["values"])[-1] - drawn["picture"]["actual"]
+    kept = unpacked(drawn["picture"]["values"])[drawn["growth"]["kept"]]
+    found = kept - drawn["picture"]["actual"]
     assert np.sqrt(np.mean(found**2)) == pytest.approx(load(model).about["held_out"]["rmse"], 1e-2)
     # The same from the model file, in which the rows are known.
     command("report", model, data, "--out", tmp_path / "again.html")

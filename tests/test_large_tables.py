@@ -260,7 +260,6 @@ def test_the_limit_counts_features_and_target():
         ({"cv": 5}, r"`cv` needs all rows in memory, got cv=5 for 300 rows.*omit `cv`"),
         ({"groups": "kind"}, r"`groups` needs all rows in memory"),
         ({"weights": "v"}, r"`weights` needs all rows in memory"),
-        ({"validation_fraction": 0.1}, r"`validation_fraction` needs all rows in memory"),
         ({"search": "dictionary"}, r"`search` needs all rows in memory"),
         (
             {"hold_out_by": "kind"},
@@ -287,12 +286,12 @@ def test_indicators_of_telling_gaps_are_chosen_in_the_first_rows():
     gaps, others = rng.random((2, 300)) < 0.3
     y = u + 3.0 * gaps + 0.1 * rng.normal(size=300)
     columns = {"u": np.where(gaps, np.nan, u), "v": np.where(others, np.nan, v), "y": y}
-    model = fit_table(columns, "y", n_nodes=6, memory_limit=0)
+    model = fit_table(columns, "y", n_nodes=2, memory_limit=0)
     assert model.about["in_blocks"]
     assert model.columns.features == ("u", "v", "u is missing")
-    other = fit_table(columns, "y", n_nodes=6, missing="mean")
+    other = fit_table(columns, "y", n_nodes=2, missing="mean")
     error, of_mean = (np.std(m.predict(columns) - y) for m in (model, other))
-    assert error < of_mean
+    assert error < 0.6 * of_mean
 
 
 def test_empty_cells_are_found_in_the_first_pass():

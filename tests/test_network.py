@@ -37,7 +37,7 @@ def test_prediction_by_the_formula(network):
 def test_prediction_by_blocks(network, max_elements):
     X = np.random.RandomState(1).randn(50, 3)
     whole = network.predict(X)
-    found = network._predict(X, max_elements)
+    found = network.predict_of(X, max_elements)
     np.testing.assert_allclose(found, whole, atol=1e-14)
 
 

@@ -1,7 +1,5 @@
 """Rows outside the training data: which columns are, and how far combinations are."""
 
-from copy import copy
-
 import numpy as np
 import pytest
 
@@ -91,15 +89,6 @@ def test_the_classifier_too(tmp_path):
     found = model.outside([[9.0, 9.0, 0.0], [0.0, 0.0, 0.0]])
     assert found.columns.tolist() == [[True, True, False], [False] * 3]
     assert found.describe() == ["x0, x1", ""]
-
-
-def test_a_model_of_an_earlier_version_knows_the_columns_only(model):
-    old = copy(model)
-    del old.seen_
-    found = old.outside([[100.0, 0.0, 0.0]])
-    assert found.columns.tolist() == [[True, False, False]]
-    assert np.isnan(found.distance).all()
-    assert found.rows.tolist() == [True]
 
 
 def test_tables_name_their_columns(tmp_path):

@@ -37,12 +37,13 @@ def test_ols_at_the_published_and_at_the_validated_width(number):
     assert example.published.n_nodes == nodes
     model = given_points(example, max_nodes=example.published.max_nodes, rule="ols")
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
-    published = error_of(example, model.path_.network.truncate(nodes))
+    published = error_of(example, model.path_.network_at(nodes))
     assert published == pytest.approx(error, rel=tolerance)
     assert model.n_nodes_ == validated
-    assert model.path_.validation_errors.argmin() == model.n_nodes_
+    path = model.path_
+    assert path.n_nodes[path.held_out_errors.argmin()] == model.n_nodes_
     found = relative_error(model.predict(example.X_val), example.y_val)
-    assert found == pytest.approx(model.path_.validation_errors.min(), rel=1e-9)
+    assert found == pytest.approx(path.held_out_errors.min(), rel=1e-9)
     if number < 5:  # the ridgelet transform is for one or two inputs
         reduced = given_points(example, n_nodes=nodes, reduction="ridgelet")
         reduced.fit(example.X_train, example.y_train)
@@ -91,6 +92,7 @@ def test_the_stream_is_drawn_in_the_order_of_the_protocol():
     np.testing.assert_array_equal(sphere[np.argsort(sphere[:, 0])], example.sphere)
 
 
+@pytest.mark.all_folds
 @pytest.mark.parametrize(
     ("number", "bar"),
     [

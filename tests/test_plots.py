@@ -237,106 +237,84 @@ def test_one_of_several_outputs():
 # Paths
 
 
-def test_path_with_validation(one):
-    _, model = one
+def check_path(display, model):
+    """The curves are those of the path, and the dot on them is the network that was kept."""
     path = model.path_
-    display = PathDisplay.from_estimator(model)
     assert display.ax_.get_yscale() == "log"
     np.testing.assert_array_equal(
         display.training_line_.get_data(), (path.n_nodes, path.training_errors)
     )
     np.testing.assert_array_equal(
-        display.score_line_.get_data(), (path.n_nodes, path.validation_errors)
+        display.held_out_line_.get_data(), (path.n_nodes, path.held_out_errors)
     )
-    (best,), (score,) = display.best_marker_.get_data()
-    assert best == model.n_nodes_ == path.n_nodes[np.argmin(path.validation_errors)]
-    assert score == path.validation_errors.min()
+    (best,), (error,) = display.best_marker_.get_data()
+    assert best == model.n_nodes_ == model.network_.n_nodes
+    assert error == path.held_out_errors[path.position(best)]
     assert list(display.best_line_.get_xdata()) == [best, best]
     assert display.best_label_.get_text() == f"{best} nodes"
-    assert [label.get_text() for label in display.labels_] == ["training", "validation"]
+    assert [label.get_text() for label in display.labels_] == ["training", "held out"]
     assert display.ax_.get_legend() is None
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_path_with_gcv_shows_its_root(search):
-    X, y = noisy(150, 1)
-    model = GreedyNetRegressor(max_nodes=30, search=search, correct=False).fit(X, y)
-    path = model.path_
-    display = PathDisplay.from_path(path)
-    shown = display.score_line_.get_ydata()
-    finite = np.isfinite(path.scores)
-    np.testing.assert_allclose(shown[finite] ** 2, path.scores[finite])
-    assert display.best_marker_.get_xdata()[0] == model.n_nodes_
-    assert shown[np.flatnonzero(path.n_nodes == model.n_nodes_)[0]] == np.nanmin(shown)
-    # GCV inflates the training error: on the same scale it lies above it, and starts close.
-    assert (shown[finite] > path.training_errors[finite]).all()
-    assert shown[0] == pytest.approx(path.training_errors[0], rel=0.1)
-
-
-def test_path_of_several_outputs_shows_the_gcv_of_one():
-    X, y = noisy(150, 1)
-    path = GreedyNetRegressor(max_nodes=12).fit(X, np.column_stack([y, y**2])).path_
-    display = PathDisplay.from_path(path)
-    np.testing.assert_allclose(display.score_line_.get_ydata() ** 2, path.scores / 2)
-    (shown,) = display.best_marker_.get_ydata()
-    assert shown**2 == pytest.approx(path.finished_score / 2)
+def test_path_with_validation(one):
+    _, model = one
+    display, path = PathDisplay.from_estimator(model), model.path_
+    check_path(display, model)
+    assert path.held_out_errors[path.position(model.n_nodes_)] == path.held_out_errors.min()
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize(
-    "parameters", [{}, {"cv": 3}, {"validation_fraction": 0.2}, {"max_nodes": 10}]
+    "parameters",
+    [
+        {},
+        {"cv": 3},
+        {"n_nodes": 8},
+        {"select": "last", "max_nodes": 10},
+        {"correct": False, "max_nodes": 12},
+        {"search": "dictionary", "n_points": 300, "max_nodes": 12},
+    ],
 )
 @pytest.mark.parametrize("n_features", [1, 2])
-def test_path_of_a_finished_network(n_features, parameters, noise):
-    """The network that was kept may be wider than the path it was grown along."""
+def test_dot_of_a_path_is_the_network_that_was_kept(n_features, parameters, noise):
     X, y = noisy(150, 2, noise=noise)
     model = GreedyNetRegressor(**parameters).fit(X[:, :n_features], y)
-    display = PathDisplay.from_estimator(model)
-    np.testing.assert_array_equal(
-        display.training_line_.get_data(), (model.path_.n_nodes, model.path_.training_errors)
-    )
-    assert display.best_label_.get_text() == f"{model.n_nodes_} nodes"
+    check_path(PathDisplay.from_estimator(model), model)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_path_of_a_given_width_marks_none(search):
-    X, y = noisy(60, 1)
-    display = PathDisplay.from_estimator(GreedyNetRegressor(8, search=search).fit(X, y))
-    assert display.score_line_ is None
-    assert display.best_marker_ is None
-    assert [label.get_text() for label in display.labels_] == ["training"]
+def test_path_of_a_truncated_network_ends_there():
+    X, y = noisy(150, 2)
+    model = GreedyNetRegressor(max_nodes=14).fit(X, y)
+    for n_nodes in model.path_.n_nodes[1:].tolist():
+        smaller = model.truncate(n_nodes)
+        check_path(PathDisplay.from_estimator(smaller), smaller)
+        assert smaller.path_.n_nodes[-1] == n_nodes
+
+
+def test_path_without_held_out_rows():
+    path = GreedyNetRegressor().fit([[0.0]], [1.0]).path_
+    display = PathDisplay.from_path(path)
+    assert display.held_out_line_ is None
+    assert [label.get_text() for label in display.labels_] in (["training"], [])
+    assert display.best_marker_.get_xdata().tolist() == [path.best_n_nodes]
+
+
+def test_widths_with_gaps_between_them_have_markers():
+    errors = np.geomspace(1, 0.1, 5)
+    assert PathDisplay([2, 3, 4, 6, 9], errors).plot().training_line_.get_marker() == "."
+    assert PathDisplay([2, 3, 4, 5, 6], errors).plot().training_line_.get_marker() == "None"
 
 
 @pytest.mark.parametrize(
-    ("parameters", "names"),
-    [
-        ({"n_nodes": 6}, ["training"]),
-        ({"n_nodes": None, "max_nodes": 10}, ["training"]),
-        ({"n_nodes": None, "max_nodes": 10, "correct": False}, ["training", "Akaike"]),
-        (
-            {"n_nodes": None, "max_nodes": 10, "validation_fraction": 0.3},
-            ["training", "validation"],
-        ),
-    ],
+    "parameters",
+    [{"n_nodes": 6}, {"n_nodes": None, "max_nodes": 10}, {"n_nodes": 6, "correct": False}],
 )
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_path_of_a_classifier_shows_log_losses(n_classes, parameters, names):
+def test_path_of_a_classifier_shows_log_losses(n_classes, parameters):
     model = classifier(n_classes, "text", **parameters)
-    path = model.path_
     display = PathDisplay.from_estimator(model)
     assert display.ax_.get_ylabel() == "log-loss"
-    assert [label.get_text() for label in display.labels_] == names
-    np.testing.assert_array_equal(display.training_line_.get_ydata(), path.training_errors)
-    if len(names) > 1:
-        np.testing.assert_array_equal(display.score_line_.get_ydata(), path.scores)
-    if model.n_nodes is not None:
-        assert display.best_marker_ is None
-        return
-    # The width that was chosen, by folds or by scores, at what is shown in the same colour.
-    assert display.best_label_.get_text() == f"{model.n_nodes_} nodes"
-    wanted = path.finished_error if len(names) == 1 else path.finished_score
-    (shown,) = display.best_marker_.get_ydata()
-    assert shown == (path.scores.min() if wanted is None else wanted)
+    check_path(display, model)
 
 
 def test_path_of_a_regressor_shows_relative_errors(one):
@@ -356,7 +334,7 @@ def test_errors_that_a_logarithm_cannot_show_are_left_out():
     display = PathDisplay([0, 1, 2], [1.0, 0.5, 0.0], [1.0, np.inf, 0.25], best_n_nodes=2).plot()
     display.figure_.canvas.draw()
     np.testing.assert_array_equal(display.training_line_.get_ydata(), [1.0, 0.5, np.nan])
-    np.testing.assert_array_equal(display.score_line_.get_ydata(), [1.0, np.nan, 0.25])
+    np.testing.assert_array_equal(display.held_out_line_.get_ydata(), [1.0, np.nan, 0.25])
     assert display.labels_[0].xy == (1, 0.5)
     PathDisplay([0, 1], [0.0, 0.0]).plot().figure_.canvas.draw()
 
@@ -575,7 +553,7 @@ def bent():
 @pytest.mark.parametrize("n_nodes", [None, 5])
 def test_effects_are_means_of_predictions(bent, n_nodes):
     X, model = bent
-    network = model.network_ if n_nodes is None else model.path_.network.truncate(n_nodes)
+    network = model.network_ if n_nodes is None else model.path_.network_at(n_nodes)
     display = EffectDisplay.from_estimator(model, X, [2, 0], n_nodes=n_nodes)
     assert [ax.get_xlabel() for ax in display.ax_] == ["$x_3$", "$x_1$"]
     for line, rug, j in zip(display.lines_, display.rugs_, [2, 0], strict=True):
@@ -668,7 +646,7 @@ def test_one_of_several_outputs_has_effects():
     [
         ({"features": 3}, r"`features` must be positions from 0 to 2 or names .*, got 3"),
         ({"features": ["size"]}, r"`features` must be .*names \('\$x_1\$'.*got 'size'"),
-        ({"n_nodes": 99}, "`n_nodes` must be between 2 and"),
+        ({"n_nodes": 99}, "`n_nodes` must be a width of the path, one of 2, 3"),
         ({"ax": "left"}, "`ax` of `EffectDisplay.plot` must be 3 Axes"),
     ],
 )

@@ -158,7 +158,7 @@ def test_loss_is_one_module_and_two_lines(copy: Copy):
     assert "`loss` must be one of" in copy.python("-c", fit, code=1)
     copy.add_line(wanted)
     # A warning would be an error: it is corrected.
-    said = copy.python("-W", "error", "-c", fit + "print(model.path_.finished is not None)")
+    said = copy.python("-W", "error", "-c", fit + "print(model.expected_error_ > 0)")
     assert said == "True\n"
     said = copy.tests("test_losses.py", "expectile")
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5

@@ -47,7 +47,7 @@ def test_refined_network_is_better_on_validation(jax, search):
     X_val, y_val = noisy(n_rows=200, noise=0.05, seed=1)
     units = [1e4, 1e-3]
     settings = {"search": search, "n_nodes": 12, "n_points": 300}
-    plain = regressor(**settings).fit(X * units, y)
+    plain = regressor(**settings).fit(X * units, y, X_val=X_val * units, y_val=y_val)
     refined = regressor(**settings, refine="adam", refine_epochs=400)
     refined.fit(X * units, y, X_val=X_val * units, y_val=y_val)
     before = relative_error(plain.predict(X_val * units), y_val)
@@ -72,7 +72,7 @@ def test_refinement_that_finds_nothing_changes_nothing(jax, search):
     X, y = noisy()
     model = regressor(search, n_nodes=8, n_points=300, refine="adam", refine_epochs=3)
     # A validation set that the start fits exactly: no epoch can be better.
-    start = regressor(search, n_nodes=8, n_points=300).fit(X, y)
+    start = regressor(search, n_nodes=8, n_points=300).fit(X, y, X_val=X, y_val=y)
     model.fit(X, y, X_val=X, y_val=start.predict(X))
     np.testing.assert_array_equal(model.predict(X), start.predict(X))
 
@@ -115,7 +115,7 @@ def test_second_layer_is_refined(jax, n_outputs, tmp_path):
 def test_refinement_of_two_layers_that_finds_nothing_changes_nothing(jax):
     X, y = noisy()
     settings = {"n_nodes": 12, "hidden_layers": 2}
-    start = GreedyNetRegressor(**settings).fit(X, y)
+    start = GreedyNetRegressor(**settings).fit(X, y, X_val=X, y_val=y)
     model = GreedyNetRegressor(**settings, refine="adam", refine_epochs=3)
     model.fit(X, y, X_val=X, y_val=start.predict(X))
     np.testing.assert_array_equal(model.predict(X), start.predict(X))

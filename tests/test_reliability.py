@@ -342,7 +342,7 @@ def test_masked_values_of_a_table_are_empty_cells():
 
 
 def test_predictions_that_overflow_name_the_row():
-    model = GreedyNetRegressor(4).fit(X, 1e10 * y)
+    model = GreedyNetRegressor(4, extrapolate=True).fit(X, 1e10 * y)
     rows = np.vstack([X[:2], np.full((1, 2), 1e308)])
     for method in (model.predict, lambda X: model.predict_interval(X, 0.5)):
         with pytest.raises(ValueError, match=r"`X` must be closer .* for row 2 is too large"):

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -39,6 +40,7 @@ from greedynet.report.summary import paragraphs, suggestions
 from greedynet.report.tables import MOST_NEURONS, MOST_WEIGHTS, calibration, neurons_section
 from greedynet.report.write import known_scores
 from greedynet.support.phrases import percent
+from problems import noisy
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
 
@@ -187,12 +189,15 @@ def test_much_that_is_unexplained_is_told():
 # Its numbers
 
 
-def test_last_stop_is_the_finished_network(pages):
+def test_the_kept_stop_is_the_network(pages):
     for name in ("one", "two", "many"):
         known, data = case(name), contents(pages[name])
         network = as_columns(known.model).network
         values = unpacked(data["picture"]["values"])
-        assert len(values) == len(data["growth"]["steps"]) + 1
+        growth = data["growth"]
+        assert len(values) == len(growth["stops"])
+        kept = growth["kept"]
+        assert growth["nodes"][growth["stops"][kept]] == network.n_nodes
         if name == "one":
             rows = np.linspace(*data["picture"]["x"], values.shape[1])[:, None]
         elif name == "two":
@@ -206,31 +211,36 @@ def test_last_stop_is_the_finished_network(pages):
         packing = data["picture"]["values"]
         wanted = np.clip(network.predict(rows), packing["low"], packing["high"])
         step = (packing["high"] - packing["low"]) / (2 ** packing["bits"] - 1)
-        np.testing.assert_allclose(values[-1], wanted, atol=0.6 * step + 1e-6)
+        np.testing.assert_allclose(values[kept], wanted, atol=0.6 * step + 1e-6)
         rmse = np.sqrt(np.mean((network.predict(known.X) - known.y) ** 2))
-        assert data["rowScores"]["values"][-1] == pytest.approx(rmse, rel=1e-4)
+        assert data["rowScores"]["values"][kept] == pytest.approx(rmse, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["one", "two inputs, classes", "many"])
 def test_stops_are_the_networks_of_the_path(name):
-    subject = Subject(as_columns(case(name).model), "y")
-    stops = Stops.of(subject)
-    outputs = stops.outputs(case(name).X)
-    path = subject.path
-    for width, found in zip(path.n_nodes, outputs[:-1], strict=True):
-        wanted = path.network.truncate(int(width)).predict(case(name).X)
-        np.testing.assert_allclose(found, wanted.reshape(found.shape), rtol=1e-9, atol=1e-9)
-    wanted = subject.network.predict(case(name).X)
-    np.testing.assert_array_equal(outputs[-1], wanted.reshape(outputs[-1].shape))
+    """Each is what `truncate` gives at this width."""
+    model = case(name).model
+    subject = Subject(as_columns(model), "y")
+    stops, path = Stops.of(subject), subject.path
+    assert [path.n_nodes[i] for i in stops.widths] == path.n_nodes.tolist()
+    assert stops.networks[stops.kept] is subject.network
+    for width, found in zip(path.n_nodes.tolist(), stops.outputs(case(name).X), strict=True):
+        wanted = as_columns(model.truncate(width)).network.predict(case(name).X)
+        np.testing.assert_array_equal(found, wanted.reshape(found.shape))
 
 
 def test_long_paths_have_some_of_their_widths():
-    assert some_widths(np.arange(2, 50)) == list(range(2, 50))
-    widths = some_widths(np.arange(2, 203))
-    assert len(widths) == MOST_STOPS
-    assert widths[:50] == list(range(2, 52))
-    assert widths[-1] == 202
-    assert sorted(set(widths)) == widths
+    X, y = noisy(200, 2)
+    how = {"search": "dictionary", "n_points": 400, "select": "last"}
+    short, long = (GreedyNetRegressor(max_nodes=n, **how).fit(X, y).path_ for n in (20, 120))
+    assert some_widths(short) == list(range(len(short)))
+    for n_nodes in (3, 60, 75, int(long.n_nodes[-1])):
+        widths = some_widths(replace(long, best_n_nodes=n_nodes))
+        assert MOST_STOPS - 1 <= len(widths) <= MOST_STOPS
+        assert widths[: MOST_STOPS // 2] == list(range(MOST_STOPS // 2))
+        assert widths[-1] == len(long) - 1
+        assert long.position(n_nodes) in widths
+        assert sorted(set(widths)) == widths
 
 
 def test_importance_is_scikit_learns():
@@ -286,29 +296,18 @@ def test_importance_of_classes_is_by_log_loss():
 def test_accuracy_at_every_stop(pages):
     known, found = case("classes"), contents(pages["classes"])["rowScores"]
     path, classes = known.model.path_, known.model.classes_
-    grown = [path.network.truncate(int(width)).predict(known.X) for width in path.n_nodes]
+    grown = [path.network_at(width).predict(known.X) for width in path.n_nodes.tolist()]
     wanted = [np.mean(classes[logits.argmax(axis=1)] == known.y) for logits in grown]
-    wanted.append(known.model.score(known.X, known.y))
     assert found["name"] == "accuracy"
     np.testing.assert_allclose(found["values"], wanted, rtol=1e-4)
 
 
-def test_score_of_several_outputs_is_that_of_one(tmp_path):
-    X = case("two").X
-    Y = np.column_stack([X[:, 0], np.sin(4 * X[:, 1])])
-    model = GreedyNetRegressor(max_nodes=8, correct=False).fit(X, Y)
-    write_report(model, tmp_path / "report.html", output=1)
-    growth, path = contents(tmp_path / "report.html")["growth"], model.path_
-    np.testing.assert_allclose(growth["score"], np.sqrt(path.scores / 2), rtol=1e-4)
-    kept = path.scores[path.best_n_nodes - path.n_nodes[0]]
-    assert growth["finished"]["score"] == pytest.approx(np.sqrt(kept / 2), rel=1e-4)
-
-
 def test_map_of_classes_tells_how_sure_the_network_is(pages):
-    known, data = case("two inputs, classes"), contents(pages["two inputs, classes"])["picture"]
+    known, found = case("two inputs, classes"), contents(pages["two inputs, classes"])
+    data, kept = found["picture"], found["growth"]["kept"]
     middles = [low + (high - low) * (np.arange(60) + 0.5) / 60 for low, high in data["x"]]
     p = known.model.predict_proba(np.column_stack([m.ravel() for m in np.meshgrid(*middles)]))
-    classes, levels = np.divmod(unpacked(data["values"])[-1], 16)
+    classes, levels = np.divmod(unpacked(data["values"])[kept], 16)
     apart = np.abs(p[:, 1] - p[:, 0])  # from 0, a tie, to 1
     assert np.mean(classes == p.argmax(axis=1)) > 0.999
     np.testing.assert_array_less(np.abs(levels + 0.5 - 16 * apart), 0.5 + 1e-3)
@@ -462,7 +461,7 @@ def test_every_activation(tmp_path, activation):
         {"linear_term": False},
         {"loss": "absolute"},
         {"n_nodes": 2},
-        {"validation_fraction": 0.3},
+        {"select": "1se"},
         {"cv": 3},
         {"search": "dictionary", "n_points": 300},
     ],
@@ -474,7 +473,11 @@ def test_every_kind_of_fit(tmp_path, parameters):
     for one in (model, greedynet.load(tmp_path / "m.safetensors")):
         write_report(one, tmp_path / "report.html", known.X, known.y)
         data = contents(tmp_path / "report.html")
-        assert data["growth"]["finished"]["nodes"] == model.n_nodes_
+        growth, path = data["growth"], model.path_
+        assert growth["nodes"] == path.n_nodes.tolist()
+        assert growth["nodes"][growth["kept"]] == model.n_nodes_
+        np.testing.assert_allclose(growth["training"], path.training_errors, rtol=1e-4)
+        np.testing.assert_allclose(growth["heldOut"], path.held_out_errors, rtol=1e-4)
 
 
 def test_networks_alone_constants_and_outputs(tmp_path):
@@ -513,87 +516,61 @@ def test_numbers_whose_squares_overflow(tmp_path):
     np.testing.assert_allclose(means[1], 1e300 * np.array(means[0]), rtol=1e-3)
 
 
-def test_scores_are_called_what_they_are(tmp_path):
+@pytest.mark.parametrize("how", [{}, {"n_nodes": 6}, {"cv": 3}, {"correct": False}])
+def test_held_out_errors_are_relative_to_that_of_the_mean(tmp_path, how):
     known, page = case("one"), tmp_path / "report.html"
-    finished, names = {}, {}
-    for how in ({}, {"validation_fraction": 0.3}, {"n_nodes": 6}, {"cv": 3}, {"correct": False}):
-        model = GreedyNetRegressor(**{"max_nodes": 8, **how}).fit(known.X, known.y)
-        write_report(model, page, known.X, known.y)
-        growth = contents(page)["growth"]
-        name = ", ".join(how)
-        finished[name], names[name] = growth["finished"]["score"], growth["finished"]["scoreName"]
-        assert growth["scoreName"] == names[name]
-        path, ladder = model.path_, model.ladder_
-        if names[name] == "left-out rows":
-            # The line that is drawn is the score that decided.
-            assert growth["score"] is None
-            errors = ladder.errors / ladder.errors[0]
-            drawn = [candidate["error"] for candidate in growth["candidates"]]
-            np.testing.assert_allclose(drawn, errors[1:], rtol=1e-4)
-            assert finished[name] == pytest.approx(errors[ladder.chosen], rel=1e-4)
-            widths = [candidate["nodes"] - 2 for candidate in growth["candidates"]]
-            assert widths == ladder.n_neurons[1:].tolist()
-        elif names[name] == "requested":
-            # Nothing decided: the training error alone is drawn.
-            assert growth["score"] is growth["candidates"] is finished[name] is None
-            assert "The number of nodes was given" in growth["scoreText"]
-        elif path.finished_score is not None:
-            root = 0.5 if "GCV" in names[name] else 1.0
-            assert finished[name] == pytest.approx(path.finished_score**root, rel=1e-4)
-    assert names == {
-        "": "left-out rows",
-        "validation_fraction": "validation",
-        "n_nodes": "requested",
-        "cv": "left-out rows",
-        "correct": "GCV (root)",
-    }
-    # On the scale of the training error, which it inflates a little.
-    assert finished["correct"] < 3 * growth["training"][-1]
+    model = GreedyNetRegressor(**{"max_nodes": 8, **how}).fit(known.X, known.y)
+    write_report(model, page, known.X, known.y)
+    growth, ladder = contents(page)["growth"], model.ladder_
+    wanted = model.expected_error_ / ladder.error_of("mean")
+    assert growth["heldOut"][growth["kept"]] == pytest.approx(wanted, rel=1e-4)
+    assert growth["text"] == (
+        "Error on training rows and on held-out rows at every width that was tried; the dot is the "
+        "network that was kept."
+    )
+
+
+@pytest.mark.parametrize(
+    ("select", "words"),
+    [
+        ("best", "more nodes did not help on rows that the fit left out."),
+        ("1se", "the smallest whose error on held-out rows is within a standard error of the best"),
+        (0.2, "the smallest whose error on held-out rows is within 20.0 % of the best."),
+    ],
+)
+def test_why_the_network_has_its_width(tmp_path, select, words):
+    X, y = noisy(150, 1)
+    model = GreedyNetRegressor(select=select).fit(X, y)
+    assert model.stop_reason_.name == "VALIDATED"
+    write_report(model, tmp_path / "report.html")
+    assert words in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_report_of_a_truncated_network(tmp_path):
     known, page = case("one"), tmp_path / "report.html"
     write_report(known.model.truncate(5), page, known.X, known.y)
     growth, text = contents(page)["growth"], page.read_text("utf-8")
-    assert growth["score"] is growth["candidates"] is growth["finished"]["score"] is None
     assert growth["nodes"] == [2, 3, 4, 5]
-    assert growth["finished"]["training"] == growth["training"][-1]
+    assert growth["kept"] == 3
+    errors = known.model.path_.held_out_errors[:4]
+    np.testing.assert_allclose(growth["heldOut"], errors, rtol=1e-4)
     assert "this number was requested" in text
     assert "90 % intervals" in text
 
 
-@pytest.mark.parametrize("how", [{}, {"validation_fraction": 0.3}, {"linear_term": False}])
-def test_candidates_of_classes_are_drawn_with_their_log_losses(tmp_path, how):
+@pytest.mark.parametrize("how", [{}, {"n_nodes": 6}, {"linear_term": False}])
+def test_growth_of_classes_has_log_losses(tmp_path, how):
     known, page = case("classes"), tmp_path / "report.html"
     model = GreedyNetClassifier(**{"max_nodes": 10, **how}).fit(known.X, known.y)
     write_report(model, page, known.X, known.y)
-    growth, ladder = contents(page)["growth"], model.ladder_
-    shown = ladder.kinds != "class shares"
-    drawn = [candidate["error"] for candidate in growth["candidates"]]
-    np.testing.assert_allclose(drawn, ladder.errors[shown], rtol=1e-4)
-    affine = 0 if how == {"linear_term": False} else 2
-    widths = [candidate["nodes"] - affine for candidate in growth["candidates"]]
-    assert widths == ladder.n_neurons[shown].tolist()
-    assert growth["score"] is None
-    assert growth["finished"]["score"] == pytest.approx(ladder.expected_error, rel=1e-4)
-    text = page.read_text("utf-8")
-    # The growth that is drawn is narrower than the network.
-    assert "It was grown in stages, and all its neurons were corrected jointly." in text
-    if model.stop_reason_.name == "VALIDATED":
-        assert "more nodes did not help on rows that the fit left out." in text
+    growth, path = contents(page)["growth"], model.path_
+    assert growth["errorName"] == "log-loss"
+    np.testing.assert_allclose(growth["heldOut"], path.held_out_errors, rtol=1e-4)
+    assert growth["heldOut"][growth["kept"]] == pytest.approx(model.expected_error_, rel=1e-4)
+    assert "All its neurons were corrected jointly." in page.read_text("utf-8")
 
 
-def test_classes_of_a_given_width_have_no_score(tmp_path):
-    known, page = case("classes"), tmp_path / "report.html"
-    model = GreedyNetClassifier(n_nodes=6).fit(known.X, known.y)
-    assert model.ladder_ is None
-    write_report(model, page, known.X, known.y)
-    growth = contents(page)["growth"]
-    assert growth["score"] is growth["candidates"] is growth["finished"]["score"] is None
-    assert growth["finished"]["training"] > 0
-
-
-def test_trained_networks_have_no_scores_of_the_path(tmp_path):
+def test_errors_of_the_path_are_those_before_further_training(tmp_path):
     need("optax")
     known = case("one")
     model = GreedyNetRegressor(max_nodes=8, refine="adam").fit(known.X, known.y)
@@ -602,9 +579,11 @@ def test_trained_networks_have_no_scores_of_the_path(tmp_path):
         "utf-8"
     )
     data = contents(tmp_path / "report.html")
-    assert data["growth"]["finished"]["training"] is None
+    growth = data["growth"]
+    assert growth["trained"]
+    assert "It was trained further afterwards" in growth["text"]
     rmse = np.sqrt(np.mean((model.predict(known.X) - known.y) ** 2))
-    assert data["rowScores"]["values"][-1] == pytest.approx(rmse, rel=1e-4)
+    assert data["rowScores"]["values"][growth["kept"]] == pytest.approx(rmse, rel=1e-4)
 
 
 def test_held_out_rows_are_told_apart(tmp_path):
@@ -904,12 +883,8 @@ def test_growth_with_two_layers(pages):
     growth = found["growth"]
     assert growth["nodes"] == path.n_nodes.tolist()
     assert growth["nodes"][0] == 2 + subject.network.n_hinges
-    kinds = [one["kind"] for one in growth["candidates"]]
-    assert kinds[0] == "curves of single columns"
-    assert all(kind.endswith(", two layers") for kind in kinds[1:])
-    assert sum(one["chosen"] for one in growth["candidates"]) == 1
-    held = known.model.about["held_out"]["rmse"]
-    assert found["rowScores"]["values"][-1] == pytest.approx(held, rel=1e-4)
+    held, kept = known.model.about["held_out"]["rmse"], growth["kept"]
+    assert found["rowScores"]["values"][kept] == pytest.approx(held, rel=1e-4)
 
 
 def test_neurons_of_two_layers(pages):
@@ -942,12 +917,14 @@ def test_candidates_with_other_layers_are_told_in_words(tmp_path):
     deep = isinstance(model.network, DeepNetwork)
     write_report(model, tmp_path / "r.html", table)
     growth, ladder = contents(tmp_path / "r.html")["growth"], model.estimator.ladder_
-    others = ladder.errors[(ladder.is_deep != deep) & (ladder.kinds != "mean")]
-    ratio = others.min() / ladder.errors[ladder.chosen]
+    others = [
+        error
+        for candidate, error in zip(ladder.candidates, ladder.errors, strict=True)
+        if candidate.form == ("one layer" if deep else "two layers") and not candidate.is_constant
+    ]
+    ratio = min(others) / ladder.expected_error
     layers = "one hidden layer" if deep else "two hidden layers"
-    assert f"with {layers} had {ratio:.3g} times the error" in growth["scoreText"]
-    shown = [one["kind"] for one in growth["candidates"]]
-    assert shown == ladder.kinds[(ladder.is_deep == deep) & (ladder.kinds != "mean")].tolist()
+    assert f"with {layers} had {ratio:.3g} times the held-out error" in growth["text"]
 
 
 @pytest.mark.parametrize("n_features", [1, 2])
@@ -960,7 +937,8 @@ def test_pictures_of_two_layers_have_no_kinks(n_features, tmp_path):
     found = contents(tmp_path / "r.html")
     assert found["picture"]["kinks"] is None
     assert found["ridgelets"] is None
-    values = unpacked(found["picture"]["values"])[-1]
+    growth = found["growth"]
+    values = unpacked(found["picture"]["values"])[growth["kept"]]
     if n_features == 1:
         at = np.linspace(*found["picture"]["x"], len(values))[:, None]
         np.testing.assert_allclose(values, model.predict(at), atol=1e-3)

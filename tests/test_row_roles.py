@@ -354,11 +354,8 @@ def test_dates_of_a_frame():
         ({"groups": "patient", "time": "year"}, "`time` must be given without `groups`"),
         ({"hold_out_by": "patient", "time": "year"}, "`time` must be given without `hold_out_by`"),
         ({"groups": "patient", "hold_out_by": "year"}, "`groups` must be the column of"),
-        ({"groups": "patient", "n_nodes": 3}, "`groups` determines the folds .* without `n_nodes`"),
-        ({"time": "year", "n_nodes": 3}, "`time` determines the folds"),
         ({"time": "year", "validate": {"a": [1]}}, "must be given without `validate`"),
         ({"cv": 3, "validate": {"a": [1]}}, "`cv` must be given without `validate`"),
-        ({"cv": 3, "n_nodes": 3}, "`cv` must be given without `n_nodes`"),
         ({"time": "year", "cv": [([0, 1], [2])]}, "`cv` must be a number of folds with `time`"),
         ({"groups": "patient", "hold_out_last": 0.2}, "`hold_out_last` must be given without"),
         ({"time": "year", "hold_out_last": 0.2}, "without `time`.*write `hold_out`"),
@@ -375,10 +372,10 @@ def test_what_cannot_be(options, match):
 
 def test_the_command_names_its_options(tmp_path):
     data = write(tmp_path / "a.csv", table())
-    options = ["--target", "y", "--out", tmp_path / "m", "--time", "year", "--nodes", 3]
+    options = ["--target", "y", "--out", tmp_path / "m", "--time", "year", "--hold-out-last", 0.2]
     message = run("fit", data, *options, code=2).stderr
-    assert "--time determines the folds by which the width is chosen" in message
-    assert "without --nodes: limit the width by --max-nodes" in message
+    assert "--hold-out-last must be given without --time" in message
+    assert "write --hold-out" in message
     message = run("fit", data, "--target", "y", "--out", tmp_path / "m", "--cv", 1, code=2).stderr
     assert "Invalid value for '--cv'" in message
 

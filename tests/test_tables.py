@@ -660,7 +660,7 @@ def test_validation_chooses_the_width():
         for key, value in evaluate(model, open_table(held)).items()
         if key not in ("rows", "left_out")
     }
-    assert model.estimator.path_.validation_errors is not None
+    assert model.estimator.path_.held_out_errors is not None
 
 
 def test_scores_by_hand():
@@ -822,7 +822,7 @@ def test_an_estimator_of_a_data_frame_finds_its_columns_by_name():
     estimator = GreedyNetRegressor(2).fit(frame, frame["a"] - 2 * frame["b"])
     table = open_table({"b": frame["b"], "other": frame["a"], "a": frame["a"]})
     ((found, _, _),) = as_table_model(estimator, table).predict_blocks(table)
-    np.testing.assert_allclose(found, frame["a"] - 2 * frame["b"], atol=1e-12)
+    np.testing.assert_allclose(found, frame["a"] - 2 * frame["b"], atol=1e-8)
 
 
 def test_predicting_takes_no_more_memory_for_more_rows(tmp_path):

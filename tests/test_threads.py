@@ -14,7 +14,7 @@ import threadpoolctl
 
 from greedynet import GreedyNetRegressor
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
+from greedynet.fitting.settings import FitSettings, LadderSettings
 from greedynet.support.context import FitCancelledError, FitContext
 from greedynet.support.threads import Pool, deterministic_threads, parts_of
 from problems import noisy
@@ -88,7 +88,9 @@ def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
     monkeypatch.setattr(FitContext, "check", interrupted)
     X, y = noisy(600, 3, noise=0.5)
     model = GreedyNetRegressor(n_nodes=40, n_jobs=2)
-    with settings_context(EstimatorSettings(fit=FitSettings(min_rows_parallel=0))):
+    # Two folds at once.
+    ladder = LadderSettings(used=((0, 2),), parallel_from=0)
+    with settings_context(EstimatorSettings(fit=FitSettings(ladder=ladder))):
         with pytest.raises(KeyboardInterrupt, match=r"^$"):
             model.fit(X, y)
         assert len(asked) >= 5
@@ -167,6 +169,7 @@ def test_an_earlier_threadpoolctl_lets_any_thread_set_limits(monkeypatch):
         assert set(blas_threads()) <= {1}
 
 
+@pytest.mark.all_folds
 def test_fits_in_several_threads_are_the_same(two_blas_threads):
     """Bit for bit, at once and one after another."""
     X, y = noisy(600, 8, noise=0.5)

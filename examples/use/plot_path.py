@@ -15,7 +15,7 @@ from greedynet.plots import PathDisplay
 
 X, y = make_friedman1(600, n_features=6, noise=1.0, random_state=0)
 X_val, y_val = make_friedman1(300, n_features=6, noise=1.0, random_state=1)
-model = GreedyNetRegressor(correct=False, patience=None, max_nodes=60)
+model = GreedyNetRegressor(correct=False, select="last", max_nodes=60)
 model.fit(X, y, X_val=X_val, y_val=y_val)
 
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")

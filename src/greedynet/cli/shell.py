@@ -18,7 +18,7 @@ EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 # Parameters in Python that are options of the same names, but for `n_nodes`.
 _PARAMETERS = (
     "hold_out|hold_out_by|hold_out_last|groups|weights|time|cv|class_weight|validate|n_nodes|"
-    "max_nodes|margin"
+    "max_nodes|select"
 )
 
 

@@ -19,7 +19,6 @@ from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
-from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
@@ -128,25 +127,19 @@ def descend(
     enough : float
         Ends where a few steps together lower the objective by less than this fraction.
     context : FitContext or None
-        Its journal contains the values and gradients of an earlier run, from which the steps
-        follow; its clock may end them.
+        Its clock may end the steps.
     """
     context = context or FitContext()
     penalised = PenalisedLogLoss(
         rows, start, ridge, activation, linear_term=linear_term, pool=context.pool
     )
 
-    def minimum(inner: Journal) -> tuple[Float64]:
-        def objective(flat: Float64) -> tuple[float, Float64]:
-            context.check()
-            value, gradient = inner.once(lambda _: penalised.evaluate(flat))
-            return value, gradient
+    def objective(flat: Float64) -> tuple[float, Float64]:
+        context.check()
+        return penalised.evaluate(flat)
 
-        late = context.clock.is_over
-        return (minimised(objective, start.flat(), n_steps, MEMORY, TOLERANCE, late, enough),)
-
-    (flat,) = context.journal.once(minimum)
-    return start.like(flat)
+    late = context.clock.is_over
+    return start.like(minimised(objective, start.flat(), n_steps, MEMORY, TOLERANCE, late, enough))
 
 
 @dataclass(frozen=True, eq=False)

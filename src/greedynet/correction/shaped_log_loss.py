@@ -23,7 +23,6 @@ from greedynet.correction.log_loss_descent import (
 from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
 from greedynet.support.context import FitContext
-from greedynet.support.journal import Journal
 from greedynet.support.types import Float64
 
 Objective = Callable[[Float64], tuple[float, Float64]]
@@ -100,17 +99,11 @@ def descend_in_shape(
         rows, start, ridge, activation, linear_term=True, pool=context.pool
     )
 
-    def minimum(inner: Journal) -> tuple[Float64, Float64, Float64]:
-        def objective(flat: Float64) -> tuple[float, Float64]:
-            context.check()
-            value, gradient = inner.once(lambda _: penalised.evaluate(flat))
-            return value, gradient
+    def objective(flat: Float64) -> tuple[float, Float64]:
+        context.check()
+        return penalised.evaluate(flat)
 
-        shaped = ShapedLogLoss(objective, start, shape)
-        ends = (n_steps, MEMORY, TOLERANCE, context.clock.is_over, enough)
-        found = shaped.weights(
-            minimised_within(shaped.limits, shaped.evaluate, shaped.start, *ends)
-        )
-        return found.W, found.C, found.L
-
-    return Weights(*context.journal.once(minimum))
+    shaped = ShapedLogLoss(objective, start, shape)
+    ends = (n_steps, MEMORY, TOLERANCE, context.clock.is_over, enough)
+    found = minimised_within(shaped.limits, shaped.evaluate, shaped.start, *ends)
+    return shaped.weights(found)

@@ -13,7 +13,6 @@ objective decreases. The ridge approaches that of the evidence (`evidence.py`) f
 """
 
 from copy import copy
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +53,7 @@ class VariableProjection:
     judged : ndarray of shape (n_rows,) or None
         Rows from which the noise is estimated; None for all.
     context : FitContext or None
-        Its journal contains the results of an earlier run of the same corrections.
+        Its clock may end corrections.
     max_block : int
         Maximum number of inner weights in one system; more are corrected in blocks, in turn.
 
@@ -133,6 +132,11 @@ class VariableProjection:
         return self._at.error
 
     @property
+    def objective(self) -> float:
+        """Squared error plus the penalty."""
+        return self._at.objective(self.ridge)
+
+    @property
     def gcv(self) -> float:
         """Generalised cross-validation with the effective parameters."""
         return gcv(self.error, self._n, self.dof)
@@ -167,39 +171,23 @@ class VariableProjection:
         """
         if self.n_neurons == 0:
             return self
-        record = self._context.journal.record()
-        n_known, gain = (0, 1.0) if record.known is None else self._restore(*record.known)
-        for n_done in range(n_known + 1, n_steps + 1):
-            if n_done > _MIN_STEPS and gain < enough:
+        gain = 1.0
+        for step in range(n_steps):
+            if step >= _MIN_STEPS and gain < enough:
                 break
-            if n_done > 1 and self._context.clock.is_over():
+            if step > 0 and self._context.clock.is_over():
                 break
             self._context.check()
             systems = self.systems()
-            self.dof = self._count([S for _, S in systems])
-            self.ridge = min(self._evidence(), _RISE * self.ridge)
-            self._at = self._problem.with_ridge(self._at, self.ridge)
+            if step < _MIN_STEPS or step % 2 == 0:
+                self.dof = self._count([S for _, S in systems])
+                self.ridge = min(self._evidence(), _RISE * self.ridge)
+                self._at = self._problem.with_ridge(self._at, self.ridge)
             before = self._at.objective(self.ridge)
             for block, S in systems:
                 self._step(block, S)
             gain = 1.0 - self._at.objective(self.ridge) / before if before > 0 else 0.0
-            record.note(partial(self._state_after, n_done, gain))
         return self
-
-    def _state_after(
-        self, n_steps: int, gain: float
-    ) -> tuple[int, float, Float64, float, float, float]:
-        """Return the state after `n_steps` steps, from which all else follows."""
-        return n_steps, gain, self._at.W, self.ridge, self.dof, self.damping
-
-    def _restore(
-        self, n_steps: int, gain: float, W: Float64, ridge: float, dof: float, damping: float
-    ) -> tuple[int, float]:
-        """Restore the state after `n_steps` steps."""
-        self.ridge, self.dof, self.damping = ridge, dof, damping
-        # Unchanged weights stay the same array: results depend on its memory order.
-        self._move(self._at.W if np.array_equal(W, self._at.W) else W)
-        return n_steps, gain
 
     def systems(self) -> list[tuple[slice, Float64]]:
         """Return the blocks that are corrected in one system each, with lower triangles of `S`."""

@@ -14,6 +14,7 @@ from greedynet.model.bounds import OutputBounds
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import is_number
+from greedynet.support.types import Float64
 
 
 def check_bounds(bounds: Any) -> OutputBounds | None:
@@ -47,11 +48,15 @@ def number_bounds(
 
     Parameters
     ----------
-    bounds : (low, high) or None
-        One pair, which holds for all outputs.
+    bounds : (low, high), "seen" or None
+        One pair, which holds for all outputs; "seen" for the smallest and the largest value of each
+        output in the training rows.
     training : Rows or Blocks
+        Before rows are held out.
     validation : Rows or None
     """
+    if isinstance(bounds, str):
+        return OutputBounds(*_range(training))
     found = check_bounds(bounds)
     if found is not None:
         for name, data in (("y", training), ("y_val", validation)):
@@ -72,17 +77,18 @@ def class_bounds(bounds: Any, classes: NDArray[Any]) -> OutputBounds | None:
     return found
 
 
-def _range(data: Rows | Blocks) -> tuple[float, float]:
-    """Return the smallest and the largest output of rows with a positive weight."""
+def _range(data: Rows | Blocks) -> tuple[Float64, Float64]:
+    """Return the smallest and the largest value of each output in rows with a positive weight."""
     if not isinstance(data, Rows):
         low, high = data.survey().output_range
-        return float(low.min()), float(high.max())
+        return low, high
     Y = data.Y if data.weights is None else data.Y[data.weights > 0]
-    return float(Y.min(initial=np.inf)), float(Y.max(initial=-np.inf))
+    return Y.min(axis=0, initial=np.inf), Y.max(axis=0, initial=-np.inf)
 
 
-def _check_inside(bounds: OutputBounds, seen: tuple[float, float], name: str) -> None:
-    (low, high), (least, most) = bounds.pairs()[0], seen
+def _check_inside(bounds: OutputBounds, seen: tuple[Float64, Float64], name: str) -> None:
+    low, high = bounds.pairs()[0]
+    least, most = float(seen[0].min()), float(seen[1].max())
     beyond = least if low is not None and least < low else most
     if (low is None or least >= low) and (high is None or most <= high):
         return

@@ -1,6 +1,6 @@
 """A journal in a file, so that an interrupted fit can be resumed.
 
-The file contains the results in the journal and the *fingerprint* of the fit: its parameters, and
+The file contains the steps of the fit, a candidate each, and its *fingerprint*: its parameters, and
 digests of its data. It is written every few seconds, completely and atomically, so that the last
 complete version is available whenever the process ends. A fit that succeeds removes its file.
 
@@ -9,10 +9,9 @@ and every later write is tried again.
 """
 
 import os
-import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -26,17 +25,13 @@ from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import CheckpointWarning
 from greedynet.support.files import remove_leftovers
-from greedynet.support.journal import NO_JOURNAL, Journal, Known, Record
+from greedynet.support.journal import NO_JOURNAL, Journal, Known
 from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
 
 # The parameters and data of a fit, by name, as text.
 Fingerprint = Mapping[str, str]
 
 _KIND = "checkpoint"
-# The entry of a fingerprint that names the coordinates of the neurons, if not those given.
-COORDINATES = "coordinates"
-# The number of the recipe by which a fit proceeds; notes of another recipe mean something else.
-RECIPE, RECIPE_NUMBER = "recipe", "4"
 
 
 @dataclass(frozen=True)
@@ -83,30 +78,26 @@ def checkpointed(
         return
     book = _Book.opened(Path(path), {"greedynet": library_version(), **fingerprint()}, settings)
     try:
-        yield _Branch(book, "fit")
+        yield book
     except BaseException:
         book.write()
         raise
     book.remove()
 
 
-class _Book:
-    """All results that a fit has recorded, by place, and the file in which they are stored.
-
-    Several threads record results concurrently; the one that finds a write due writes for all.
-    """
+class _Book(Journal):
+    """The steps of a fit, and the file in which they are stored."""
 
     def __init__(
         self,
         path: Path,
         fingerprint: Fingerprint,
-        notes: dict[str, Known],
+        steps: list[Known],
         settings: CheckpointSettings,
     ) -> None:
         self._path, self._settings = path, settings
         self._fingerprint = dict(fingerprint)
-        self._notes = notes
-        self._lock = threading.Lock()
+        self._steps, self._n_taken = steps, 0
         self._due = settings.clock() + settings.seconds
         self._has_warned = False
 
@@ -115,37 +106,31 @@ class _Book:
         """Read an existing file, or start a new one."""
         _check_target(path)
         remove_leftovers(path)
-        notes = _read(path, fingerprint) if path.exists() else {}
-        return _Book(path, fingerprint, notes, settings)
+        steps = _read(path, fingerprint) if path.exists() else []
+        return _Book(path, fingerprint, steps, settings)
 
-    def known(self, place: str) -> Known | None:
-        return self._notes.get(place)
+    def known(self) -> Known | None:
+        """Return the next step of an earlier run; None if there is none."""
+        if self._n_taken == len(self._steps):
+            return None
+        self._n_taken += 1
+        return self._steps[self._n_taken - 1]
 
-    def note(self, place: str, result: Known) -> None:
-        with self._lock:
-            self._notes[place] = result
-            now = self._settings.clock()
-            is_due = now >= self._due
-            if is_due:
-                self._due = float("inf")  # no other thread writes until this is done
-        if is_due:
+    def note(self, step: Known) -> None:
+        """Record a step, and write all of them if a write is due."""
+        self._steps.append(step)
+        self._n_taken = len(self._steps)
+        now = self._settings.clock()
+        if now >= self._due:
             self.write()
             ended, settings = self._settings.clock(), self._settings
             self._due = ended + max(settings.seconds, settings.pause * (ended - now))
 
-    def drop(self, place: str) -> None:
-        """Drop the intermediate results of a completed result."""
-        with self._lock:
-            for inner in [name for name in self._notes if name.startswith(f"{place}/")]:
-                del self._notes[inner]
-
     def write(self) -> None:
-        with self._lock:
-            notes = dict(self._notes)
-        if not notes:
+        if not self._steps:
             return
         try:
-            write_tree(self._path, _KIND, {"fingerprint": self._fingerprint, "notes": notes})
+            write_tree(self._path, _KIND, {"fingerprint": self._fingerprint, "steps": self._steps})
         except OSError as error:
             self._warn("written", error, "once interrupted, it resumes from the last one, if any")
 
@@ -157,8 +142,7 @@ class _Book:
 
     def _warn(self, what: str, error: OSError, advice: str) -> None:
         """Say once that something cannot be done with the file."""
-        with self._lock:
-            said, self._has_warned = self._has_warned, True
+        said, self._has_warned = self._has_warned, True
         if not said:
             warnings.warn(
                 f"The checkpoint {str(self._path)!r} cannot be {what}: {error.strerror or error}. "
@@ -166,48 +150,6 @@ class _Book:
                 CheckpointWarning,
                 stacklevel=2,
             )
-
-
-class _Record(Record):
-    def __init__(self, book: _Book, place: str) -> None:
-        self.known = book.known(place)
-        self.place = place
-        self._book = book
-
-    def note(self, result: Callable[[], Known]) -> None:
-        self._book.note(self.place, result())
-
-
-class _Branch(Journal):
-    def __init__(self, book: _Book, place: str) -> None:
-        self._book, self._place = book, place
-        self._n_records = 0
-        self._names: set[str] = set()
-
-    @property
-    def is_used(self) -> bool:
-        return bool(self._n_records or self._names)
-
-    def branch(self, name: str) -> Journal:
-        assert name not in self._names, f"two branches {name!r} of {self._place!r}"
-        self._names.add(name)
-        return _Branch(self._book, f"{self._place}/{name}")
-
-    def record(self) -> _Record:
-        record = _Record(self._book, f"{self._place}/{self._n_records}")
-        self._n_records += 1
-        return record
-
-    def once(self, compute: Callable[[Journal], Known]) -> Known:
-        record = self.record()
-        if record.known is not None:
-            return record.known
-        inner = _Branch(self._book, record.place)
-        found = compute(inner)
-        if inner.is_used:
-            self._book.drop(record.place)
-        record.note(lambda: found)
-        return found
 
 
 def _check_target(path: Path) -> None:
@@ -223,8 +165,8 @@ def _check_target(path: Path) -> None:
         )
 
 
-def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
-    """Return the recorded results of the same fit from a file."""
+def _read(path: Path, fingerprint: Fingerprint) -> list[Known]:
+    """Return the recorded steps of the same fit from a file."""
     foreign = (
         f"`checkpoint` must name the checkpoint of this fit, or a file that does not exist yet, "
         f"got {str(path)!r}"
@@ -236,42 +178,14 @@ def _read(path: Path, fingerprint: Fingerprint) -> dict[str, Known]:
     if contents.kind != _KIND:
         raise ValueError(f"{foreign}, which contains a {contents.kind!r}: use another name.")
     known: Fingerprint = contents.tree["fingerprint"]
-    if RECIPE in fingerprint and COORDINATES in known and known.get(RECIPE) != fingerprint[RECIPE]:
-        raise ValueError(
-            f"{foreign}, which was written by another version of greedynet, whose fits take other "
-            "steps. Use another name, or delete the file to start again."
-        )
-    if COORDINATES in fingerprint and COORDINATES not in known:
-        raise ValueError(
-            f"{foreign}, which was written by an earlier greedynet: its neurons refer to the "
-            "columns as given, where fits now use a canonical order of them. Use another name, or "
-            "delete the file to start again."
-        )
     differences = _differences(known, fingerprint)
     if differences:
         raise ValueError(
             f"{foreign}, which belongs to a fit with {'; '.join(differences)}. Use another name, "
             "or delete the file to start again."
         )
-    notes: dict[str, Known] = contents.tree["notes"]
-    return {_present_place(place): result for place, result in notes.items()}
-
-
-# Places of the first files of 0.1.0, and the current ones.
-_MOVED = (
-    ("fit/network/sample/", "fit/network/passes/"),
-    ("fit/network/growth/growth 0/", "fit/network/growth 0/"),
-    ("fit/sample/", "fit/passes/"),
-    ("fit/growth/", "fit/growth 0/"),
-)
-
-
-def _present_place(place: str) -> str:
-    """Return the current place of a result."""
-    for old, new in _MOVED:
-        if place.startswith(old):
-            return new + place.removeprefix(old)
-    return place
+    steps: list[Known] = contents.tree["steps"]
+    return steps
 
 
 def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:
@@ -319,13 +233,10 @@ def _numbers(values: Any) -> NDArray[Any] | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def data_described(data: Rows | Blocks | Sequence[tuple[Rows, Rows]] | None) -> str:
+def data_described(data: Rows | Blocks | None) -> str:
     """Return data as text: the number of rows, and a digest."""
     if data is None or len(data) == 0:
         return "none"
-    if isinstance(data, Sequence):
-        digests = "".join(part.digest for fold in data for part in fold)
-        return f"{len(data)} folds {_digest(digests.encode())}"
     if isinstance(data, Rows):
         return f"{len(data)} rows {data.digest}"
     # The checksum depends neither on the order nor on the division of the rows into blocks.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
@@ -15,25 +16,21 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.bounds import class_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
-from greedynet.estimators.parameters import check_groups
+from greedynet.estimators.parameters import check_cv, in_groups
 from greedynet.estimators.plans import classification_plan
-from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.estimators.staged import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
-from greedynet.estimators.warm import WarmStart
-from greedynet.fitting.class_judgement import judged_classes
-from greedynet.fitting.layers import HiddenLayers, judged_in_layers
-from greedynet.fitting.objectives import LogLoss
-from greedynet.fitting.plan import SearchName
+from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
+from greedynet.fitting.refit import Fitted
 from greedynet.losses.logistic import log_probabilities, probabilities
-from greedynet.model.any_network import Network
-from greedynet.model.path import DeepPath, ShallowPath
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
+from greedynet.rows.classes import unit_vectors
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.checks import check_labels, named
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
@@ -65,14 +62,14 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         each of which counts as a node, and neurons are over the columns and their hinges. "auto"
         builds both, and keeps two layers where they are clearly better on held-out rows. None for
         one, or "auto" with `monotonic_cst`, where two are more flexible.
-    validation_fraction : float or None, default=None
-        Fraction of the rows held out to choose ridge and width, instead of cross-validation.
+    select : {"best", "1se", "last"} or float, default="best"
+        Which network is kept: the one with the smallest log-loss on held-out rows, or a smaller one
+        that ties with it; the smallest within a standard error of the best; the last one, with all
+        nodes; or, for a share such as 0.05, the smallest whose log-loss is within 5 % of the best.
     cv : int, splitter, iterable or None, default=None
         Cross-validation to choose ridge and width: the number of folds, a scikit-learn splitter, or
         pairs of training and test positions. None for stratified folds, repeated if there are few
-        rows. Takes precedence over `validation_fraction`.
-    patience : int or None, default=20
-        Stop the growth after this many neurons without a better score; used if `correct=False`.
+        rows.
     max_seconds : float or None, default=None
         About how long the fit may take. Where this is not enough, wider networks are left out and
         corrections end early; the best network so far is kept, and `stop_reason_` says so. The
@@ -115,12 +112,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
-    warm_start : bool, default=False
-        Whether a second `fit` grows on from the fitted network, to a larger `n_nodes`.
-        Its neurons come first, and all are corrected jointly with the new ones; the errors to
-        expect are those of networks that folds grow from nothing. Refused with two hidden layers,
-        other classes, without `n_nodes`, a `search` of your own, and for other columns, another
-        activation or another `linear_term` than before.
     missing : {"error", "learn"}, default="error"
         How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
         gaps say something about `y` becomes two inputs of the network, its value, or the mean where
@@ -142,6 +133,11 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         open end. Its probability then lies between `1 / (1 + exp(-low))` and
         `1 / (1 + exp(-high))`: `scipy.special.logit([0.01, 0.99])` gives the bounds for
         probabilities from 0.01 to 0.99. See *Shapes* in the documentation.
+    extrapolate : bool, default=False
+        Whether log-odds go on as straight lines beyond the training rows. By default every input is
+        clipped to the box of the training rows, from the smallest to the largest value of its
+        column, before the first layer. Where held-out rows are clearly better predicted that way,
+        the box is widened by its own width on both sides. With `convex`, inputs are never clipped.
 
     Attributes
     ----------
@@ -150,8 +146,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     network_ : ShallowNetwork or DeepNetwork
         The network; its outputs are logits, a single one, of the second class, for two classes.
     path_ : SelectionPath
-        Neurons and mean log-losses along the selection, with the network of the full path: at most
-        8 neurons if the width is chosen, because `network_` is then grown in stages.
+        The growth: every width that was tried, with its network, its training error and its error
+        on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
@@ -160,15 +156,15 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
         no row could be held out, or if a callback stopped the growth.
     ladder_ : Ladder or None
-        The candidates that were compared on held-out rows, from the shares of the classes to wide
-        networks and their blend, and their log-losses: `print(model.ladder_)`. None with `n_nodes`
-        or `correct=False`, or for a handful of rows.
+        The candidates that were compared on held-out rows, from the shares of the classes to
+        wide networks and their blend, and their log-losses: `print(model.ladder_)`. None if no row
+        could be held out.
     expectation_ : Expectation
         The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     sets_ : ClassSets or None
         What `predict_set` uses: the probabilities of the classes of held-out rows. None if no row
         was held out.
-    seen_ : Seen or None
+    seen_ : Seen
         What `outside` uses: a sample of the training inputs.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
@@ -193,9 +189,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
 
     _most_nodes = 100
     _error_name = "log-loss"
-    _stratified = True
-    # Files of fits whose folds shared one growth have other intermediate results.
-    _recipe: ClassVar[dict[str, str]] = {"folds": "with networks of their own"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -207,9 +200,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         *,
         max_nodes: int | None = None,
         hidden_layers: HiddenLayers | None = None,
-        validation_fraction: float | None = None,
+        select: Select = "best",
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
-        patience: int | None = 20,
         max_seconds: float | None = None,
         search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
@@ -225,18 +217,17 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        warm_start: bool = False,
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
         bounds: tuple[float | None, float | None] | None = None,
+        extrapolate: bool = False,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
         self.hidden_layers = hidden_layers
-        self.validation_fraction = validation_fraction
+        self.select = select
         self.cv = cv
-        self.patience = patience
         self.max_seconds = max_seconds
         self.search = search
         self.correct = correct
@@ -252,11 +243,11 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.warm_start = warm_start
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.convex = convex
         self.bounds = bounds
+        self.extrapolate = extrapolate
 
     @with_callbacks
     def fit(
@@ -299,10 +290,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self : GreedyNetClassifier
         """
         self._validate_params()
-        settings, objective, start = self._settings, LogLoss(), WarmStart.of(self)
+        settings = self._settings.fit
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
             given, self.classes_ = class_rows(
-                self, X, y, sample_weight, self.class_weight, pool, settings.fit.blocks
+                self, X, y, sample_weight, self.class_weight, pool, settings.blocks
             )
             validation = class_validation_rows(
                 self,
@@ -313,35 +304,13 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
                 self.classes_,
                 settings.merged_up_to,
             )
-            seed = self._seed()
-            bounds = class_bounds(self.bounds, self.classes_)
-            plan = classification_plan(self, given, self._limits(), seed, bounds)
-            if start is not None:
-                plan = start.of_classes(plan, self.classes_, given.n_features)
-            labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
-            by_folds = self.cv is not None or labels is not None
-            data = self._divided(given, validation, plan, objective, cv=by_folds)
-            folds = self._folds(given, seed, labels) if by_folds and validation is None else []
-            of_data = {"training": data.rows, "validation": data.validation, "cv": folds}
-            with (
-                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
-                self._checkpointed(seed, **of_data) as journal,
-            ):
-                path, self.ladder_ = judged_in_layers(
-                    layers_of(self),
-                    data,
-                    folds,
-                    plan,
-                    objective,
-                    by_folds=by_folds,
-                    context=self._context(pool, journal),
-                    on_step=self._on_step(task),
-                    judge=judged_classes,
-                )
-                if plan.shape is not None:
-                    check_shape(path.kept, plan.shape)
-                self._store(path)
-                self._store_errors(path)
+            check_cv(self.cv, validation)
+            given = in_groups(groups, given, validation)
+            bounds, limits = class_bounds(self.bounds, self.classes_), self._limits()
+            plan = classification_plan(self, given, limits, self._seed(), bounds)
+            data = TrainingData(given, validation, self.cv)
+            tasks = neuron_tasks(self, X, y)
+            self._store_errors(self._constructed(plan, data, pool, tasks))
         keep_indicators_if_better(
             self,
             X,
@@ -354,6 +323,27 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         )
         return self
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of classes that are right.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+        """
+        found = self.predict(X)
+        check_labels(y, "y")
+        with named("y"):
+            return float(accuracy_score(y, found, sample_weight=sample_weight))
+
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""
         tags = super().__sklearn_tags__()
@@ -361,16 +351,28 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         tags.classifier_tags.multi_class = self.bounds is None
         return tags
 
-    def _store_errors(self, path: ShallowPath | DeepPath) -> None:
+    def _store_errors(self, fitted: Fitted) -> None:
         """Store what is known of the errors on new rows."""
-        evidence = path.evidence
-        assert evidence is not None
-        self.sets_ = ClassSets.of(evidence.unseen)
-        self.expectation_ = Expectation.of_classes(evidence, self.network_, self.expected_error_)
+        evidence = fitted.evidence
+        self.sets_ = ClassSets.of(
+            evidence.with_later(self._later_rows(), self.network_), fitted.path
+        )
+        self.expectation_ = Expectation.of_classes(
+            evidence, self.network_, evidence.error, self._ahead(evidence)
+        )
 
-    def _known_of(self, network: Network) -> dict[str, Any]:
-        said = Expectation(LOG_LOSS)
-        return {"sets_": None, "ladder_": None, "expected_error_": None, "expectation_": said}
+    def _as_outputs(self, y: NDArray[Any]) -> Float64:
+        return unit_vectors(y, self.classes_)
+
+    def _known_at(self, position: int) -> dict[str, Any]:
+        sets = getattr(self, "sets_", None)
+        expected = self.path_.expected_error(position)
+        return {
+            "sets_": None if sets is None else sets.at_width(position),
+            "ladder_": None,
+            "expected_error_": expected,
+            "expectation_": Expectation(LOG_LOSS, expected),
+        }
 
     def decision_function(self, X: ArrayLike) -> Float64:
         """Return the logits: that of the second class for two classes, otherwise one per class.

@@ -8,13 +8,21 @@ of the smaller expected error on new rows is kept.
 import warnings
 from typing import Any
 
+import numpy as np
+
 from greedynet.rows.blocks import gives_blocks
 
 
 def expects_less(one: Any, other: Any) -> bool:
-    """Whether a fitted estimator expects a smaller error on new rows than another one."""
+    """Whether a fitted estimator expects a smaller error on new rows than another one.
+
+    Of several outputs, the geometric mean of the errors counts, in which units do not matter.
+    """
     errors = (one.expected_error_, other.expected_error_)
-    return None not in errors and errors[0] < errors[1]
+    if any(error is None for error in errors):
+        return False
+    logs = [np.log(np.maximum(error, np.finfo(np.float64).tiny)) for error in errors]
+    return bool(np.mean(logs[0] - logs[1]) < 0)
 
 
 def keep_indicators_if_better(model: Any, X: Any, y: Any, weights: Any, **more: Any) -> None:

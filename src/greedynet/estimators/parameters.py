@@ -4,12 +4,15 @@ scikit-learn checks each parameter on its own (`_parameter_constraints`). Here a
 parameters do not go together, and what to write instead.
 """
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
+from greedynet.fitting.plan import Limits
 from greedynet.losses import Loss, Squared
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
@@ -97,20 +100,20 @@ def check_loss(loss: Loss, given: Any, **changed: bool) -> None:
         )
 
 
-def check_n_networks(n_networks: int | str, max_neurons: int, *, correct: bool) -> int | None:
+def check_n_networks(n_networks: int | str, limits: Limits, *, correct: bool) -> int | None:
     """Return the number of networks to average, None for "auto".
 
     Parameters
     ----------
     n_networks : int or "auto"
-    max_neurons : int
-        Neurons that they share.
+    limits : Limits
+        With the number of neurons that they share.
     correct : bool
         Whether they are corrected: networks as grown are not averaged.
     """
     if n_networks == "auto":
         return None
-    n = int(n_networks)
+    n, max_neurons = int(n_networks), limits.max_neurons
     if n > 1 and not correct:
         raise ValueError(
             f"`n_networks` requires corrected networks, got n_networks={n} with correct=False or a "
@@ -121,30 +124,32 @@ def check_n_networks(n_networks: int | str, max_neurons: int, *, correct: bool) 
             f"`n_networks` must be at most the number of neurons, which the networks share, got "
             f"n_networks={n} for {max_neurons}: write a larger max_nodes, or n_networks=1."
         )
+    if limits.exact and max_neurons % n:
+        raise ValueError(
+            "`n_networks` must divide the number of neurons, which the networks share equally, got "
+            f"n_networks={n} for {max_neurons}: write another n_nodes, or max_nodes instead."
+        )
     return n
 
 
-def check_groups(
-    groups: Any,
-    data: Rows | Blocks,
-    validation: Rows | None,
-    n_nodes: int | None,
-    validation_fraction: float | None,
-) -> NDArray[Any] | None:
-    """Return the groups of the rows; raise an error where they would have no effect."""
+def check_select(select: Any, n_nodes: int | None) -> None:
+    """Raise an error for a choice where the number of nodes is given."""
+    if n_nodes is not None and select != "best":
+        raise ValueError(
+            f"`select` chooses the number of nodes, got select={select!r} with n_nodes={n_nodes}: "
+            "write `max_nodes` instead of `n_nodes`, or omit `select`."
+        )
+
+
+def in_groups(groups: Any, data: Rows | Blocks, validation: Rows | None) -> Rows | Blocks:
+    """Return the rows with their groups; raise an error where these would have no effect."""
     if groups is None:
-        return None
-    for name, value, instead in (
-        ("n_nodes", n_nodes, "use max_nodes, or omit `groups`"),
-        ("X_val", validation, "validate on whole groups, and omit `groups`"),
-        ("validation_fraction", validation_fraction, "write cv=5"),
-    ):
-        if value is not None:
-            got = f"{name}={value}" if name != "X_val" else "`X_val`"
-            raise ValueError(
-                f"`groups` must be passed without `{name}`, because it determines folds, got "
-                f"it with {got}: {instead}."
-            )
+        return data
+    if validation is not None:
+        raise ValueError(
+            "`groups` must be passed without `X_val`, because it determines folds, got it with "
+            "`X_val`: validate on whole groups, and omit `groups`."
+        )
     if not isinstance(data, Rows):
         raise ValueError(
             f"`groups` needs all rows in memory, got {len(data):,} rows in blocks: pass "
@@ -154,7 +159,16 @@ def check_groups(
         labels = column_or_1d(groups)
     check_labels(labels, "groups", what="group")
     check_same_length(X=data.X, groups=labels)
-    return labels
+    return replace(data, groups=np.unique(labels, return_inverse=True)[1])
+
+
+def check_cv(cv: Any, validation: Rows | None) -> None:
+    """Raise an error for folds beside a validation set."""
+    if cv is not None and validation is not None:
+        raise ValueError(
+            f"`cv` must be None where validation rows are given, got cv={cv!r} with `X_val`: omit "
+            "one of them."
+        )
 
 
 def check_in_blocks(data: Blocks, **needed: bool) -> None:

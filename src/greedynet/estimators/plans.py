@@ -10,9 +10,8 @@ from greedynet.estimators.parameters import (
     check_points,
     check_search,
 )
-from greedynet.estimators.shapes import shape_of
-from greedynet.fitting.limits import Limits
-from greedynet.fitting.plan import Plan
+from greedynet.estimators.shapes import extrapolates, layers_of, shape_of
+from greedynet.fitting.plan import Limits, Plan
 from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squared
 from greedynet.model.bounds import OutputBounds
 from greedynet.rows.blocks import Blocks
@@ -61,7 +60,7 @@ def regression_plan(
         n_networks=model.n_networks not in ("auto", 1),
     )
     correct = bool(model.correct) and model.search != "dictionary"
-    n_networks = check_n_networks(model.n_networks, limits.max_neurons, correct=correct)
+    n_networks = check_n_networks(model.n_networks, limits, correct=correct)
     if correct and is_squared(loss):
         # The same norm in another form; the correction of least squares is the best.
         loss = Squared()
@@ -71,7 +70,6 @@ def regression_plan(
         rule=model.rule,
         weakness=float(model.weakness),
         reduction=THRESHOLD if model.reduction == "ridgelet" else model.reduction,
-        gcv=model.n_nodes is None and (model.validation_fraction is None or model.cv is not None),
         loss=loss,
         n_networks=n_networks,
         single_output=single_output,
@@ -97,7 +95,6 @@ def classification_plan(
     return Plan(
         **_shared(model, rows, limits, seed, {}),
         correct=bool(model.correct),
-        gcv=model.validation_fraction is None and model.n_nodes is None,
         single_output=rows.n_outputs == 1,
         bounds=bounds,
     )
@@ -121,6 +118,8 @@ def _shared(
         )
     return {
         "limits": limits,
+        "select": model.select,
+        "hidden_layers": layers_of(model),
         "search": model.search,
         "points": check_points(model.points, rows.n_features),
         "n_points": model.n_points,
@@ -131,6 +130,7 @@ def _shared(
         "memory_budget": int(model.memory_budget),
         "random_state": seed,
         "settings": model._settings.fit,
+        "extrapolate": extrapolates(model),
         "shape": shape_of(model, rows.n_features, rows.n_outputs),
     }
 

@@ -38,7 +38,7 @@ class Predicting:
 
     network_: Network
     n_features_in_: int
-    seen_: Seen | None
+    seen_: Seen
 
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network, with the inputs checked by scikit-learn."""
@@ -156,11 +156,10 @@ class Predicting:
 
     def _outside_columns(self, X: Any) -> Float64:
         """Return ones for values outside the training data, and the distance as last column."""
-        X, seen = check_matrix(X, "X"), getattr(self, "seen_", None)
+        X = check_matrix(X, "X")
         assert self.network_.input_range is not None
         beyond = columns_outside(X, self.network_.input_range)
-        distance = np.full(len(X), np.nan) if seen is None else seen.distance(X)
-        return np.column_stack([beyond, distance])
+        return np.column_stack([beyond.astype(np.float64), self.seen_.distance(X)])
 
     def _inputs_of_files(self, path: Path) -> Iterator[Any]:
         names, categories = self.network_.feature_names, getattr(self, "categories_", {})

@@ -6,8 +6,10 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -18,31 +20,24 @@ from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.bounds import number_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
-from greedynet.estimators.margin import bounds_of_both, margin_of
-from greedynet.estimators.parameters import check_groups
+from greedynet.estimators.parameters import check_cv, in_groups
 from greedynet.estimators.plans import regression_plan
-from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
-from greedynet.estimators.warm import WarmStart
-from greedynet.fitting.corners import with_tame_corners
-from greedynet.fitting.layers import HiddenLayers, judged_in_layers
-from greedynet.fitting.objectives import objective_of
-from greedynet.fitting.plan import SearchName, TrainingData
+from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
+from greedynet.fitting.refit import Fitted
 from greedynet.losses import Loss
-from greedynet.model.any_network import Network
-from greedynet.model.ladder import MOST_NETWORKS
-from greedynet.model.path import DeepPath, ShallowPath
-from greedynet.model.uncertainty.expectation import RMSE, Expectation
+from greedynet.model.candidate import MOST_NETWORKS
+from greedynet.model.uncertainty.expectation import Expectation, errors_by_output
 from greedynet.model.uncertainty.intervals import Intervals
-from greedynet.model.uncertainty.narrower import GrownNetworks
 from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import Split, repeated_folds, with_copies
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import RULES, Rule, SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
+from greedynet.support.checks import check_columns, named
 from greedynet.support.threads import deterministic_threads
+from greedynet.support.types import Float64
 
 
 class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreedyNet):
@@ -77,17 +72,14 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         always has one network.
     tol : float, default=1e-8
         Stop when the relative residual on the training data falls below this value.
-    validation_fraction : float or None, default=None
-        Fraction of the rows held out to choose the width. 0 keeps every node up to `max_nodes` or
-        `tol`. For None, see above.
+    select : {"best", "1se", "last"} or float, default="best"
+        Which network is kept: the one with the smallest error on held-out rows, or a smaller one
+        that ties with it; the smallest within a standard error of the best; the last one, with all
+        nodes up to `max_nodes` or `tol`; or, for a share such as 0.05, the smallest whose error is
+        within 5 % of the best.
     cv : int, splitter, iterable or None, default=None
         Folds by which to choose: their number, a scikit-learn splitter, or pairs of training and
-        test positions. Takes precedence over `validation_fraction`. None for folds that suit the
-        number of rows.
-    patience : int or None, default=20
-        Stop a growth that is scored neuron by neuron after this many neurons without a better
-        score; None to continue up to `max_nodes`. The default choice by folds tries networks of
-        increasing width and ends after three without a better score; with None it tries all.
+        test positions. None for folds that suit the number of rows.
     max_seconds : float or None, default=None
         About how long the fit may take. Where this is not enough, wider networks are left out and
         corrections end early; the best network so far is kept, and `stop_reason_` says so. The
@@ -157,12 +149,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         1 prints a line every ten nodes, 2 prints a line for each neuron.
-    warm_start : bool, default=False
-        Whether a second `fit` grows on from the fitted network, to a larger `n_nodes` or
-        `max_nodes`. Its neurons come first, and all are corrected jointly with the new ones; the
-        errors to expect are those of networks that folds grow from nothing. Refused with two hidden
-        layers, a loss other than squares, a `search` of your own, and for other columns, another
-        activation or another `linear_term` than before.
     missing : {"error", "learn"}, default="error"
         How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
         gaps say something about `y` becomes two inputs of the network, its value, or the mean where
@@ -178,44 +164,45 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     convex : array-like of shape (n_features,), dict of str to int, or None, default=None
         Likewise: 1 for convex, -1 for concave, 0 for any; with "relu" or "softplus", and one hidden
         layer.
-    bounds : (low, high) or None, default=None
+    bounds : (low, high), "seen" or None, default=None
         What predictions may not leave, anywhere, in the units of `y`; None for an open end, as in
         `(0, None)`. The network predicts `min(max(g(x), low), high)`, and candidates are compared
         with their predictions within the bounds; intervals end there. Outputs outside them are an
-        error. One pair holds for all outputs. See *Shapes* in the documentation.
-    margin : float or None, default=None
-        How far predictions may lie beyond the values of `y` that were seen, as a share of their
-        range: with 0.25, from `min - 0.25 (max - min)` to `max + 0.25 (max - min)`. Neurons are
-        corrected with a penalty on whatever leaves the margin inside the box of the data, where
-        networks are wild in corners without rows, as far as held-out rows say that the error grows
-        by at most 1 %; and predictions beyond it, anywhere, are moved to its ends. Requires
-        `correct=True`, without `refine` or a dictionary. See *Tame corners* in the documentation.
+        error. One pair holds for all outputs. "seen" stands for the smallest and the largest value
+        of each output in the training rows. See *Shapes* in the documentation.
+    extrapolate : bool, default=False
+        Whether predictions go on as straight lines beyond the training rows. By default every input
+        is clipped to the box of the training rows, from the smallest to the largest value of its
+        column, before the first layer: one cell that is mistyped cannot make a prediction absurd.
+        Where held-out rows are clearly better predicted that way, the box is widened by its own
+        width on both sides.
+        With `convex`, inputs are never clipped: a convex function would not be convex at the edge.
 
     Attributes
     ----------
     network_ : ShallowNetwork or DeepNetwork
         The network that was kept, of one hidden layer or of two.
     path_ : SelectionPath
-        Neurons, errors and seconds along the selection, with the network of the full path. Where
-        folds choose, it shows a plain growth of at most 32 neurons, which may be fewer than those
-        of `network_`.
+        The growth: every width that was tried, with its network, its training error and its error
+        on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
-    expected_error_ : float or None
+    expected_error_ : float, ndarray of shape (n_outputs,) or None
         Expected root mean squared error on new rows, in the units of `y`; for another loss, its
-        mean. It is measured on rows that the networks measured had not seen; None for a single
-        row. With `refine`, that of the network before further training.
+        mean. Of several outputs, that of each in its own units. It is measured on rows that the
+        networks measured had not seen; None for a single row. With `refine`, that of the network
+        before further training.
     ladder_ : Ladder or None
         The candidates that were compared on held-out rows, from the mean to wide networks, and
-        their errors: `print(model.ladder_)`. None if the rows are held out or sampled.
+        their errors: `print(model.ladder_)`. None if no row could be held out.
     expectation_ : Expectation
         The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     intervals_ : Intervals or None
         What `predict_interval` uses: the errors of held-out rows, and how their size depends on the
         place. None if no row was held out.
-    seen_ : Seen or None
+    seen_ : Seen
         What `outside` uses: a sample of the training inputs.
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
@@ -254,7 +241,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         "refine_epochs": [Interval(Integral, 1, None, closed="left")],
         "loss": [object],
         "quantile": [object],
-        "margin": [Interval(Real, 0, None, closed="left"), None],
+        "bounds": ["array-like", StrOptions({"seen"}), None],
     }
 
     def __init__(
@@ -265,9 +252,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         hidden_layers: HiddenLayers | None = None,
         n_networks: int | Literal["auto"] = "auto",
         tol: float = 1e-8,
-        validation_fraction: float | None = None,
+        select: Select = "best",
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
-        patience: int | None = 20,
         max_seconds: float | None = None,
         search: SearchName | SearchFactory = "continuous",
         correct: bool = True,
@@ -289,21 +275,19 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        warm_start: bool = False,
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
-        bounds: tuple[float | None, float | None] | None = None,
-        margin: float | None = None,
+        bounds: tuple[float | None, float | None] | Literal["seen"] | None = None,
+        extrapolate: bool = False,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
         self.hidden_layers = hidden_layers
         self.n_networks = n_networks
         self.tol = tol
-        self.validation_fraction = validation_fraction
+        self.select = select
         self.cv = cv
-        self.patience = patience
         self.max_seconds = max_seconds
         self.search = search
         self.correct = correct
@@ -325,12 +309,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.warm_start = warm_start
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.convex = convex
         self.bounds = bounds
-        self.margin = margin
+        self.extrapolate = extrapolate
 
     @with_callbacks
     def fit(
@@ -375,52 +358,24 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self : GreedyNetRegressor
         """
         self._validate_params()
-        settings, start = self._settings, WarmStart.of(self)
+        settings = self._settings.fit
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
-            given, one_output = training_rows(self, X, y, sample_weight, pool, settings.fit.blocks)
+            given, one_output = training_rows(self, X, y, sample_weight, pool, settings.blocks)
             validation = validation_rows(
                 self, X_val, y_val, sample_weight_val, given, settings.merged_up_to
             )
-            seed = self._seed()
-            limits = self._limits(float(self.tol))
+            check_cv(self.cv, validation)
+            given = in_groups(groups, given, validation)
             bounds = number_bounds(self.bounds, given, validation)
-            margin = margin_of(self, given)
-            bounds = bounds_of_both(bounds, margin)
-            plan = regression_plan(self, given, limits, seed, bounds, single_output=one_output)
-            if start is not None:
-                plan = start.continued(plan, given.n_features, given.n_outputs)
-            objective = objective_of(plan.loss)
-            labels = check_groups(groups, given, validation, self.n_nodes, self.validation_fraction)
-            by_folds = (self.cv is not None or labels is not None) and self.n_nodes is None
-            refined = self.refine is not None
-            data = self._divided(given, validation, plan, objective, cv=by_folds, refine=refined)
-            folds = self._folds(given, seed, labels) if by_folds and validation is None else []
-            folds = folds or self._default_folds(data, seed)
-            data = self._in_copies(data)
-            asked = folds if by_folds else []
-            of_data = {"training": data.rows, "validation": data.validation, "cv": asked}
-            with (
-                neuron_tasks(self, X, y, plan.limits.max_neurons) as task,
-                self._checkpointed(seed, **of_data) as journal,
-            ):
-                context = self._context(pool, journal)
-                path, self.ladder_ = judged_in_layers(
-                    layers_of(self),
-                    data,
-                    folds,
-                    plan,
-                    objective,
-                    by_folds=by_folds,
-                    context=context,
-                    on_step=self._on_step(task),
-                )
-                if plan.shape is not None:
-                    check_shape(path.kept, plan.shape)
-                if margin is not None:
-                    path = with_tame_corners(path, margin, plan, context)
-                self._store(path)
-                self._refine(data, seed)
-                self._store_errors(path, plan.loss)
+            limits = self._limits(float(self.tol))
+            plan = regression_plan(
+                self, given, limits, self._seed(), bounds, single_output=one_output
+            )
+            data = TrainingData(given, validation, self.cv)
+            tasks = neuron_tasks(self, X, y)
+            fitted = self._constructed(plan, data, pool, tasks, refine=self.refine is not None)
+            self._refine(data, plan.random_state)
+            self._store_errors(fitted, plan.loss)
         keep_indicators_if_better(
             self,
             X,
@@ -456,6 +411,27 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         check_is_fitted(self)
         return self._in_two(self._of_blocks(X, self._with_deviations))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination `R^2` of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Outputs.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            At most 1; the mean over several outputs.
+        """
+        found, true = self.predict(X), check_columns(y, "y")
+        with named("y"):
+            return float(r2_score(true, found, sample_weight=sample_weight))
+
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""
         tags = super().__sklearn_tags__()
@@ -477,49 +453,34 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         for name, value in self._attributes(self.training_.network).items():
             setattr(self, name, value)
 
-    def _store_errors(self, path: ShallowPath | DeepPath, loss: Loss) -> None:
+    def _store_errors(self, fitted: Fitted, loss: Loss) -> None:
         """Store what is known of the errors on new rows."""
-        evidence, settings = path.evidence, self._settings.intervals
-        assert evidence is not None
-        growth = GrownNetworks(path.network, path.kept)
-        self.intervals_ = Intervals.of(evidence, self.network_, settings, growth)
+        evidence, settings = fitted.evidence, self._settings.intervals
+        later = evidence.with_later(self._later_rows(), self.network_)
+        self.intervals_ = Intervals.of(later, self.network_, settings)
+        if self.network_.n_outputs > 1:
+            self.expected_error_ = errors_by_output(evidence.unseen, loss)
         self.expectation_ = Expectation.of_numbers(
-            evidence, self.network_, loss, self.expected_error_, self.ladder_
+            evidence,
+            self.network_,
+            loss,
+            self.expected_error_,
+            self.ladder_,
+            self._ahead(evidence),
         )
 
-    def _known_of(self, network: Network) -> dict[str, Any]:
-        intervals = getattr(self, "intervals_", None)
-        found = None if intervals is None else intervals.truncated(network.n_neurons, self.network_)
-        said = getattr(self, "expectation_", Expectation(RMSE))
-        expected = None
-        if found is not None and said.measure == RMSE:
-            expected = found.narrower.expected_error(network.n_neurons)
+    def _as_outputs(self, y: NDArray[Any]) -> Float64:
+        return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+
+    def _known_at(self, position: int) -> dict[str, Any]:
+        intervals, said = self.intervals_, self.expectation_
+        found = None if intervals is None else intervals.at_width(position, self.network_)
+        expected: Any = self.path_.expected_error(position)
+        if found is not None and found.errors_by_width is not None and len(found.outputs) > 1:
+            expected = found.errors_by_width[position]
         return {
             "intervals_": found,
             "ladder_": None,
             "expected_error_": expected,
             "expectation_": replace(said, on_new=expected, on_training=None, kind=None),
         }
-
-    def _in_copies(self, data: TrainingData) -> TrainingData:
-        """Return the data with rows that know how many copies they stand for."""
-        if not isinstance(data.rows, Rows) or data.sampling is not None:
-            return data
-        return replace(data, rows=with_copies(data.rows, self._settings.fit.logistic.folds))
-
-    def _default_folds(self, data: TrainingData, seed: int) -> list[Split]:
-        """Return folds of rows in memory, if none are held out."""
-        rows, settings = data.rows, self._settings.fit.ladder
-        if data.validation is not None or data.sampling is not None or len(rows) < 2:
-            return []
-        assert isinstance(rows, Rows)
-        of_classes = self._settings.fit.logistic.folds
-        n_folds = settings.n_folds_of(round(with_copies(rows, of_classes).n_independent))
-        return repeated_folds(rows, seed, settings.n_folds, n_folds, of_classes)
-
-    def _default_fraction(self, rows: Rows) -> float:
-        """Return the fraction of the rows to hold out by default: nonzero for large data."""
-        said = (self.n_nodes, self.cv, self.validation_fraction)
-        if any(value is not None for value in said):
-            return 0.0
-        return self._settings.held_out if rows.n_weighted > self._settings.merged_up_to else 0.0

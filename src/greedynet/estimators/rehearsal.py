@@ -68,10 +68,9 @@ def _answers(model: Any, network: Network, X: Float64) -> Iterator[_Answer]:
     elif isinstance(model, GreedyNetRegressor):
         yield from _of_numbers(model, X, of_outputs)
     # What is shown rather than computed.
-    for told in (model.stop_reason_.value, model.path_, getattr(model, "ladder_", None)):
+    for told in (model.stop_reason_.value, model.path_, model.ladder_):
         str(told)
-    if getattr(model, "expectation_", None) is not None:
-        model.expectation_.sentence()
+    model.expectation_.sentence()
 
 
 # Of the library's own classes: what a subclass does is not the business of the file.
@@ -79,7 +78,7 @@ def _answers(model: Any, network: Network, X: Float64) -> Iterator[_Answer]:
 
 def _of_numbers(model: Any, X: Float64, shape: tuple[int, ...]) -> Iterator[_Answer]:
     yield "predict", GreedyNetRegressor.predict(model, X), shape
-    if getattr(model, "intervals_", None) is None:
+    if model.intervals_ is None:
         return
     for end in GreedyNetRegressor.predict_interval(model, X):
         yield "predict_interval", end, shape
@@ -98,7 +97,7 @@ def _of_classes(model: Any, X: Float64, n_classes: int) -> Iterator[_Answer]:
     yield "predict", GreedyNetClassifier.predict(model, X), (len(X),)
     yield "predict_proba", GreedyNetClassifier.predict_proba(model, X), shape
     yield "predict_log_proba", GreedyNetClassifier.predict_log_proba(model, X), shape
-    if getattr(model, "sets_", None) is not None:
+    if model.sets_ is not None:
         yield "predict_set", GreedyNetClassifier.predict_set(model, X), shape
 
 

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from greedynet.activations import Activation, get_activation
 from greedynet.losses import Loss, get_loss
 from greedynet.model.any_network import Network
+from greedynet.model.candidate import Candidate, Ladder
 from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork, saved_name
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
@@ -28,7 +28,6 @@ from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals, OutputErrors
 from greedynet.model.uncertainty.local_size import LocalSize
-from greedynet.model.uncertainty.narrower import NarrowerErrors
 from greedynet.model.uncertainty.scores import Scores
 from greedynet.model.uncertainty.seen import Seen
 from greedynet.rows.missing import Filling
@@ -121,13 +120,17 @@ def _encode(value: Any, name: str) -> Any:
         return {"activation": saved_name(value)}
     if isinstance(value, Loss) and _has_arguments(value):
         return {"loss": {key: _encode(part, name) for key, part in value.arguments.items()}}
-    if isinstance(value, tuple) and value and type(value[0]).__name__ in _RECORDS:
+    if isinstance(value, tuple) and value and _is_record(value[0]):
         return {"records": [_encode(part, name) for part in value]}
     if isinstance(value, tuple) and value and all(_is_end(part) for part in value):
         return {"tuple": [_encode(part, name) for part in value]}
     if isinstance(value, dict):
         return {"pairs": [_encode_pair(key, part, name) for key, part in value.items()]}
     return _encode_array(value, name)
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, ShallowNetwork | DeepNetwork) or type(value).__name__ in _RECORDS
 
 
 def _is_end(value: Any) -> bool:
@@ -218,7 +221,7 @@ _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
     "Ladder": lambda: Ladder,
     "Intervals": lambda: Intervals,
     "OutputErrors": lambda: OutputErrors,
-    "NarrowerErrors": lambda: NarrowerErrors,
+    "Candidate": lambda: Candidate,
     "LocalSize": lambda: LocalSize,
     "Scores": lambda: Scores,
     "ClassSets": lambda: ClassSets,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from greedynet.activations import get_activation, has_small_slopes, is_convex
-from greedynet.fitting.layers import HiddenLayers
+from greedynet.fitting.plan import HiddenLayers
 from greedynet.model.any_network import Network
 from greedynet.model.shaped import proves_shape
 from greedynet.rows.shape import Shape
@@ -26,6 +26,15 @@ def is_asked_for(value: Any) -> bool:
     return any(v != 0 for v in (value.values() if isinstance(value, dict) else np.ravel(value)))
 
 
+def extrapolates(model: Any) -> bool:
+    """Whether the network takes inputs outside the training rows as they are.
+
+    Always with `convex`: where a convex function becomes constant, it bends the other way. A
+    monotone one stays monotone.
+    """
+    return bool(model.extrapolate) or is_asked_for(model.convex)
+
+
 def layers_of(model: Any) -> HiddenLayers:
     """Return the number of hidden layers to try.
 
@@ -36,8 +45,7 @@ def layers_of(model: Any) -> HiddenLayers:
     if model.hidden_layers is not None:
         layers: HiddenLayers = model.hidden_layers
         return 1 if layers == "auto" and is_asked_for(model.convex) else layers
-    # Where two layers are refused, nobody asked for them.
-    return "auto" if is_flexible and not model.warm_start else 1
+    return "auto" if is_flexible else 1
 
 
 def shape_of(model: Any, n_inputs: int, n_outputs: int) -> Shape | None:
@@ -136,7 +144,6 @@ def _check_others(model: Any, n_outputs: int) -> None:
             f"refine={getattr(model, 'refine', None)!r}",
             "write refine=None: steps of backpropagation would not keep the signs of the weights",
         ),
-        ("a fit from nothing", not model.warm_start, "warm_start=True", "write warm_start=False"),
     ):
         if not is_so:
             raise ValueError(f"`{name}` needs {wanted}, got {got}: {instead}.")
@@ -159,7 +166,7 @@ def _check_bounds(model: Any) -> None:
     if asked is None or model.bounds is None:
         return
     values = set(asked.values() if isinstance(asked, dict) else np.ravel(asked).tolist())
-    low, high = model.bounds
+    low, high = (model.bounds,) * 2 if isinstance(model.bounds, str) else model.bounds
     for number, end, name, shape in ((1, high, "upper", "convex"), (-1, low, "lower", "concave")):
         if number in values and end is not None:
             raise ValueError(
@@ -181,13 +188,3 @@ def check_shape(network: Network, shape: Shape) -> None:
             "The network does not have the shape that `monotonic_cst` and `convex` ask for. This "
             "is a fault of greedynet: please report it with the data."
         )
-
-
-def check_grown(model: Any, method: str, instead: str) -> None:
-    """Raise an error for a method that uses networks as grown, which may have any shape."""
-    for name in _MEANINGS:
-        if is_asked_for(getattr(model, name)):
-            raise ValueError(
-                f"`{method}` uses networks as they were grown, whose shape may not be that of "
-                f"`{name}`: {instead}."
-            )

@@ -109,8 +109,8 @@ class WithIntervals(Predicting):
         return X, self.network_.predict(X).reshape(len(X), -1)
 
     def _known_intervals(self, what: str) -> Intervals:
-        why = "fit at least two rows, and without a callback that stops the growth"
-        return _known(self, "intervals_", f"`{what}` needs the errors of held-out rows", why)
+        needed = f"`{what}` needs the errors of held-out rows"
+        return _known(self, "intervals_", needed, "fit at least two rows")
 
 
 class WithSets(Predicting):
@@ -152,25 +152,17 @@ class WithSets(Predicting):
         return self._known_sets().sets(p, coverage)
 
     def _known_sets(self) -> ClassSets:
-        why = (
-            "fit at least two rows of every class, without `correct=False` together with `cv`, and "
-            "without a callback that stops the growth"
-        )
-        return _known(self, "sets_", "`predict_set` needs predictions of held-out rows", why)
+        needed = "`predict_set` needs predictions of held-out rows"
+        return _known(self, "sets_", needed, "fit at least two rows of every class")
 
 
 def _known(model: Predicting, name: str, what: str, advice: str) -> Any:
     """Return what a fit has learned from held-out rows; an error says why there is nothing."""
     check_is_fitted(model)
-    found = getattr(model, name, None)
+    found = getattr(model, name)
     if found is not None:
         return found
     why = f"no row was held out in the fit: {advice}"
-    if not hasattr(model, name):
-        why = "the model was saved by an earlier version of greedynet: fit it again"
-    elif hasattr(model, "trained_on_"):
+    if hasattr(model, "trained_on_"):
         why = "its network was trained on after the fit: measure them on rows of your own"
-    elif hasattr(model, "truncated_from_"):
-        n = model.network_.n_nodes
-        why = f"none tells those of a network that was truncated to {n} nodes: fit `n_nodes={n}`"
     raise ValueError(f"{what}, but {why}.")

@@ -1,7 +1,7 @@
 """`certificate`: how far a network is from the best one of any width at the same ridge."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from greedynet.exact.dual import Problem
 from greedynet.exact.fitted_rows import fitted_rows
 from greedynet.exact.form import check_activation
 from greedynet.exact.region import network_of
-from greedynet.model.any_network import is_deep, with_bounds
+from greedynet.model.any_network import is_deep
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import check_matrix, check_same_length
@@ -124,7 +124,7 @@ def certificate(
     network = _network(model)
     rows = _rows(model, network, X, y, sample_weight)
     with deterministic_threads(1):  # many small products, which threads would slow down
-        problem = Problem(with_bounds(network, None), rows)
+        problem = Problem(replace(network, bounds=None, reach=np.inf), rows)
         lam = problem.implied_ridge() if ridge is None else ridge * len(problem.Y)
         dual = problem.dual(lam, start + max_seconds)
     error, penalty = problem.error, 2.0 * lam * float(np.abs(problem.outer).sum())

@@ -222,9 +222,8 @@ class _Along:
 
     def _hidden(self, rows: Float64) -> Float64:
         """Return the sums `a_n . u + b_n` of the neurons."""
-        ramps, over = in_layers(self.network)
-        lifted = rows if ramps is None else ramps.lift(rows)
-        return lifted @ over.inner_weights.T + over.biases
+        _, over = in_layers(self.network)
+        return self.network.neuron_inputs(rows) @ over.inner_weights.T + over.biases
 
     def answer(
         self,

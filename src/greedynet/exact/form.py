@@ -58,14 +58,11 @@ class Form:
     @staticmethod
     def of(network: Network, output: int, space: Space) -> "Form":
         """Return an output of a network on a space; its kinks must be those of the space."""
-        ramps, over = in_layers(network)
+        _, over = in_layers(network)
         check_activation(over.activation)
         up, down = halves(over.activation)
-        starts, ends = space.single_moves()
-        if ramps is not None:
-            starts, ends = ramps.lift(starts), ramps.lift(ends)
-        base = space.base if ramps is None else ramps.lift(space.base[None])[0]
-        rises = ends - starts
+        starts, ends = map(network.neuron_inputs, space.single_moves())
+        base, rises = network.neuron_inputs(space.base[None])[0], ends - starts
         inner, biases = rises @ over.inner_weights.T, over.inner_weights @ base + over.biases
         outer = over.outer_weights[:, output]
         line, constant = np.zeros(space.n_variables), 0.0

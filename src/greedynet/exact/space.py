@@ -53,7 +53,7 @@ class Space:
 
     @staticmethod
     def of(region: Region, networks: Sequence[Network]) -> "Space":
-        """Return the space of a region, with the knots of the networks as ends of pieces."""
+        """Return the space of a region, with knots and boxes of the networks as ends of pieces."""
         base = np.zeros(region.n_features)
         features: list[int] = []
         ends: list[tuple[float, float]] = []
@@ -162,11 +162,17 @@ class Space:
 
 
 def _stops(column: NumberColumn, networks: Sequence[Network]) -> list[float]:
-    """Return the ends of a column and the knots between them; a single value has no pieces."""
+    """Return the ends of a column, and what is between them of the knots and of the box.
+
+    A clipped column is one more piecewise linear function of it, with kinks at the edges of the
+    box. A single value has no pieces.
+    """
     if column.low == column.high:
         return [column.low]
     knots: set[float] = set()
     for network in networks:
+        if network.box is not None:
+            knots |= set(network.box[:, column.feature].tolist())
         ramps, _ = in_layers(network)
         if ramps is not None:
             features, at = ramps.hinges()

@@ -1,9 +1,9 @@
 """The check that every export must pass before it is returned.
 
-The exported function and `predict` are compared at random points of the training range. The largest
-difference may be 1e-12 of the largest output in float64 and 1e-4 of it in float32. The same
-tolerance applies to probabilities; labels must agree wherever the two largest probabilities differ
-by more.
+The exported function and `predict` are compared at random points of the training range and, if
+inputs are clipped to it, at its edges and beyond. The largest difference may be 1e-12 of the
+largest output in float64 and 1e-4 of it in float32. The same tolerance applies to probabilities;
+labels must agree wherever the two largest probabilities differ by more.
 """
 
 from collections.abc import Callable
@@ -51,6 +51,22 @@ def sample_inputs(network: Network, n_points: int = N_POINTS) -> Float64:
     low, high = _known_range(network)
     share = np.random.default_rng(0).random((n_points, network.n_features))
     return np.asarray(low * (1 - share) + high * share)
+
+
+def _beyond_box(network: Network, dtype: str) -> Float64:
+    """Return points of which every other input is at an edge of the box, or beyond it."""
+    X = sample_inputs(network, N_POINTS // 4)
+    if network.box is None:
+        return X[:0]
+    low, high = network.box
+    with np.errstate(over="ignore"):
+        away = high - low + np.abs(low) + 1.0
+        places = np.array([low, high, low - away, high + away])
+    chosen = np.random.default_rng(2).integers(0, 2 * len(places), X.shape)
+    columns = np.arange(network.n_features)
+    X = np.where(chosen < len(places), places[chosen % len(places), columns], X)
+    most = float(np.finfo(dtype).max)
+    return np.clip(X, -most, most)
 
 
 def _known_range(network: Network) -> tuple[Float64, Float64]:
@@ -200,7 +216,7 @@ def _points(
 def _rounded_inputs(network: Network, dtype: str, caller: str) -> NDArray[np.floating]:
     """Return the points of the comparison, in the precision of the export."""
     with np.errstate(over="ignore"):
-        X = sample_inputs(network).astype(dtype)
+        X = np.concatenate([sample_inputs(network), _beyond_box(network, dtype)]).astype(dtype)
     if not np.isfinite(X).all():
         raise ValueError(
             f"`dtype` of `{caller}` must be able to represent the inputs, got {dtype!r} and inputs "
@@ -224,13 +240,12 @@ _ADVICE = {
 
 def _terms(network: Network, X: NDArray[np.floating]) -> Float64:
     """Return the magnitude of the terms of the outputs, including products in the neurons."""
-    ramps, over = in_layers(network)
-    return _terms_over(over, X if ramps is None else ramps.lift(X))
+    return _terms_over(in_layers(network)[1], network.neuron_inputs(X.astype(np.float64)))
 
 
-def _terms_over(network: ShallowNetwork, X: NDArray[np.floating]) -> Float64:
+def _terms_over(network: ShallowNetwork, X: Float64) -> Float64:
     """Return the magnitude of the terms of a network of one hidden layer."""
-    x = np.abs(X).astype(np.float64)
+    x = np.abs(X)
     z = X @ network.inner_weights.T + network.biases
     inside = x @ np.abs(network.inner_weights).T + np.abs(network.biases)
     value, slope = network.activation.value, network.activation.slope

@@ -16,7 +16,7 @@ from greedynet.export.precision import (
     rounded_ramps,
     rounded_weights,
 )
-from greedynet.export.resolve import Model, Original, as_network, translate
+from greedynet.export.resolve import Model, Original, as_network, comparable, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.any_network import Network, in_layers
 from greedynet.model.bounds import OutputBounds
@@ -24,6 +24,7 @@ from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.extras import require
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     import jax
@@ -53,6 +54,8 @@ class Apply:
         Of the weights.
     bounds : OutputBounds or None
         What the outputs may not leave.
+    box : ndarray of shape (2, n_features) or None
+        What scaled inputs are clipped to.
     """
 
     activation: Activation
@@ -62,12 +65,13 @@ class Apply:
     table: RampTable | None
     dtype: DType
     bounds: OutputBounds | None = None
+    box: Float64 | None = None
 
     def __call__(self, params: "Params", X: Any) -> Any:
         """Return the outputs, in the shape of `predict`."""
         from greedynet.train.activations import jax_form
 
-        u = self._lifted(self._scaled(X))
+        u = self._lifted(self._within_box(self._scaled(X)))
         neurons = jax_form(self.activation)(u @ params["inner_weights"].T + params["biases"])
         y = neurons @ params["outer_weights"]
         if "linear_weights" in params:
@@ -83,6 +87,12 @@ class Apply:
             return X
         center, scale = (a.astype(self.dtype) for a in (self.layer.center, self.layer.scale))
         return (X - center) / scale
+
+    def _within_box(self, X: Any) -> Any:
+        if self.box is None:
+            return X
+        jnp = require("jax", "train", "to_jax").numpy
+        return jnp.clip(X, *self.box.astype(self.dtype))
 
     def _within_bounds(self, y: Any) -> Any:
         if self.bounds is None:
@@ -111,7 +121,8 @@ def to_jax(
     classifier it returns logits, as `decision_function` does.
 
     The scaling of the inputs, `x -> (x - center) / scale`, is part of `apply`, so that `params`
-    refer to columns of size one, for which optimizers such as Adam have their defaults. So are the
+    refer to columns of size one, for which optimizers such as Adam have their defaults. So is the
+    box of the training rows, to which inputs are clipped unless the network extrapolates, and the
     ramps of a network with two hidden layers: training changes the weights of its second layer, and
     the knots stay. Bounds on the outputs are part of `apply`, too; where an output is outside of
     them, no weight has a gradient.
@@ -154,7 +165,7 @@ def to_jax(
     weights = rounded_weights(over, name, "to_jax")
     params = {key: jax.numpy.asarray(array) for key, array in weights.items()}
     table = None if ramps is None else rounded_ramps(ramps, name, "to_jax")
-    fixed = (layer, ramps, table, name, network.bounds)
+    fixed = (layer, ramps, table, name, network.bounds, inside.box)
     apply = Apply(network.activation, network.single_output, *fixed)
     check_agreement(network, lambda X: apply(params, X), dtype=name, caller="to_jax")
     return params, apply
@@ -201,9 +212,11 @@ def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
         bounds=found.bounds,
     )
     network: Network = over if found.ramps is None else DeepNetwork(found.ramps, over)
+    network = network.with_input_range(found.box)
     if found.layer is not None:
         network = found.layer.outside(network)
     model = Original(like, "from_jax").given_back(network)
     known = as_network(model, "from_jax")
-    check_agreement(known, lambda X: apply(params, X), dtype=found.dtype, caller="from_jax")
+    judged = comparable(known, found.box)
+    check_agreement(judged, lambda X: apply(params, X), dtype=found.dtype, caller="from_jax")
     return model

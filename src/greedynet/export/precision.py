@@ -76,6 +76,15 @@ def rounded_bounds(network: Network, dtype: DType) -> OutputBounds | None:
     return None if network.bounds is None else network.bounds.within(dtype)
 
 
+def rounded_box(network: Network, dtype: DType) -> NDArray[np.floating] | None:
+    """Return what inputs are clipped to, in the precision of the export.
+
+    Rounded to the nearest, which leaves all numbers of this precision inside the box as they are.
+    """
+    with np.errstate(over="ignore"):
+        return None if network.box is None else network.box.astype(dtype)
+
+
 def exact_bounds(
     read: OutputBounds | None, known: Network | None, dtype: DType
 ) -> OutputBounds | None:

@@ -22,6 +22,7 @@ from greedynet.model.any_network import Network
 from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.missing import Filling
+from greedynet.support.types import Float64
 from greedynet.tables.load import load
 from greedynet.tables.model import TableModel
 
@@ -126,7 +127,8 @@ class Original:
     def given_back(self, network: Network) -> Any:
         """Return a model of the same kind with a new network, or the network.
 
-        Names and the training range of the inputs are those of the original.
+        Names and the training range of the inputs are those of the original, and so is whether they
+        are clipped to it.
         """
         if self.network is not None:
             _check_sizes(network, self.network)
@@ -157,18 +159,12 @@ def _in_place(model: Any, network: Network) -> Any:
 
 def _with_inputs_of(network: Network, known: Network) -> Network:
     """Return the network with the names and the training range of the inputs of another."""
-    found, names = known.input_range, known.feature_names
     if isinstance(network, ShallowNetwork):
-        return replace(
-            network,
-            input_range=found,
-            feature_names=names,
-            single_output=known.single_output,
-        )
-    # Ramps ascend: their range is that of their column.
-    lifted = None if found is None else network.ramps.lift(found)
-    over = replace(network.over, input_range=lifted, single_output=known.single_output)
-    return replace(network, over=over, feature_names=names)
+        network = replace(network, single_output=known.single_output)
+    else:
+        network = replace(network, over=replace(network.over, single_output=known.single_output))
+    network = replace(network, feature_names=known.feature_names)
+    return network.with_input_range(known.input_range).with_reach(known.reach)
 
 
 def within_bounds(
@@ -179,6 +175,11 @@ def within_bounds(
     if bounds is None:
         return exported
     return lambda X: bounds.apply(np.asarray(exported(X)).reshape(len(X), -1))
+
+
+def comparable(network: Network, box: Float64 | None) -> Network:
+    """Return a network that agrees with an export, which may have been trained without a box."""
+    return network if box is not None else network.with_reach(np.inf)
 
 
 def filling_of(estimator: Any) -> Filling | None:

@@ -64,10 +64,9 @@ class InputLayer:
         """Return the network `g'` of scaled inputs that is equal to `g` of inputs as they come."""
         found = None if network.input_range is None else self.apply(network.input_range)
         if isinstance(network, ShallowNetwork):
-            return replace(self._shifted(network), input_range=found)
-        ramps = self.ramps_inside(network.ramps)
-        over = replace(self._shifted(network.over), input_range=_lifted(ramps, found))
-        return replace(network, ramps=ramps, over=over)
+            return self._shifted(network).with_input_range(found)
+        ramps, over = self.ramps_inside(network.ramps), self._shifted(network.over)
+        return replace(network, ramps=ramps, over=over).with_input_range(found)
 
     def outside(self, network: Network) -> Network:
         """Return the network `g` of inputs as they come, given `g'` of scaled ones."""
@@ -123,8 +122,3 @@ def behind_layer(
         return None, network
     layer = InputLayer.of(network.input_range, dtype)
     return layer, layer.inside(network)
-
-
-def _lifted(ramps: Ramps, found: Float64 | None) -> Float64 | None:
-    """Return the range of columns and their ramps, which ascend."""
-    return None if found is None else ramps.lift(found)

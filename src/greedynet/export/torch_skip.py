@@ -1,9 +1,9 @@
 """Torch modules that `torch.nn` does not have; imported only if torch is installed.
 
 `SkipNetwork` is a network with a separate affine term, `ScalingLayer` the fixed layer before all
-others, `RampLayer` the first of two hidden layers, `BoundsLayer` what comes after all. The
-rest are activations: those that `torch.nn` does not have, and the mapping between our names and
-modules.
+others, `RampLayer` the first of two hidden layers, `BoundsLayer` the box of the inputs, after the
+scaling, and what comes after all. The rest are activations: those that `torch.nn` does not have,
+and the mapping between our names and modules.
 """
 
 from collections.abc import Callable
@@ -104,27 +104,27 @@ class RampLayer(nn.Module):
 
 
 class BoundsLayer(nn.Module):
-    """Outputs within bounds, `min(max(y, low), high)`.
+    """Inputs or outputs within bounds, `min(max(y, low), high)`.
 
     The bounds are buffers, which `load_state_dict` fills and training does not change. Where an
     output is outside of them, no weight has a gradient.
 
     Parameters
     ----------
-    n_outputs : int
-        Number of outputs, which have no bounds until they are loaded.
+    n_values : int
+        Number of inputs or outputs, which have no bounds until they are loaded.
     """
 
     low: torch.Tensor
     high: torch.Tensor
 
-    def __init__(self, n_outputs: int) -> None:
+    def __init__(self, n_values: int) -> None:
         super().__init__()
-        self.register_buffer("low", torch.full((n_outputs,), -torch.inf))
-        self.register_buffer("high", torch.full((n_outputs,), torch.inf))
+        self.register_buffer("low", torch.full((n_values,), -torch.inf))
+        self.register_buffer("high", torch.full((n_values,), torch.inf))
 
     def forward(self, y: torch.Tensor) -> torch.Tensor:
-        """Return the outputs, `(n_rows, n_outputs)`."""
+        """Return values within the bounds, `(n_rows, n_values)`."""
         return torch.clamp(y, self.low, self.high)
 
     def extra_repr(self) -> str:

@@ -1,26 +1,26 @@
-"""The algorithm on one page: from rows to a network and its path.
+"""The algorithm on one page: from rows to a network that was chosen, and the error to expect.
 
-    samples, coordinates -> search -> selection -> outer weights -> correction -> choice
+    folds   = split(rows)                 rows to choose by
+    climb   = climb(folds)                the mean, a line, widths, averages, two layers: all scored
+                                          alike, on rows that they have not seen
+    network = refit(rows, choice)         on all rows, from the neurons of a fold
 
 Steps GSN 1 to GSN 4 of the paper, and the extensions to it. The `Plan` contains the parameters, the
 `Objective` defines what is minimised; `construct` is the same for least squares, other losses and
-classification.
+classification, in memory, from files and on clusters.
 """
 
-from dataclasses import replace
-
-from greedynet.fitting.growth import Growth
+from greedynet.fitting.climb import OnStep, climb
+from greedynet.fitting.forms import forms_of
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
-from greedynet.fitting.problem import OnStep, Problem, steps_beyond
-from greedynet.model.path import ShallowPath
-from greedynet.model.stop_reason import StopReason
-from greedynet.support.clock import FOR_GROWTH
+from greedynet.fitting.refit import Fitted, refit, without_folds
+from greedynet.fitting.split import check_same_rows, split
+from greedynet.support.clock import FOR_CHOICE
 from greedynet.support.context import FitContext
-from greedynet.support.types import Float64
 
-# A network with a smaller error is constructed again, from rows that are not rounded.
-NOISE_FREE = 1e-7
+# With so many times the rows of a sample, more neurons are supported than the sample supports.
+MANY_MORE = 4
 
 
 def construct(
@@ -28,84 +28,43 @@ def construct(
     plan: Plan,
     objective: Objective,
     *,
-    scores: Float64 | None = None,
     context: FitContext | None = None,
     on_step: OnStep | None = None,
-) -> ShallowPath:
-    """Construct a network from rows (GSN 1 to 4).
+) -> Fitted:
+    """Construct a network from rows.
 
     Parameters
     ----------
     data : TrainingData
-        Training rows, rows by which the width is chosen, and how rows are sampled.
+        Training rows, and by which rows or folds the network is chosen.
     plan : Plan
         Parameters of the construction.
     objective : Objective
         What to minimise.
-    scores : ndarray or None
-        Scores of the widths, if already known (from `cross_validate`).
     context : FitContext or None
-        Threads, journal, progress.
+        Threads, checkpoint, progress, time.
     on_step : callable or None
-        Called after each neuron with a function that returns the network so far, its training error
-        and its number of nodes; the growth ends if it returns True.
+        Called after each candidate with a function that returns the network so far, its training
+        error and its number of nodes; the growth ends if it returns True.
 
     Returns
     -------
-    path : ShallowPath
-        Contains the network of the full growth, and the finished one.
+    fitted : Fitted
+        The network that was chosen, the path of its growth, and all candidates with their errors.
     """
     context = context or FitContext()
-    path = _in_time(_constructed(data, plan, objective, scores, context, on_step), context)
-    if not plan.rounds or path.kept_error > NOISE_FREE or context.clock.is_over():
-        return path
-    # The rows are nearly reproduced: they deserve all their digits.
-    plan, context = replace(plan, rounded=False), context.branch("exact")
-    beyond = steps_beyond(path, on_step)
-    again = _in_time(_constructed(data, plan, objective, scores, context, beyond), context)
-    is_late = context.clock.ran_out.is_set()
-    return path if is_late and again.kept_error > path.kept_error else again
-
-
-def _in_time(path: ShallowPath, context: FitContext) -> ShallowPath:
-    """Return the path, which says so if the time ran out."""
-    kept = (StopReason.CALLBACK, StopReason.EXACT)
-    if not context.clock.ran_out.is_set() or path.stop_reason in kept:
-        return path
-    return replace(path, stop_reason=StopReason.MAX_SECONDS)
-
-
-def _constructed(
-    data: TrainingData,
-    plan: Plan,
-    objective: Objective,
-    scores: Float64 | None,
-    context: FitContext,
-    on_step: OnStep | None,
-) -> ShallowPath:
-    """Construct a network from rows that are rounded or not."""
-    problem = Problem(data, plan, objective, scores, context)
-    problem.decision = objective.decided(problem)
-    growth, *others = _grown(problem, on_step)
-    path = problem.path(growth, problem.limits.max_neurons)
-    is_final = plan.shape is None and objective.is_final(growth, path)
-    if not plan.correct or (is_final and problem.is_decided(growth)):
-        return problem.told(objective.as_grown(problem, growth, path))
-    for grown in (growth, *others):
-        grown.release_search()
-    finished = objective.correct(problem, [growth, *others], path)
-    return problem.told(problem.finished_path(path, growth, finished))
-
-
-def _grown(problem: Problem, on_step: OnStep | None) -> list[Growth]:
-    """Grow one network, and others that share its width if the residual may be noise."""
-    most, objective = problem.reach, problem.objective
-    # If time is limited, some of it is left for the correction.
-    context = problem.context.until(FOR_GROWTH) if problem.is_corrected else problem.context
-    growth = problem.grow(problem.start(0, context), most, on_step, context)
-    n_networks = objective.n_networks(problem) if problem.is_corrected else 1
-    if n_networks == 1 or not objective.is_noise(problem, growth) or context.clock.is_over():
-        return [growth]
-    starts = [problem.start(turn, context) for turn in range(1, n_networks)]
-    others = [problem.grow(start, most // n_networks, context=context) for start in starts]
-    return [growth, *(other for other in others if other.candidates)]
+    folds = split(data, plan, context, classes=objective.classes)
+    check_same_rows(folds, context)
+    if not folds.splits:
+        return without_folds(folds, plan, objective, context)
+    forms = forms_of(folds, plan)
+    found = climb(folds, plan, objective, forms, context.until(FOR_CHOICE), on_step)
+    chosen = found.scores.best(plan.choice)
+    # Rows that are reproduced deserve all their digits: on rounded ones, scores measure rounding.
+    if plan.rounds and found.scores.is_exact(chosen):
+        plan = plan.exactly()
+        found = climb(folds, plan, objective, forms, context.until(FOR_CHOICE))
+        chosen = found.scores.best(plan.choice)
+    if plan.choice == "best" and folds.n_all >= MANY_MORE * len(folds.rows):
+        chosen = found.scores.widened(chosen)
+    return refit(folds, found, chosen, plan, objective, context)

@@ -27,13 +27,7 @@ def lifted(rows: Rows, ramps: Ramps) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class OverRamps(Generic[T]):
-    """The `Work` of a sum over lifted rows, for the holder of the rows.
-
-    Attributes
-    ----------
-    work : Work
-    ramps : Ramps
-    """
+    """The `Work` of a sum over lifted rows, for the holder of the rows."""
 
     work: Work[T]
     ramps: Ramps
@@ -54,13 +48,7 @@ class OverRamps(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class LiftedBlocks:
-    """Blocks whose inputs are the columns and their ramps.
-
-    Attributes
-    ----------
-    blocks : Blocks
-    ramps : Ramps
-    """
+    """Blocks whose inputs are the columns and their ramps."""
 
     blocks: Blocks
     ramps: Ramps

@@ -12,7 +12,13 @@ from greedynet.losses.base import exponent
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
-from greedynet.search import ContinuousSearch, DictionarySearch, Search, SearchFactory, WeakSearch
+from greedynet.search import (
+    ContinuousSearch,
+    DictionarySearch,
+    Search,
+    SearchFactory,
+    WeakSearch,
+)
 from greedynet.search.atoms import Dictionary
 from greedynet.search.continuous import N_POLISHED
 from greedynet.search.directions import directions
@@ -21,9 +27,6 @@ from greedynet.search.sphere import POINTS_PER_DIMENSION, sample_sphere
 from greedynet.search.weak import grouped
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
-
-# (rows, plan, turn, learned directions, shape, pool) -> search
-MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Shape | None, Pool | None], Search]
 
 # Where all neurons are corrected afterwards: how many are refined after a scan, and how good those
 # must be that are taken without another one.
@@ -34,6 +37,8 @@ MIN_POINTS = 2_000
 DEPENDENT_SAMPLED = 3e-3
 # The norm outside the span is a difference of squares: below this it would be rounding.
 _DEPENDENT_LEAST = 1e-6
+# (rows, plan, turn, learned, shape, pool): see `make_search`.
+MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Shape | None, Pool | None], Search]
 
 
 def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
@@ -82,11 +87,10 @@ def make_search(
     ----------
     rows : Rows
         Scaled rows.
-    plan : Plan
     turn : int
         Each turn of a continuous search has a different pool of directions.
     learned : ndarray of shape (m, d) or None
-        Directions to add, not necessarily normalised.
+        Directions to add, not necessarily normalised, where all neurons are corrected afterwards.
     shape : Shape or None
         Along the scaled columns.
     pool : Pool or None
@@ -97,16 +101,9 @@ def make_search(
 
 
 def begun_by(factory: SearchFactory) -> MakeSearch:
-    """Return a function that calls a factory with inputs, weights and a seed."""
+    """Return a function that makes a search by a factory, from inputs, weights and a seed."""
 
-    def make(
-        rows: Rows,
-        plan: Plan,
-        turn: int,
-        learned: Float64 | None,
-        shape: Shape | None,
-        pool: Pool | None,
-    ) -> Search:
+    def make(rows: Rows, plan: Plan, turn: int, *_: object) -> Search:
         X = np.ascontiguousarray(rows.X, dtype=np.float64)
         return factory.begin(X, rows.row_scale, plan.activation, plan.random_state + turn)
 
@@ -121,20 +118,16 @@ def _continuous_search(
     shape: Shape | None,
     pool: Pool | None,
 ) -> Search:
+    """Return the search over all neurons along a pool of directions."""
     found, for_correction = directions(rows.X, plan.random_state + turn), learned is not None
-    if plan.n_columns is not None and not for_correction:
-        # Directions drawn among columns and ramps are hardly ever those of columns alone.
-        of_columns = directions(rows.X[:, : plan.n_columns], plan.random_state + turn)
-        n_ramps = rows.X.shape[1] - plan.n_columns
-        found = np.concatenate([found, np.pad(of_columns, ((0, 0), (0, n_ramps)))])
-    if learned is not None and rows.X.shape[1] > 1:
+    if learned is not None and rows.n_features > 1:
         found = np.concatenate([found, unit(learned)])
     if shape is not None:
         found = shape.without_convex(found)
     return ContinuousSearch(
         rows,
         found,
-        least_active(len(rows), rows.X.shape[1], plan),
+        least_active(len(rows), rows.n_features, plan),
         mirrored=plan.linear_term and degree_of(plan.activation) == 1,
         activation=plan.activation,
         pool=pool,
@@ -159,6 +152,7 @@ def _dictionary_search(
     shape: Shape | None,
     pool: Pool | None,
 ) -> Search:
+    """Return the search of the paper: sampled points, reduced by the ridgelet transform."""
     points = _points(rows, plan)
     kept = _reduced(points, rows, plan)
     if plan.weakness < 1.0:

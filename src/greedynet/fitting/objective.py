@@ -1,170 +1,201 @@
-"""`Objective`: what a network minimises, and the stages of `construct` that depend on it."""
+"""`Objective`: what a network minimises, and `Growth`: its networks on the rows of one fold.
+
+Squares, other losses and classes differ here, and nowhere else.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from greedynet.fitting.growth import Growth
-from greedynet.fitting.limits import Limits
-from greedynet.fitting.make_search import input_scaling
-from greedynet.fitting.plan import Plan, TrainingData
-from greedynet.fitting.scores import Judge
-from greedynet.linalg.factor import Factor
+from greedynet.correction.all_rows.passes import Passes
+from greedynet.fitting.forms import Form
+from greedynet.fitting.measures import Measure
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.problem import Problem
+from greedynet.fitting.scores import CandidateScores
+from greedynet.losses.mean_size import mean_size
+from greedynet.model.any_network import Network
+from greedynet.model.candidate import MEAN, NETWORK, Candidate
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.ladder import Ladder
 from greedynet.model.network import ShallowNetwork
-from greedynet.model.path import ShallowPath
-from greedynet.model.stop_reason import StopReason
-from greedynet.model.uncertainty.evidence import Unseen
-from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import Samples, Sampling, samples_of
+from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.support.checks import safe_norm
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
-if TYPE_CHECKING:
-    from greedynet.fitting.problem import Problem
-
-# After these reasons a growth is complete, or must not be changed.
-NOTHING_TO_CORRECT = (StopReason.EXACT, StopReason.TOLERANCE, StopReason.CALLBACK)
+# Arrays and numbers by which a growth knows a network again: a named tuple of each objective.
+State = Any
 
 
-@dataclass(frozen=True, eq=False)
-class Finished:
-    """A network after correction.
+class Line(NamedTuple):
+    """An affine function of scaled rows, `X linear + intercept`."""
 
-    Attributes
-    ----------
-    network : ShallowNetwork
-    error : float
-        Training error, comparable to those of the growth.
-    score : float or None
-        Comparable to the scores of the widths, if there is one.
-    expected_error : float or None
-        Expected error on new rows, if known.
-    reason : StopReason or None
-        Why it has this number of neurons; None if that follows from the limits.
-    unseen : Unseen or None
-        Predictions of held-out rows by networks like this one, if known.
-    ladder : Ladder or None
-        Candidates among which a classifier has chosen.
-    """
+    linear: Float64
+    intercept: Float64
 
-    network: ShallowNetwork
-    error: float
-    score: float | None = None
-    expected_error: float | None = None
-    reason: StopReason | None = None
-    unseen: Unseen | None = None
-    ladder: Ladder | None = None
+    def network(self, problem: Problem) -> ShallowNetwork:
+        """Return it as a network without neurons."""
+        d, t = self.linear.shape
+        affine = np.vstack([self.linear, self.intercept])
+        return problem.network(np.empty((0, d + 1)), np.empty((0, t)), affine)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What is decided before the growth.
+class Growth(ABC):
+    """Networks on the rows of a problem, each from those before it.
 
     Attributes
     ----------
-    n_neurons : int or None
-        Maximum number of neurons to grow; None for the limit of the plan.
+    turn : int
+        Networks of different turns have different pools of directions.
     """
 
-    n_neurons: int | None = None
+    # The named tuple of a network's state.
+    Network: type[Any]
+
+    def __init__(self, problem: Problem, turn: int = 0) -> None:
+        self.problem, self.turn = problem, turn
+
+    @abstractmethod
+    def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
+        """Return a candidate, given those that were fitted before on the same rows."""
+
+    @abstractmethod
+    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
+        """Return the scaled outputs of a network for scaled inputs."""
+
+    @abstractmethod
+    def network(self, states: Sequence[State]) -> ShallowNetwork:
+        """Return the mean of some networks, for inputs and outputs in original units."""
+
+    @abstractmethod
+    def carried(self, state: State, inputs: InputScaling) -> State:
+        """Return a network of other rows, scaled in another way, on these rows."""
+
+    @abstractmethod
+    def loss(self, state: State) -> float:
+        """Return what a network minimises, on these rows."""
+
+    def training_error(self, states: Sequence[State]) -> float:
+        """Return the relative error of the mean of some networks on these rows."""
+        rows = self.problem.rows
+        mean = np.mean([self.outputs(state, rows.X) for state in states], axis=0)
+        return safe_norm(rows.weighted(rows.Y - mean)) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
+
+    def refitted(
+        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
+    ) -> State:
+        """Return a network of a fold, corrected on these rows.
+
+        Parameters
+        ----------
+        start : callable
+            Returns a candidate of the fold, carried to these rows.
+        of_fold : Problem
+            The rows of the fold.
+        """
+        return start(candidate)
+
+    def predict(self, states: Sequence[State], rows: Rows) -> Float64:
+        """Return the outputs of the mean of some networks for rows, all in original units."""
+        X = self.problem.inputs_of(rows)
+        mean = np.mean([self.outputs(state, X) for state in states], axis=0)
+        return self.problem.in_units(mean)
+
+    def unpacked(self, values: Sequence[Any]) -> State:
+        """Return a state from its fields, as a checkpoint keeps them."""
+        name, *fields = values
+        return (Line if name == Line.__name__ else self.Network)(*fields)
+
+    def packed(self, state: State) -> list[Any]:
+        """Return the fields of a state."""
+        return [type(state).__name__, *state]
 
 
 class Objective(ABC):
-    """Least squares, another loss, or log-loss."""
+    """What a network minimises."""
 
-    # The stages, in the order of `construct`.
-
-    def samples(self, data: TrainingData, plan: Plan, context: FitContext) -> Samples:
-        """Return the rows that the stages see."""
-        return samples_of(
-            data.rows,
-            data.sampling,
-            seed=plan.random_state,
-            hold_out=plan.gcv and data.validation is None,
-            larger=self.corrects_on_all_rows(plan),
-            sizes=plan.settings.blocks,
-            context=context,
-        )
-
-    def coordinates(self, rows: Rows, plan: Plan) -> Coordinates:
-        """Return the coordinates in which the network is grown."""
-        inputs = input_scaling(rows, plan)
-        return Coordinates.of(rows, inputs, linear_term=plan.linear_term, rounded=plan.rounds)
-
-    def decided(self, problem: "Problem") -> Decision:
-        """Return what can be decided before the growth; by default nothing."""
-        return Decision()
+    # Whether outputs are classes.
+    classes = False
+    # Whether a narrower network consists of the first neurons of a wider one.
+    nested = False
+    # What is predicted if no row can be held out.
+    without_rows = Candidate(MEAN)
 
     @abstractmethod
-    def factor(self, rows: Rows, plan: Plan, context: FitContext) -> Factor:
-        """Return the factor of scaled rows to which columns are appended, initially empty."""
+    def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
+        """Return the losses of held-out rows, by which candidates are compared."""
 
     @abstractmethod
-    def judge(self, problem: "Problem") -> Judge | None:
-        """Return the judge that scores the widths of the growth, or None."""
+    def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
+        """Return the coordinates in which networks on rows are constructed."""
 
     @abstractmethod
-    def correct(
-        self, problem: "Problem", growths: Sequence[Growth], path: ShallowPath
-    ) -> Finished | None:
-        """Return the corrected network; None if the network is kept as grown."""
+    def growth(self, problem: Problem, turn: int = 0) -> Growth:
+        """Return the networks on the rows of a problem."""
 
-    def sampling(self, rows: Rows | Blocks, plan: Plan, held_out: float = 0.0) -> Sampling | None:
-        """Return how rows are sampled; a dictionary uses all rows."""
-        return None if plan.search == "dictionary" else plan.sampling(rows, held_out)
+    @abstractmethod
+    def candidates(
+        self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
+    ) -> Iterator[Candidate]:
+        """Yield the candidates to try, the simplest first; `scores` has those before.
 
-    # Details that differ between objectives.
-
-    def size(self, outputs: Float64, rows: Rows, problem: "Problem") -> float:
-        """Return the size of the error of outputs on rows in original units, in any units."""
-        left = (rows.Y - outputs) / problem.coordinates.outputs.scale
-        return problem.plan.loss.size(left, rows.weights)
-
-    def growth_plan(self, plan: Plan) -> Plan:
-        """Return the plan of the growth alone."""
-        return plan
-
-    def growth_limits(self, limits: Limits, plan: Plan) -> Limits:
-        """Return the limits of the growth."""
-        return limits
-
-    def grown_width(self, n_neurons: int, plan: Plan) -> int:
-        """Return the number of neurons to grow in order to keep `n_neurons`."""
-        return n_neurons
-
-    def ridge(self, plan: Plan) -> float:
-        """Return the ridge on the outer weights during the growth."""
-        return plan.ridge
-
-    def n_networks(self, problem: "Problem") -> int:
-        """Return the number of networks that are grown, to be averaged; they share the nodes."""
-        return 1
-
-    def corrects_on_all_rows(self, plan: Plan) -> bool:
-        """Whether a last correction sees all rows, where growing sees samples."""
-        return False
-
-    def is_noise(self, problem: "Problem", growth: Growth) -> bool:
-        """Whether more neurons cannot be expected to help."""
-        return False
-
-    def is_final(self, growth: Growth, path: ShallowPath) -> bool:
-        """Whether there is nothing to correct after a growth."""
-        return growth.reason in NOTHING_TO_CORRECT or not growth.candidates
-
-    def standard_errors_below(self, unseen: Unseen | None, others: Unseen | None) -> float:
-        """Return by how many standard errors losses of held-out rows are below those of others.
-
-        Infinity if errors are not compared row by row.
+        Parameters
+        ----------
+        scores : CandidateScores
+            Of all candidates that were yielded before.
+        rows : Rows
+            Training rows of a fold.
         """
-        return np.inf
 
-    def as_grown(self, problem: "Problem", growth: Growth, path: ShallowPath) -> ShallowPath:
-        """Return the path of a network that is not corrected."""
-        return path
+    def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
+        """Return the relative error of a network on training rows, in original units."""
+        scaling = OutputScaling.of(rows, centred=plan.linear_term)
+        left = (rows.Y - network.predict(rows.X).reshape(rows.Y.shape)) / scaling.scale
+        size = plan.loss.size(scaling.apply(rows.Y), rows.weights) or 1.0
+        return plan.loss.size(left, rows.weights) / size
+
+    def error_in_units(self, network: Network, rows: Rows, plan: Plan) -> float:
+        """Return the error of a network on training rows, comparable to the expected one."""
+        left = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
+        return mean_size(plan.loss, left, rows.weights)
+
+    def line_of(self, scores: CandidateScores) -> Candidate | None:
+        """Return the best logistic regression, for classes."""
+        return None
+
+    def as_good(self, plan: Plan) -> float:
+        """Return within which factor of the smallest score a smaller network wins."""
+        return plan.settings.ladder.as_good
+
+    def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
+        """Whether folds are computed in parallel: threads gain in large products only."""
+        n_weights = candidate.n_neurons * (rows.n_features + 1)
+        return n_weights >= plan.settings.ladder.parallel_from
+
+    def begin(
+        self,
+        rows: Rows,
+        form: Form,
+        plan: Plan,
+        context: FitContext,
+        *,
+        turn: int = 0,
+        input_range: Float64 | None = None,
+        passes: Passes | None = None,
+    ) -> Growth:
+        """Return the networks of a form on rows in original units."""
+        own, plan = form.rows(rows), form.plan(plan)
+        if input_range is not None:
+            ends = Rows(input_range, np.zeros((2, rows.n_outputs)))
+            input_range = np.asarray(form.rows(ends).X, dtype=np.float64)
+        coordinates = self.coordinates(own, plan, input_range)
+        return self.growth(Problem(own, plan, coordinates, context, passes), turn)
+
+
+def networks_of(known: Mapping[Candidate, State]) -> dict[int, State]:
+    """Return the networks that were grown, neither pruned nor for another ridge, by their width."""
+    return {c.width: s for c, s in known.items() if c.kind == NETWORK and not c.pruned}

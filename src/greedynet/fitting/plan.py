@@ -1,25 +1,46 @@
 """`Plan`: how to construct a network, as plain values; `TrainingData`: the data for it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from greedynet.activations import Activation, ReLU
-from greedynet.fitting.limits import Limits
 from greedynet.fitting.settings import FitSettings
 from greedynet.losses import Loss, Squared
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.network import ShallowNetwork
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
 from greedynet.rows.shape import Shape
-from greedynet.rows.splitting import Split
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import Rule, SearchFactory
 from greedynet.support.types import Float64
 
 # See `make_search.SEARCHES`.
 SearchName = str
+HiddenLayers = Literal[1, 2, "auto"]
+# The best candidate; the smallest within a standard error of it, or within a share; or the last.
+Select = Literal["best", "1se", "last"] | float
+# Below this the residual is rounding, irrespective of the tolerance.
+ZERO_RESIDUAL = 1e-13
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a growth ends.
+
+    Attributes
+    ----------
+    max_neurons : int
+        Maximum number of neurons.
+    tol : float
+        Relative residual at which the growth ends.
+    exact : bool
+        Whether `max_neurons` is the requested number rather than a limit.
+    """
+
+    max_neurons: int
+    tol: float = 0.0
+    exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +48,13 @@ class Plan:
     """How to construct a network; the fields are the estimator's parameters of the same names.
 
     None for `n_networks` compares averages with single networks; `shape` is that of
-    `monotonic_cst` and `convex`, along the inputs in their original units. Three are no parameters:
-    `rounded`, whether scaled rows are rounded, see `Coordinates.apply`; `n_columns`, how many of
-    the inputs are columns if the others are ramps of a first layer; and `start`, a network in
-    original units whose neurons come first.
+    `monotonic_cst` and `convex`, along the inputs in their original units. One is no parameter:
+    `rounded`, whether scaled rows are rounded, see `Coordinates.apply`.
     """
 
     limits: Limits
+    select: Select = "best"
+    hidden_layers: HiddenLayers = 1
     search: SearchName | SearchFactory = "continuous"
     correct: bool = True
     points: Float64 | None = None
@@ -44,17 +65,15 @@ class Plan:
     reduction: float | None = None
     linear_term: bool = True
     alpha: float | None = None
-    gcv: bool = False
     activation: Activation = field(default_factory=ReLU)
     loss: Loss = field(default_factory=Squared)
     memory_budget: int = MEMORY_BUDGET
     random_state: int = 0
     n_networks: int | None = None
     single_output: bool = True
+    extrapolate: bool = False
     settings: FitSettings = field(default_factory=FitSettings)
     rounded: bool = True
-    n_columns: int | None = None
-    start: ShallowNetwork | None = None
     shape: Shape | None = None
     bounds: OutputBounds | None = None
 
@@ -65,22 +84,26 @@ class Plan:
 
     @property
     def ridge(self) -> float:
-        """Ridge on the outer weights of the normalised neurons during the growth."""
+        """Ridge on the outer weights of the normalised neurons of a network as grown."""
         return self.alpha or 0.0
 
-    def from_nothing(self) -> "Plan":
-        """Return the same plan for rows that the network to go on from may have seen.
+    @property
+    def takes_last(self) -> bool:
+        """Whether the widest network is taken, whatever its error."""
+        return self.limits.exact or self.select == "last"
 
-        That network has no neurons then: all are grown.
-        """
-        if self.start is None:
-            return self
-        none = self.start.without_neurons()
-        return replace(self, start=none)
+    def needs_all(self, n_neurons: int) -> bool:
+        """Whether so many neurons were asked for, of each network if several share them."""
+        return self.takes_last and n_neurons >= self.limits.max_neurons // (self.n_networks or 1)
 
-    def sampling(self, rows: Rows | Blocks, held_out: float = 0.0) -> Sampling | None:
-        """Return how rows are sampled, given the fraction to be held out; None for no sampling."""
-        return Sampling.of(rows, self.limits.max_neurons, self.settings.sampling, held_out)
+    @property
+    def choice(self) -> Select:
+        """How the candidate is chosen: a requested width is the last one."""
+        return "last" if self.limits.exact else self.select
+
+    def exactly(self) -> "Plan":
+        """Return the plan for rows that are not rounded."""
+        return replace(self, rounded=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +113,24 @@ class TrainingData:
     Attributes
     ----------
     rows : Rows or Blocks
-        Training rows, in canonical form; in blocks if they do not fit into memory.
+        Training rows, as given; in blocks if they do not fit into memory.
     validation : Rows or None
-        Rows by which the width is chosen.
-    sampling : Sampling or None
-        How the training rows are sampled, for large data.
-    folds : sequence of pairs of Rows, or None
-        Training and held-out rows by which a classifier chooses; None for folds of its own.
+        Rows by which the network is chosen.
+    cv : int, splitter, iterable or None
+        Folds by which the network is chosen, for positions of the rows as given. They keep groups
+        of rows together, if there are some.
     """
 
     rows: Rows | Blocks
     validation: Rows | None = None
-    sampling: Sampling | None = None
-    folds: Sequence[Split] | None = None
+    cv: Any = None
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether folds are asked for, by `cv` or by groups."""
+        in_groups = isinstance(self.rows, Rows) and self.rows.groups is not None
+        return self.cv is not None or in_groups
+
+    def sampling(self, plan: Plan) -> Sampling | None:
+        """Return how rows are sampled; None if all are used for everything."""
+        return Sampling.of(self.rows, plan.limits.max_neurons, plan.settings.sampling)

@@ -1,197 +1,277 @@
-"""Scores of widths, smaller is better: a `Judge` scores every width of a growth.
+"""`CandidateScores`: predictions of all candidates on held-out rows, and the choice between them.
 
-The error on held-out rows, generalised cross-validation, Akaike's criterion, or scores that are
-already known. The width with the smallest score is kept.
+Formulas such as generalised cross-validation do not know what the search over directions cost; rows
+that were held out do. The candidate with the smallest score wins, and near-ties go to the simpler
+one, so that no step makes the result worse than a simpler one by more than the noise of the score.
 """
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
 import numpy as np
 
-from greedynet.linalg.factor import Factor
-from greedynet.losses import Loss, Squared
-from greedynet.losses.logistic import log_loss
+from greedynet.fitting.measures import Measure
+from greedynet.fitting.plan import Plan, Select
+from greedynet.fitting.settings import FitSettings
 from greedynet.model.bounds import OutputBounds
-from greedynet.support.checks import safe_norm
+from greedynet.model.box import REACHES
+from greedynet.model.candidate import RAMPS, Candidate, single_networks
 from greedynet.support.types import Float64
 
-# What is predicted where numbers are too large, divided by weights of rows or not.
-_FAR = 1e150
+# A wider network than a sample supports is taken for all rows within this factor of the error.
+WIDER_WITHIN = 0.98
+# A box that reaches beyond the training rows must lower the error on held-out rows by this factor.
+CLEARLY_BETTER = 0.98
+# Relative errors on training and on held-out rows below which a candidate is the law behind them.
+REPRODUCED, PREDICTED = 1e-7, 1e-3
 
 
-class Judge(Protocol):
-    """Scores the widths of a growth."""
+class CandidateScores:
+    """Candidates, their predictions of held-out rows, and the scores of these.
 
-    def score(
-        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
-    ) -> float:
-        """Return the score after a step.
+    Parameters
+    ----------
+    as_good : float
+        A smaller network wins within this factor of the smallest score.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+        In the order in which they were tried.
+    by_box : list of lists of ndarray
+        Predictions on the held-out rows of all folds, in original units, within the bounds, with
+        inputs clipped to boxes of each of `REACHES`.
+    training_errors : list of float
+        Relative errors on the training rows of the first fold.
+    """
+
+    def __init__(self, measure: Measure, plan: Plan, as_good: float) -> None:
+        self.measure, self.as_good = measure, as_good
+        self._settings: FitSettings = plan.settings
+        self._bounds: OutputBounds | None = plan.bounds
+        self._least = min(plan.limits.tol, 1.0) ** 2
+        self._asked = plan.n_networks
+        self.candidates: list[Candidate] = []
+        self.by_box: list[list[Float64]] = []
+        self.scores: list[float] = []
+        self.training_errors: list[float] = []
+
+    def add(
+        self, candidate: Candidate, by_box: Sequence[Sequence[Float64]], training_error: float
+    ) -> None:
+        """Add a candidate.
 
         Parameters
         ----------
-        factor : Factor
-            The factor, including the new column, if any.
-        column : ndarray or None
-            The normalised column of the new neuron on the rows of the judge; None without neurons.
-        weights : ndarray of shape (k, n_outputs)
-            Outer weights of all columns.
-        square : float
-            Squared error on the training rows; for another loss, the square of its `size`.
+        by_box : sequence of sequences of ndarray
+            Predictions with inputs clipped to boxes of each of `REACHES`, fold by fold.
+        training_error : float
+            On the first fold.
         """
-        ...
+        self.candidates.append(candidate)
+        self.by_box.append(self._joined(by_box))
+        self.scores.append(self._score(self.by_box[-1]))
+        self.training_errors.append(training_error)
 
-
-class Validation:
-    """Relative error on held-out rows; columns are divided by their norms on the *training* rows.
-
-    Parameters
-    ----------
-    affine : ndarray of shape (n_rows, n_affine)
-        The affine columns on the validation rows, without weights.
-    Y : ndarray of shape (n_rows, n_outputs)
-        Scaled outputs.
-    row_scale : ndarray of shape (n_rows,) or None
-        Square roots of the sample weights.
-    loss : Loss
-        The measure of the error.
-    bounds : OutputBounds or None
-        Of the scaled outputs, within which predictions are taken.
-    """
-
-    def __init__(
+    def replaced(
         self,
-        affine: Float64,
-        Y: Float64,
-        row_scale: Float64 | None = None,
-        loss: Loss | None = None,
-        bounds: OutputBounds | None = None,
-    ) -> None:
-        self._loss, self._bounds = loss or Squared(), bounds
-        self._row_scale = np.ones(len(Y)) if row_scale is None else row_scale
-        self._Y = Y * self._row_scale[:, None]
-        self._size = self._measure(self._Y) or 1.0
-        self._used = affine.shape[1]
-        self._columns = np.empty((len(Y), max(64, 2 * self._used)), order="F")
-        self._columns[:, : self._used] = affine * self._row_scale[:, None]
+        candidate: Candidate,
+        by_box: Sequence[Sequence[Float64]],
+        training_error: float,
+        *,
+        only_if_better: bool,
+    ) -> bool:
+        """Replace what is known of a candidate, as for `add`; whether this was done."""
+        at, found = self.candidates.index(candidate), self._joined(by_box)
+        if only_if_better and self._score(found) >= self.scores[at]:
+            return False
+        self.by_box[at], self.scores[at] = found, self._score(found)
+        self.training_errors[at] = training_error
+        return True
 
-    def score(
-        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
-    ) -> float:
-        """Return `|| Y - F c || / || Y ||` on the validation rows."""
-        if column is not None:
-            self._append(column * self._row_scale)
-        return self._measure(self._Y - self._predicted(weights)) / self._size
+    def _joined(self, by_box: Sequence[Sequence[Float64]]) -> list[Float64]:
+        return [self._bounded(np.concatenate(of_box)) for of_box in by_box]
 
-    def _predicted(self, weights: Float64) -> Float64:
-        """Return predictions within the bounds, times the square roots of the sample weights.
+    def _score(self, by_box: Sequence[Float64]) -> float:
+        """Return the score by which candidates are compared, with inputs clipped to a wide box.
 
-        Rows so far away that they overflow are as bad as can be.
+        With errors that are only those of a clip, all good ones would be the same; but what
+        explodes beyond its rows is clipped earlier. Errors below the tolerance are all the same.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = self._columns[:, : self._used] @ weights
-        sums = np.nan_to_num(sums, nan=_FAR, posinf=_FAR, neginf=-_FAR)
-        if self._bounds is None:
-            return sums
-        scale = self._row_scale[:, None]
-        return self._bounds.apply(sums / scale) * scale
+        return max(min(map(self.measure.score, by_box[1:])), self._least)
 
-    def _measure(self, weighted: Float64) -> float:
-        if self._loss == Squared():
-            return safe_norm(weighted)
-        return self._loss.size(weighted / self._row_scale[:, None], self._row_scale**2)
+    def _bounded(self, predictions: Float64) -> Float64:
+        return predictions if self._bounds is None else self._bounds.apply(predictions)
 
-    def _append(self, column: Float64) -> None:
-        if self._used == self._columns.shape[1]:
-            room = np.empty((len(column), 2 * self._used), order="F")
-            room[:, : self._used] = self._columns
-            self._columns = room
-        self._columns[:, self._used] = column
-        self._used += 1
+    def of(self, candidate: Candidate) -> Float64:
+        """Return the predictions of a candidate."""
+        return self.by_box[self.candidates.index(candidate)][1]
 
+    def reach_of(self, candidate: Candidate) -> float:
+        """Return how far the box of a candidate reaches beyond the training rows.
 
-def neuron_cost(n_features: int) -> float:
-    """Return the degrees of freedom of a neuron in GCV.
+        Farther than these only if held-out rows outside are clearly better predicted without a
+        clip. New rows lie farther out than those held out: a line that is better at all has no box,
+        and neither has a law that was found exactly. It fails where few rows lie outside: the box
+        is then that of the training rows.
+        """
+        scores = list(map(self.measure.score, self.by_box[self.candidates.index(candidate)]))
+        if self.is_exact(candidate):
+            return REACHES[-1]
+        at = 0
+        for i, score in enumerate(scores):
+            if score < CLEARLY_BETTER**self.measure.power * scores[at]:
+                at = i
+        return REACHES[-1] if at and candidate.width == 0 else REACHES[at]
 
-    One for its outer weight, one for the search over thresholds, and half of one for each further
-    dimension of the search over directions, at most four in total. MARS, which searches one feature
-    at a time, counts 2.5; the more directions there are to choose from, the better noise can be
-    fitted.
-    """
-    return min(4.0, 2.0 + 0.5 * (n_features - 1))
+    def told(self, reach: float) -> list[Float64]:
+        """Return the predictions of all candidates with boxes of such a reach."""
+        # Without a box, all are the same.
+        at = REACHES.index(reach) if reach in REACHES else 0
+        return [by_box[at] for by_box in self.by_box]
 
+    def score_of(self, candidate: Candidate) -> float:
+        """Return the score of a candidate."""
+        return self.scores[self.candidates.index(candidate)]
 
-class GCV:
-    """Generalised cross-validation, without held-out rows.
+    def is_exact(self, candidate: Candidate) -> bool:
+        """Whether a candidate reproduces its training rows, and predicts those held out."""
+        below = self.score_of(candidate) <= PREDICTED**self.measure.power
+        return below and self.training_error_of(candidate) <= REPRODUCED
 
-        GCV(k) = (SSE_k / n) / (1 - C(k) / n)^2,    C(k) = affine columns + cost * neurons
+    def training_error_of(self, candidate: Candidate) -> float:
+        """Return the training error of a candidate on the first fold."""
+        return self.training_errors[self.candidates.index(candidate)]
 
-    Parameters
-    ----------
-    n_rows : float
-        Number of distinct rows, or their effective sample size.
-    n_affine : int
-        Number of affine columns.
-    cost : float
-        Degrees of freedom of a neuron; see `neuron_cost`.
-    """
+    def errors(self, reach: float) -> Float64:
+        """Return errors in the units of the outputs, with boxes of such a reach."""
+        return np.array([self.measure.error(p) for p in self.told(reach)])
 
-    def __init__(self, n_rows: float, n_affine: int, cost: float) -> None:
-        self._n_rows, self._n_affine, self._cost = n_rows, n_affine, cost
+    def stops(
+        self, form: str, n_inputs: int, n_supported: float, patience: int | None = None
+    ) -> bool:
+        """Whether the last networks of a form did not improve clearly on the best one before.
 
-    def score(
-        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
-    ) -> float:
-        """Return GCV; infinite if there are at least as many degrees of freedom as rows."""
-        spent = self._n_affine + self._cost * (factor.size - self._n_affine)
-        # The first width always has a finite score: one width must be kept.
-        free = 1.0 - min(spent, self._n_rows - 1 if column is None else spent) / self._n_rows
-        return square / self._n_rows / free**2 if free > 0 else np.inf
+        With more neurons than `n_supported`, a network has more parameters than there are rows, and
+        the first one that is not better ends the search.
+        """
+        settings = self._settings.ladder
+        patience = settings.patience if patience is None else patience
+        lowest: dict[int, float] = {}
+        for candidate, score in zip(self.candidates, self.scores, strict=True):
+            if candidate.form == form or candidate.is_constant:
+                width = candidate.width
+                lowest[width] = min(score, lowest.get(width, np.inf))
+        best, since_best, width, best_width = np.inf, 0, 0, 0
+        for width in sorted(lowest):
+            if lowest[width] < settings.clearly_better * best:
+                best, since_best, best_width = lowest[width], 0, width
+            else:
+                since_best += 1
+        if width > n_supported:
+            return since_best > 0
+        return since_best >= patience and width >= settings.min_width(n_inputs, best_width)
 
+    def best(self, select: Select = "best", form: str | None = None) -> Candidate:
+        """Return the candidate that is chosen.
 
-class Given:
-    """Scores that are already known, such as the mean over folds."""
+        Parameters
+        ----------
+        select : {"best", "1se", "last"} or float
+            "best": the best one, or a simpler one that ties with it. "1se": the simplest within one
+            standard error of the best. A share such as 0.05: the simplest with an error within 5 %
+            of it. "last": the widest network.
+        form : str or None
+            Among the candidates of a form only.
+        """
+        forms = list(dict.fromkeys(c.form for c in self.candidates if not c.is_constant))
+        if form is not None or len(forms) < 2:
+            return self.candidates[self._best_of(select, form)]
+        chosen = self._best_of(select, forms[0])
+        for other in forms[1:]:
+            rival = self._best_of(select, other)
+            if self._is_clearly_better(rival, chosen):
+                chosen = rival
+        return self.candidates[chosen]
 
-    def __init__(self, scores: Float64) -> None:
-        self._scores = iter(scores)
+    def widened(self, chosen: Candidate) -> Candidate:
+        """Return the widest network that ties with the choice of a sample.
 
-    def score(
-        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
-    ) -> float:
-        """Return the next of the given scores."""
-        return float(next(self._scores))
+        Many more rows than the sample has support more neurons than it does. It fails where the
+        sample is as good as all rows: the network is then wider than it need be.
+        """
+        if not chosen.width or chosen.n_networks > 1:
+            return chosen
+        most = self.score_of(chosen) / WIDER_WITHIN**self.measure.power
+        wide = [
+            c
+            for c in single_networks(self.candidates, chosen.form)
+            if c.width >= chosen.width and self.score_of(c) <= most
+        ]
+        return max(wide, key=lambda c: c.width, default=chosen)
 
+    def _best_of(self, select: Select, form: str | None) -> int:
+        """Return the position of the choice among the candidates of a form."""
+        among = [
+            i
+            for i, c in enumerate(self.candidates)
+            if form is None or c.form == form or c.is_constant
+        ]
+        asked = [i for i in among if self.candidates[i].n_networks == self._asked]
+        if self._asked is not None and self._asked > 1 and asked:
+            among = asked
+        if select == "last":
+            return self._last(among)
+        lowest = min(among, key=self.scores.__getitem__)
+        by_size = sorted(among, key=self._size)
+        return next(i for i in by_size if i == lowest or self._is_chosen(i, lowest, select))
 
-class HeldOutLogLoss(Validation):
-    """Mean log-loss of held-out rows."""
+    def _size(self, i: int) -> tuple[int, bool, float]:
+        """Return a key that orders candidates by size; of the same size, the best comes first."""
+        candidate = self.candidates[i]
+        return candidate.n_neurons, not candidate.is_constant, self.scores[i]
 
-    def score(
-        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
-    ) -> float:
-        """Return the mean log-loss of the validation rows."""
-        if column is not None:
-            self._append(column * self._row_scale)
-        scale = self._row_scale[:, None]
-        return log_loss(self._predicted(weights) / scale, self._Y / scale, self._row_scale**2)
+    def _last(self, among: Sequence[int]) -> int:
+        """Return the widest network, pruned to its width or not, whichever is better.
 
+        Without neurons, a line is wider than a constant.
+        """
+        width = max(self.candidates[i].n_neurons for i in among)
+        widest = [i for i in among if self.candidates[i].n_neurons == width]
+        return min(widest, key=lambda i: (self.candidates[i].is_constant, self.scores[i]))
 
-@dataclass(frozen=True)
-class Akaike:
-    """Log-loss plus the degrees of freedom per row: `loss + C(k) / n`.
+    def _is_chosen(self, i: int, lowest: int, select: Select) -> bool:
+        """Whether a candidate is chosen before a better one that is less simple."""
+        score, best = self.scores[i], self.scores[lowest]
+        if select == "best":
+            return self._ties(i, lowest)
+        if select == "1se":
+            return score <= best + self.measure.standard_error(self._losses(lowest))
+        return score <= (1.0 + float(select)) ** self.measure.power * best
 
-    The degrees of freedom of a neuron are its outer weights and, as in generalised cross-validation
-    of a regression, those of the search.
-    """
+    def _ties(self, i: int, lowest: int) -> bool:
+        """Whether a simple candidate is about as good as the best one."""
+        settings, candidate = self._settings.ladder, self.candidates[i]
+        if candidate.n_neurons:
+            is_average = self.candidates[lowest].n_networks > candidate.n_networks
+            as_good = settings.as_good_average if is_average else self.as_good
+            return self.scores[i] <= self.scores[lowest] / as_good
+        more = self._losses(i) - self._losses(lowest)
+        near = self.measure.mean(more) <= settings.near_tie * self.measure.standard_error(more)
+        return near or self.scores[i] <= self.scores[lowest]
 
-    n_rows: float
-    n_affine: int
-    n_outputs: int
-    searched: float
+    def _is_clearly_better(self, i: int, other: int) -> bool:
+        """Whether a candidate of a less simple form is clearly better than the best so far."""
+        depth = self._settings.depth
+        # Neurons that level off are no less simple than others.
+        is_simple = self.candidates[i].form == RAMPS
+        clearly = 1.0 if is_simple else depth.clearly_better**self.measure.power
+        if self.scores[i] >= clearly * self.scores[other]:
+            return False
+        if self.measure.power > 1:
+            return True
+        less = self._losses(other) - self._losses(i)
+        below = depth.standard_errors * self.measure.standard_error(less)
+        return self.measure.mean(less) > below
 
-    def score(
-        self, factor: Factor, column: Float64 | None, weights: Float64, square: float
-    ) -> float:
-        """Return the criterion."""
-        k = factor.size - self.n_affine
-        spent = factor.size * self.n_outputs + k * self.searched
-        return float(np.sqrt(square)) + spent / self.n_rows
+    def _losses(self, i: int) -> Float64:
+        return self.measure.losses(min(self.by_box[i][1:], key=self.measure.score))

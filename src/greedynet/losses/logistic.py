@@ -167,12 +167,6 @@ class LogisticFactor(LossFactor):
         logits = self.Q / self._row_scale @ self.z
         return log_loss(logits, self._target, self._row_weights) ** 2
 
-    def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
-        """Return the fit; only its weights are kept in the journal."""
-        Y, w = self._target, self._row_weights
-        (outer,) = self._journal.once(lambda _: (self.loss.solved(columns, Y, w, start),))
-        return self.loss.at(outer, columns, Y, w)
-
 
 def _shares(weights: Float64 | None, n_rows: int) -> Float64:
     """Return the weights of the rows in a mean."""

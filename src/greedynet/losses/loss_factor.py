@@ -10,7 +10,6 @@ import numpy as np
 
 from greedynet.linalg.factor import DEPENDENT, Factor
 from greedynet.losses.base import Fit, Loss
-from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.types import Float64
 
 
@@ -27,8 +26,6 @@ class LossFactor(Factor):
         What to minimise.
     dependent : float
         See `Factor`.
-    journal : Journal
-        The fits of an earlier run.
     """
 
     follows_projection = False
@@ -39,13 +36,11 @@ class LossFactor(Factor):
         weights: Float64 | None,
         loss: Loss,
         dependent: float = DEPENDENT,
-        journal: Journal = NO_JOURNAL,
     ) -> None:
         super().__init__(target, dependent=dependent)
         self.loss = loss
         self._target = np.asarray(target, dtype=np.float64)
         self._row_weights = weights
-        self._journal = journal
         self._row_scale = (
             np.ones((len(target), 1)) if weights is None else np.sqrt(weights)[:, None]
         )
@@ -64,11 +59,7 @@ class LossFactor(Factor):
         return self._fits[self.size]
 
     def _fitted(self, columns: Float64, start: Fit | None) -> Fit:
-        def fit(_: Journal) -> tuple[Float64, Float64, Float64]:
-            found = self.loss.fit(columns, self._target, self._row_weights, start)
-            return found.weights, found.residuals, found.functional
-
-        return Fit(*self._journal.once(fit))
+        return self.loss.fit(columns, self._target, self._row_weights, start)
 
     @property
     def residual(self) -> Float64:

@@ -24,7 +24,7 @@ def in_layers(network: Network) -> tuple[Ramps | None, ShallowNetwork]:
     return None, network
 
 
-def with_bounds(network: N, bounds: OutputBounds | None) -> N:
+def with_bounds(network: Network, bounds: OutputBounds | None) -> Network:
     """Return a network with other bounds on its outputs, or without any."""
     if network.bounds is bounds:
         return network

@@ -52,12 +52,6 @@ class Neuron(Protocol):
         ...
 
 
-# More affine columns are appended together: one by one they would take seconds. Fewer are appended
-# one by one, though together would do, because the last bits differ: fits go on from checkpoints of
-# format 0.1 with the bits they began with (`tests/test_files_of_0_1.py`).
-_MANY_COLUMNS = 64
-
-
 @dataclass(frozen=True, eq=False)
 class Coordinates:
     """The coordinates in which a network is grown.
@@ -171,12 +165,7 @@ class Coordinates:
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
         """Append the affine columns on scaled rows to a new factor, and return it."""
-        columns = self.affine_columns(rows)
-        if columns.shape[1] > _MANY_COLUMNS:
-            factor.extend(columns)
-            return factor
-        for column in columns.T:
-            factor.append(column)
+        factor.extend(self.affine_columns(rows))
         return factor
 
     def factor(self, rows: Rows, dependent: float) -> Factor:

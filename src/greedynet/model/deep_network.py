@@ -1,6 +1,8 @@
 """`DeepNetwork`: two hidden layers, ramps along single columns and neurons over both.
 
 g(x) = sum_n c_n sigma(a_n . u + b_n)  +  l . u + m,    u = [x, ramps of x]
+
+The inputs `x` are clipped to the box of the training rows first, unless the network extrapolates.
 """
 
 import os
@@ -13,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import Activation
 from greedynet.model.bounds import OutputBounds
+from greedynet.model.box import widened
 from greedynet.model.network import ShallowNetwork, check_n_nodes
 from greedynet.model.path_factor import PathFactor
 from greedynet.model.ramps import Ramps
@@ -60,7 +63,7 @@ class DeepNetwork:
         The first layer.
     over : ShallowNetwork
         The second layer, and the outputs with their bounds: a network over the columns and their
-        ramps.
+        ramps, which also knows the box of the columns, and whether to extrapolate.
     feature_names : tuple of str or None, default=None
         Names of the inputs, if any.
 
@@ -155,6 +158,21 @@ class DeepNetwork:
         return None if found is None else found[:, : self.n_features]
 
     @property
+    def reach(self) -> float:
+        """How far inputs may lie beyond `input_range` before they are clipped: that of `over`."""
+        return self.over.reach
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether inputs outside the training rows are taken as they are."""
+        return self.over.extrapolates
+
+    @property
+    def box(self) -> Float64 | None:
+        """What inputs are clipped to, `(2, n_features)`; None if they are taken as they are."""
+        return widened(self.input_range, self.reach)
+
+    @property
     def n_parameters(self) -> int:
         """Number of weights and knots, in the form with hinges."""
         inputs = self.n_features + self.n_hinges
@@ -168,9 +186,17 @@ class DeepNetwork:
         affine = 0 if self.over.linear_weights is None else inputs * self.n_outputs
         return self.n_neurons * (inputs + self.n_outputs) + affine
 
+    def within_box(self, X: Float64) -> Float64:
+        """Return rows with every input clipped to the box, if there is one."""
+        return X if self.box is None else np.clip(X, *self.box)
+
+    def neuron_inputs(self, X: Float64) -> Float64:
+        """Return what the neurons get of rows: these, within the box, and their ramps."""
+        return self.ramps.lift(self.within_box(X))
+
     def hidden(self, X: ArrayLike) -> Float64:
         """Return the values of the neurons of the second layer, `(n_rows, n_neurons)`."""
-        return self.over.hidden(self.ramps.lift(self._check_X(X)))
+        return self.over.neurons(self.neuron_inputs(self._check_X(X)))
 
     def predict(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network.
@@ -182,8 +208,10 @@ class DeepNetwork:
         Returns
         -------
         y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            Infinite or NaN where they are too large for floating-point numbers.
         """
-        return self.over.predict(self.ramps.lift(self._check_X(X)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.over.predict_of(self.neuron_inputs(self._check_X(X)))
 
     def truncate(self, n_nodes: int) -> "DeepNetwork":
         """Return the network of the first nodes of the path, with new outer weights.
@@ -199,6 +227,16 @@ class DeepNetwork:
         """
         check_n_nodes(n_nodes, self.n_nodes - self.n_neurons, self.n_nodes)
         return replace(self, over=self.over.truncate(int(n_nodes) - self.n_hinges))
+
+    def with_input_range(self, input_range: Float64 | None) -> "DeepNetwork":
+        """Return the network with another range of its inputs, or an unknown one."""
+        # Ramps ascend: their range is that of their column.
+        lifted = None if input_range is None else self.ramps.lift(input_range)
+        return replace(self, over=self.over.with_input_range(lifted))
+
+    def with_reach(self, reach: float) -> "DeepNetwork":
+        """Return the network that clips inputs so far beyond the training rows."""
+        return replace(self, over=self.over.with_reach(reach))
 
     def in_hinges(self) -> HingeForm:
         """Return the same network with hinges instead of ramps."""

@@ -1,6 +1,9 @@
 """`ShallowNetwork`: a network with one hidden layer, as immutable arrays.
 
 g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m,    within bounds on the outputs, if any
+
+The inputs `x` are clipped to the box of the training rows first, `min(max(x, low), high)`, unless
+the network extrapolates.
 """
 
 import os
@@ -20,8 +23,9 @@ from greedynet.activations import (
     shared_degree,
 )
 from greedynet.model.bounds import OutputBounds
+from greedynet.model.box import widened
 from greedynet.model.path_factor import PathFactor
-from greedynet.support.checks import check_matrix, is_whole, named
+from greedynet.support.checks import check_matrix, is_number, is_whole, named
 from greedynet.support.phrases import plural
 from greedynet.support.tensorfile import write_tree
 from greedynet.support.types import Float64
@@ -61,6 +65,9 @@ class ShallowNetwork:
         Names of the inputs, if any.
     bounds : OutputBounds or None, default=None
         What the outputs may not leave: `predict` returns `min(max(g(x), low), high)`.
+    reach : float, default=0.0
+        How far inputs may lie beyond `input_range` before they are clipped, as a share of it;
+        infinity for inputs that are taken as they are.
 
     Examples
     --------
@@ -84,6 +91,7 @@ class ShallowNetwork:
     input_range: Float64 | None = field(default=None, repr=False)
     feature_names: tuple[str, ...] | None = None
     bounds: OutputBounds | None = None
+    reach: float = 0.0
 
     def __post_init__(self) -> None:
         for name in (*_ARRAYS, "input_range"):
@@ -94,6 +102,7 @@ class ShallowNetwork:
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", tuple(map(str, self.feature_names)))
         self._check_shapes()
+        object.__setattr__(self, "reach", float(self.reach))
         if self.bounds is not None:
             object.__setattr__(self, "bounds", self.bounds.for_outputs(self.n_outputs))
 
@@ -133,9 +142,31 @@ class ShallowNetwork:
         """Number of outputs."""
         return self.outer_weights.shape[1]
 
+    @property
+    def box(self) -> Float64 | None:
+        """What inputs are clipped to, `(2, n_features)`; None if they are taken as they are."""
+        return widened(self.input_range, self.reach)
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether inputs outside the training rows are taken as they are."""
+        return self.reach == np.inf
+
+    def within_box(self, X: Float64) -> Float64:
+        """Return rows with every input clipped to the box, if there is one."""
+        return X if self.box is None else np.clip(X, *self.box)
+
+    def neuron_inputs(self, X: Float64) -> Float64:
+        """Return what the neurons and the affine term get of rows: these, within the box."""
+        return self.within_box(X)
+
+    def neurons(self, U: Float64) -> Float64:
+        """Return the values of the neurons for their inputs, `(n_rows, n_neurons)`."""
+        return np.asarray(activate(self.activation, U @ self.inner_weights.T + self.biases))
+
     def hidden(self, X: ArrayLike) -> Float64:
         """Return the values of the neurons, `(n_rows, n_neurons)`."""
-        return self._hidden(self._check_X(X))
+        return self.neurons(self.neuron_inputs(self._check_X(X)))
 
     def predict(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network.
@@ -150,20 +181,25 @@ class ShallowNetwork:
             Infinite or NaN where they are too large for floating-point numbers.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._predict(self._check_X(X))
+            return self.predict_of(self.neuron_inputs(self._check_X(X)))
 
-    def _predict(self, rows: Float64, max_elements: int = _PREDICT_ELEMENTS) -> Float64:
-        """Predict for checked rows, in blocks with hidden values of at most `max_elements`."""
-        y = np.zeros((len(rows), self.n_outputs))
+    def predict_of(self, U: Float64, max_elements: int = _PREDICT_ELEMENTS) -> Float64:
+        """Return the outputs for the inputs of the neurons, in the shape of `predict`.
+
+        In blocks with hidden values of at most `max_elements`.
+        """
+        y = np.zeros((len(U), self.n_outputs))
         step = max(1, max_elements // max(1, self.n_neurons))
-        for start in range(0, len(rows), step):
+        for start in range(0, len(U), step):
             block = slice(start, start + step)
-            y[block] = self._hidden(rows[block]) @ self.outer_weights
+            y[block] = self.neurons(U[block]) @ self.outer_weights
+        return self.outputs(self.with_affine_term(y, U))
+
+    def with_affine_term(self, sums: Float64, U: Float64) -> Float64:
+        """Return sums over the neurons, `(n_rows, n_outputs)`, plus the affine term."""
         if self.linear_weights is not None:
-            y += rows @ self.linear_weights
-        if self.intercept is not None:
-            y += self.intercept
-        return self.outputs(y)
+            sums = sums + U @ self.linear_weights
+        return sums if self.intercept is None else sums + self.intercept
 
     def outputs(self, sums: Float64) -> Float64:
         """Return what is predicted where neurons and affine term sum up to `(n_rows, n_outputs)`.
@@ -208,6 +244,14 @@ class ShallowNetwork:
             path_factor=self.path_factor.truncated(n),
         )
 
+    def with_input_range(self, input_range: Float64 | None) -> "ShallowNetwork":
+        """Return the network with another range of its inputs, or an unknown one."""
+        return replace(self, input_range=input_range)
+
+    def with_reach(self, reach: float) -> "ShallowNetwork":
+        """Return the network that clips inputs so far beyond the training rows."""
+        return replace(self, reach=reach)
+
     def without_neurons(self) -> "ShallowNetwork":
         """Return its affine term, as it is."""
         return replace(
@@ -232,28 +276,26 @@ class ShallowNetwork:
         """Return the fields as arrays and plain values, for a file; inverse of `from_state`."""
         factor = None if self.path_factor is None else dict(vars(self.path_factor))
         bounds = None if self.bounds is None else self.bounds.state()
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
         special = {
             "activation": saved_name(self.activation),
             "path_factor": factor,
             "bounds": bounds,
+            # JSON has no infinity.
+            "reach": None if self.extrapolates else self.reach,
         }
-        # Without bounds, a file is as it was before there were any.
-        return {
-            _IN_FILES.get(name, name): special.get(name, getattr(self, name))
-            for name in (field.name for field in fields(self))
-            if name != "bounds" or bounds is not None
-        }
+        return plain | special
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
         """Return the network with the given `state`."""
-        names = {old: name for name, old in _IN_FILES.items()}
-        values = {names.get(key, key): value for key, value in state.items()}
-        factor = values["path_factor"]
-        values["path_factor"] = None if factor is None else PathFactor(**factor)
-        if values.get("bounds") is not None:
-            values["bounds"] = OutputBounds.from_state(values["bounds"])
-        return cls(**values)
+        factor, bounds = state["path_factor"], state["bounds"]
+        special = {
+            "path_factor": None if factor is None else PathFactor(**factor),
+            "bounds": None if bounds is None else OutputBounds.from_state(bounds),
+            "reach": np.inf if state["reach"] is None else state["reach"],
+        }
+        return cls(**{**state, **special})
 
     @property
     def contents(self) -> str:
@@ -300,10 +342,6 @@ class ShallowNetwork:
         affine = 0 if self.linear_weights is None else self.linear_weights.size
         return self.inner_weights.size + self.outer_weights.size + affine
 
-    def _hidden(self, X: Float64) -> Float64:
-        z = X @ self.inner_weights.T + self.biases
-        return np.asarray(activate(self.activation, z))
-
     def _check_X(self, X: ArrayLike) -> Float64:
         rows = check_matrix(X, "X")
         if rows.shape[1] != self.n_features:
@@ -325,6 +363,11 @@ class ShallowNetwork:
                     f"`{name}` must have the shape {shape} for {n} neurons, {d} inputs and {t} "
                     f"outputs, got {value.shape}."
                 )
+        if self.input_range is not None and not (self.input_range[0] <= self.input_range[1]).all():
+            raise ValueError("`input_range` must hold the smallest values, then the largest ones.")
+        is_truth = isinstance(self.reach, bool)
+        if is_truth or not is_number(self.reach) or not self.reach >= 0:
+            raise ValueError(f"`reach` must be a number that is not negative, got {self.reach!r}.")
         if self.feature_names is not None and len(self.feature_names) != d:
             raise ValueError(
                 f"`feature_names` must have one name for each of the {d} inputs, got "
@@ -341,8 +384,6 @@ class ShallowNetwork:
             )
 
 
-# Names of fields in files that differ from those here, since version 0.1.
-_IN_FILES = {"path_factor": "trail"}
 _ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
 

@@ -1,131 +1,136 @@
-"""`SelectionPath`: the neurons chosen step by step, and the errors along the way."""
+"""`SelectionPath`: the networks of a growth, width by width, and their errors."""
 
-from dataclasses import dataclass, field, replace
-from typing import Generic
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import N
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.ladder import Ladder
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.any_network import Network
 from greedynet.model.stop_reason import StopReason
-from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.support.checks import is_whole
 from greedynet.support.types import Float64
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionPath(Generic[N]):
-    """The growth of a network; entry `i` of the errors belongs to the width `n_nodes[i]`.
+class SelectionPath:
+    """The growth of a network; entry `i` of each field belongs to the width `n_nodes[i]`.
 
     Attributes
     ----------
-    indices : ndarray of shape (n_steps,)
-        The chosen atoms, as positions among the sampled (or given) points; -1 without a dictionary.
-    n_nodes : ndarray of shape (n_steps + 1,)
-        Widths along the path, in nodes: neurons plus two for an affine term. The first entry is the
-        network without neurons.
-    training_errors : ndarray of shape (n_steps + 1,)
-        Relative l2 error on the training rows.
-    validation_errors : ndarray of shape (n_steps + 1,) or None
-        Relative l2 error on the validation rows, or its mean over folds for cross-validation.
-    scores : ndarray of shape (n_steps + 1,) or None
-        Scores by which the width was chosen, such as GCV; None if every node was kept.
-    seconds : ndarray of shape (n_steps + 1,)
-        Time from the start to the end of each step.
+    n_nodes : ndarray of shape (n_widths,)
+        Widths along the path, ascending: neurons plus two for an affine term.
+    training_errors : ndarray of shape (n_widths,)
+        Relative error on the training rows; for classes, the mean log-loss.
+    held_out_errors : ndarray of shape (n_widths,) or None
+        The same on rows that the networks had not seen; None if there were none.
+    networks : tuple of ShallowNetwork or of DeepNetwork
+        One for each width; or, if neurons were only added, the widest, which contains the others.
     best_n_nodes : int
         The width that was kept.
     stop_reason : StopReason
         Why the growth ended.
-    network : ShallowNetwork or DeepNetwork
-        The network of the full growth; `network.truncate(n)` returns any width of it.
-    finished : ShallowNetwork, DeepNetwork or None
-        The network after correction, pruning and averaging; None if it was kept as grown.
-    finished_error, finished_score : float or None
-        Its training error, and its score if comparable to those of the widths.
-    expected_error : float or None
-        Expected error on new rows of the network that was kept: the root mean squared error in the
-        units of the output, or the value of another loss; None if nothing can be said.
-    evidence : Evidence or None
-        What the fit has seen and held out; estimators make intervals of it and do not keep it.
+    seconds : ndarray of shape (n_widths,)
+        Time from the start to the end of each width.
+    indices : ndarray of shape (n_steps,)
+        The chosen atoms of a dictionary, as positions among its points; empty without one.
+    unit : float
+        Error of the mean on held-out rows, in the units of the outputs, to which errors are
+        relative; 1 for log-losses.
     """
 
-    indices: NDArray[np.intp]
     n_nodes: NDArray[np.intp]
     training_errors: Float64
-    validation_errors: Float64 | None
-    scores: Float64 | None
-    seconds: Float64
+    held_out_errors: Float64 | None
+    networks: tuple[Network, ...]
     best_n_nodes: int
     stop_reason: StopReason
-    network: N
-    finished: N | None = None
-    finished_error: float | None = None
-    finished_score: float | None = None
-    expected_error: float | None = None
-    evidence: Evidence | None = field(default=None, repr=False)
+    seconds: Float64
+    indices: NDArray[np.intp]
+    unit: float = 1.0
 
     @property
-    def kept(self) -> N:
-        """The network that was kept: the finished one, or the best width of the growth."""
-        if self.finished is not None:
-            return self.finished
-        return self.network.truncate(self.best_n_nodes)
+    def network(self) -> Network:
+        """The widest network."""
+        return self.networks[-1]
+
+    @property
+    def kept(self) -> Network:
+        """The network that was kept."""
+        return self.network_at(self.best_n_nodes)
 
     @property
     def kept_error(self) -> float:
-        """Relative l2 error on the training rows of the network that was kept."""
-        if self.finished_error is not None:
-            return self.finished_error
-        return float(self.training_errors[int(self.best_n_nodes - self.n_nodes[0])])
+        """Training error of the network that was kept."""
+        return float(self.training_errors[self.position(self.best_n_nodes)])
 
-    def with_unseen(
-        self, unseen: Unseen | None, ladder: Ladder | None = None
-    ) -> "SelectionPath[N]":
-        """Return the path with the predictions of held-out rows, and candidates compared there."""
-        assert self.evidence is not None
-        return replace(self, evidence=replace(self.evidence, unseen=unseen, ladder=ladder))
+    def position(self, n_nodes: int) -> int:
+        """Return the position of a width; raise an error for one that is not on the path."""
+        found = np.flatnonzero(self.n_nodes == n_nodes)
+        if not is_whole(n_nodes) or not len(found):
+            widths = ", ".join(map(str, self.n_nodes.tolist()))
+            raise ValueError(
+                f"`n_nodes` must be a width of the path, one of {widths}, got {n_nodes!r}; for "
+                "another one, fit with `n_nodes`."
+            )
+        return int(found[0])
 
-    def truncated(self, n_nodes: int) -> "SelectionPath[N]":
-        """Return the path that ends at a width, which was requested and of which no score is known.
+    def network_at(self, n_nodes: int) -> Network:
+        """Return the network of a width of the path."""
+        at = self.position(n_nodes)
+        if len(self.networks) == len(self.n_nodes):
+            return self.networks[at]
+        return self.network.truncate(n_nodes)
+
+    def expected_error(self, position: int) -> float | None:
+        """Return the error to expect on new rows at a width, in the units of the outputs."""
+        errors = self.held_out_errors
+        return None if errors is None else float(errors[position] * self.unit)
+
+    def within(self, share: float) -> int:
+        """Return the smallest width whose held-out error is within a share of the one kept.
 
         Parameters
         ----------
-        n_nodes : int
-            As in `ShallowNetwork.truncate`.
+        share : float
+            0.05 for an error that is at most 5 % larger.
         """
-        network = self.network.truncate(n_nodes)
-        n = int(n_nodes - self.n_nodes[0])
+        if self.held_out_errors is None:
+            raise ValueError(
+                "`within` compares errors on held-out rows, but no row was held out in the fit: "
+                "pass `n_nodes`."
+            )
+        kept = self.held_out_errors[self.position(self.best_n_nodes)]
+        good = self.held_out_errors <= (1.0 + share) * kept
+        return int(self.n_nodes[np.argmax(good)])
+
+    def truncated(self, n_nodes: int) -> "SelectionPath":
+        """Return the path that ends at a width, which was asked for."""
+        at = self.position(n_nodes)
+        end = slice(at + 1)
+        whole = len(self.networks) == len(self.n_nodes)
+        n_steps = int(n_nodes - self.n_nodes[0])
         return SelectionPath(
-            self.indices[:n],
-            self.n_nodes[: n + 1],
-            self.training_errors[: n + 1],
-            None,
-            None,
-            self.seconds[: n + 1],
+            self.n_nodes[end],
+            self.training_errors[end],
+            None if self.held_out_errors is None else self.held_out_errors[end],
+            self.networks[end] if whole else (self.network_at(n_nodes),),
             int(n_nodes),
             StopReason.N_NODES,
-            network,
+            self.seconds[end],
+            self.indices[:n_steps],
+            self.unit,
         )
 
-    def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath[N]":
+    def with_feature_names(self, names: tuple[str, ...]) -> "SelectionPath":
         """Return the path with feature names in its networks."""
-        finished = self.finished
-        if finished is not None:
-            finished = replace(finished, feature_names=names)
-        return replace(self, network=replace(self.network, feature_names=names), finished=finished)
+        networks = tuple(replace(network, feature_names=names) for network in self.networks)
+        return replace(self, networks=networks)
 
     def __len__(self) -> int:
-        return len(self.indices)
+        return len(self.n_nodes)
 
     def __repr__(self) -> str:
         return (
-            f"SelectionPath({len(self)} steps, kept {self.best_n_nodes} nodes, "
+            f"SelectionPath({len(self)} widths, kept {self.best_n_nodes} nodes, "
             f"training error {self.kept_error:.3g}, stop: {self.stop_reason.name})"
         )
-
-
-# A construction has a path of the first kind; with a first layer, one of the second is made of it.
-ShallowPath = SelectionPath[ShallowNetwork]
-DeepPath = SelectionPath[DeepNetwork]

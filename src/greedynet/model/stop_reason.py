@@ -10,17 +10,21 @@ class StopReason(Enum):
     TOLERANCE = (
         "The relative residual on the training data reached `tol`. For a closer fit, lower `tol`."
     )
+    NEARLY = (
+        "The relative residual reached `tol` on the training rows of a fold, but not on all rows. "
+        "For a closer fit, lower `tol`."
+    )
     EXACT = (
         "The training data are reproduced up to rounding; more nodes cannot help. This does not "
         "say how good the network is on new rows: see `expected_error_`."
     )
     VALIDATED = (
-        "More nodes did not improve the score, and the width with the best score was kept. To "
-        "search further, raise `patience` or `max_nodes`."
+        "More nodes did not predict held-out rows better. For fewer nodes at a small loss, write "
+        "`select=0.05` or `truncate(within=0.05)`."
     )
     MAX_NODES = (
-        "`max_nodes` was reached, and the width with the best score was kept. If that is close to "
-        "the maximum, raise `max_nodes`."
+        "`max_nodes` was reached. If the network that was kept is close to the maximum, raise "
+        "`max_nodes`."
     )
     MEAN = (
         "No line and no network predicted held-out rows better than the mean, which is all that "

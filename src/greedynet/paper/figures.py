@@ -113,7 +113,7 @@ def _sphere(example: Example) -> Picture:
 def _path(example: Example, parts: dict[str, Part]) -> Picture:
     path, width = parts["greedy"]["path"], parts["greedy"]["validated"]["n_nodes"]
     display = PathDisplay(
-        path["n_nodes"], path["training_errors"], path["validation_errors"], best_n_nodes=width
+        path["n_nodes"], path["training_errors"], path["held_out_errors"], best_n_nodes=width
     ).plot()
     caption = (
         f"Greedy selection: the validation error is smallest at {width} nodes. Published: "

@@ -127,13 +127,13 @@ def greedy_part(example: Example) -> Part:
         search="dictionary",
         points=example.sphere,
         linear_term=False,
-        patience=None,
+        extrapolate=True,
     )
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     seconds = time.perf_counter() - start
     path, network = model.path_, model.network_
     assert isinstance(network, ShallowNetwork)
-    published = path.network.truncate(example.published.n_nodes)
+    published = path.network_at(example.published.n_nodes)
     assert isinstance(published, ShallowNetwork)
     return {
         "published": {"network": plain(published), **errors(example, published)},
@@ -141,7 +141,7 @@ def greedy_part(example: Example) -> Part:
         "path": {
             "n_nodes": path.n_nodes.tolist(),
             "training_errors": path.training_errors.tolist(),
-            "validation_errors": np.asarray(path.validation_errors).tolist(),
+            "held_out_errors": np.asarray(path.held_out_errors).tolist(),
         },
         "seconds": seconds,
         **reduction(example),

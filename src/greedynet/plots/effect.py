@@ -146,7 +146,7 @@ class EffectDisplay:
             The class whose probability is drawn (of two classes, the second by default), or the
             position of one of several outputs.
         n_nodes : int or None, default=None
-            A width along the path; None for the selected network.
+            A width of the path; None for the network that was kept.
         ax : Axes, array of Axes or None, default=None
             Where to draw, one for each feature; None for a new figure.
         **kwargs : dict
@@ -159,7 +159,7 @@ class EffectDisplay:
         network = fitted(estimator, "network_", Network, _CALLER)
         if n_nodes is not None:
             path = fitted(estimator, "path_", SelectionPath, _CALLER)
-            network = path.network.truncate(n_nodes)
+            network = path.network_at(n_nodes)
         table = estimator if isinstance(estimator, TableModel) else None
         rows = check_matrix(network_inputs(estimator, X), "X")
         classes = getattr(unwrapped(estimator), "classes_", None)

@@ -1,4 +1,4 @@
-"""The bounds on the predictions of a network, in words."""
+"""What a network does with values beyond its inputs and outputs, in words."""
 
 import numpy as np
 
@@ -19,3 +19,22 @@ def bounds_sentence(subject: Subject) -> str:
         what = f"The log-odds of {subject.classes[1]} never leave their bounds"
         more = f", which are probabilities from {percent(low)} to {percent(high)}"
     return f"{what}, {bounds.sentence()}{more}, also far from the training rows."
+
+
+def box_sentence(subject: Subject) -> str:
+    """Return what inputs beyond the training rows count as; or an empty text."""
+    network = subject.network
+    if network.is_constant:
+        return ""
+    if network.box is None:
+        return "Values are not clipped: beyond all training rows, predictions go on as they end."
+    if network.reach > 0:
+        return (
+            "A value beyond all training rows is clipped where it lies farther out than "
+            f"{network.reach:.0%} of their range, in every column: held-out rows outside the "
+            "data's box were clearly better predicted that way."
+        )
+    return (
+        "A value beyond all training rows counts as the nearest one among them, in every column: "
+        "outside the data's box, predictions are those at its edge."
+    )

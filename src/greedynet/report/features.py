@@ -7,7 +7,7 @@ import numpy as np
 
 from greedynet.activations import activate
 from greedynet.model.any_network import Network, is_deep
-from greedynet.model.effects import combined, effect_grid
+from greedynet.model.effects import effect_grid
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, rounded
@@ -18,8 +18,8 @@ from greedynet.tables.score import rmse
 REPEATS = 5
 MOST_EFFECTS, MOST_BARS = 12, 30
 GRID = 25
-# Probabilities are averaged last, which takes arrays of rows times values times neurons.
-CLASS_ROWS = 200
+# Each value of each column is evaluated on all of them, at every stop.
+EFFECT_ROWS = 300
 
 
 def importances(subject: Subject) -> Float64:
@@ -67,10 +67,7 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
     """Return the effects of the most important columns at every stop."""
     rows = subject.shown
     assert rows is not None
-    classes = subject.classes is not None
-    # Where the mean over rows comes last, it is one over fewer rows.
-    few = classes or subject.network.bounds is not None
-    X = rows.sample(CLASS_ROWS).X if few else rows.X
+    classes, X = subject.classes is not None, rows.sample(EFFECT_ROWS).X
     places, order = subject.places(), np.argsort(-worse.mean(axis=1), kind="stable")
     found, tables = [], []
     for c in order[:MOST_EFFECTS]:
@@ -83,8 +80,8 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
             effect = stops.effects(X, features, values, classes=classes)
             tables.append(_displayed(subject, effect))
             found.append({"name": part.name, **at})
-    last = [table[-1] for table in tables]
-    pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*last, margin=m) for m in (0.5, 0.1))
+    kept = [table[stops.kept] for table in tables]
+    pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*kept, margin=m) for m in (0.5, 0.1))
     for part, table in zip(found, tables, strict=True):
         part["values"] = packed(table, *pack, bits=8 if classes else 16)
         part["y"] = rounded(axis)
@@ -102,12 +99,15 @@ def _predictor(network: Network, X: Float64) -> Callable[[Float64, list[int]], F
     """Return a function of rows that differ from `X` in some features only, and of these."""
     if is_deep(network):
         return lambda rows, features: network.predict(rows).reshape(len(rows), -1)
-    inner, sums = network.inner_weights, X @ network.inner_weights.T + network.biases
+    inner, before = network.inner_weights, network.neuron_inputs(X)
+    sums = before @ inner.T + network.biases
 
     def predict(rows: Float64, features: list[int]) -> Float64:
-        moved = sums + (rows[:, features] - X[:, features]) @ inner[:, features].T
+        after = network.neuron_inputs(rows)
+        moved = sums + (after[:, features] - before[:, features]) @ inner[:, features].T
         hidden = np.asarray(activate(network.activation, moved), dtype=np.float64)
-        return combined(network, hidden.T, rows)
+        outputs = network.with_affine_term(hidden @ network.outer_weights, after)
+        return network.outputs(outputs).reshape(len(rows), -1)
 
     return predict
 

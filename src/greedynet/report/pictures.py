@@ -81,7 +81,7 @@ def _curve(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
             picture["rows"] = {"x": rounded(rows.X[:, 0]), "at": at.tolist()}
         return picture
     values, ends = outputs[:, :, subject.output], interval_ends(subject, x[:, None])
-    inside = [values[-1], *(ends or ()), *([] if rows is None else [rows.y])]
+    inside = [values[stops.kept], *(ends or ()), *([] if rows is None else [rows.y])]
     span = limits(*inside, margin=0.6)
     picture |= {
         "kind": "curve",
@@ -110,7 +110,7 @@ def _map(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
             picture["rows"] = places | {"at": at.tolist()}
         return picture
     values = outputs[:, :, subject.output]
-    low, high = limits(values[-1]) if rows is None else limits(rows.y)
+    low, high = limits(values[stops.kept]) if rows is None else limits(rows.y)
     picture |= {"kind": "map", "values": packed(values, low, high, bits=8)}
     if rows is not None and places is not None:
         picture["rows"] = places | {"value": rounded(rows.y)}
@@ -130,16 +130,13 @@ def _class_bytes(p: Float64) -> NDArray[np.uint8]:
 
 
 def _axes(subject: Subject, stops: Stops) -> dict[str, Any]:
-    """Return the names, and the lines `a . x + b = 0` if the activation has a kink there.
+    """Return the names, and the lines `a . x + b = 0` at every stop if neurons have a kink there.
 
     The kinks of two layers are no lines.
     """
     kinks = None
     if degree_of(subject.network.activation) is not None and not is_deep(subject.network):
-        kinks = {
-            "grown": _lines(stops.grown[-1]) if stops.grown else [],
-            "finished": _lines(subject.network),
-        }
+        kinks = [_lines(network) for network in stops.networks]
     return {"names": list(subject.columns.labels), "kinks": kinks}
 
 
@@ -154,7 +151,7 @@ def _lines(network: Network) -> list[list[float]]:
 
 def _scatter(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
     values = stops.outputs(rows.X)[:, :, subject.output]
-    low, high = limits(rows.y, values[-1], margin=0.05)
+    low, high = limits(rows.y, values[stops.kept], margin=0.05)
     ends = interval_ends(subject, rows.X)
     return {
         "kind": "scatter",

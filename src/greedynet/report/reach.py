@@ -67,7 +67,7 @@ def _warnings(subject: Subject, found: Extremes) -> list[str]:
         f"{seen} Where rows are few, the network is not held by them: it predicts {places}. "
         "Mind new rows that are unlike those of the training data; greedynet predict --outside "
         "marks them, greedynet ask finds the range of any part of the box, and a fit with "
-        "--margin 0.25 stays closer to what was seen."
+        "--bounds seen predicts nothing beyond what was seen."
     ]
 
 

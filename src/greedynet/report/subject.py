@@ -12,7 +12,7 @@ from greedynet.estimators.frames import encode_categories
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
 from greedynet.model.any_network import Network, is_network
-from greedynet.model.path import DeepPath, ShallowPath
+from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
 from greedynet.tables.any_model import known_names, with_columns
@@ -102,7 +102,7 @@ class Subject:
         return self.table.network
 
     @property
-    def path(self) -> ShallowPath | DeepPath | None:
+    def path(self) -> SelectionPath | None:
         """The growth, if it is known."""
         return getattr(self.table.estimator, "path_", None)
 

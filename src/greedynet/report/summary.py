@@ -4,8 +4,8 @@ from typing import Any
 
 from greedynet.model.any_network import is_deep
 from greedynet.model.stop_reason import StopReason
-from greedynet.report.bounds import bounds_sentence
-from greedynet.report.growth import LEFT_OUT, deciding_ladder, score_curve
+from greedynet.report.bounds import bounds_sentence, box_sentence
+from greedynet.report.growth import is_trained
 from greedynet.report.intervals import coverage_sentence, outside_text
 from greedynet.report.optimality import optimality_sentence
 from greedynet.report.reach import reach_sentences
@@ -14,8 +14,7 @@ from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.holding import guess_of
 from greedynet.tables.score import measure_of
 from greedynet.tables.summary import (
-    expectation_of,
-    expected_sentence,
+    errors_in_words,
     first_sentences,
     held_out_sentence,
     roles_text,
@@ -23,14 +22,16 @@ from greedynet.tables.summary import (
 
 _WHY = {
     StopReason.N_NODES: "this number was requested.",
+    StopReason.NEARLY: "the tolerance was reached without the rows that were left out.",
     StopReason.EXACT: "it fits the training rows up to rounding, and more nodes cannot help.",
-    StopReason.VALIDATED: "more nodes did not help.",
+    StopReason.VALIDATED: "more nodes did not help on rows that the fit left out.",
     StopReason.MAX_NODES: "this is the maximum that was allowed.",
     StopReason.MAX_SECONDS: "the time allowed had run out.",
     StopReason.MEAN: "no line and no network was better on rows that the fit left out.",
     StopReason.LINE: "no network was clearly better on rows that the fit left out.",
     StopReason.CURVES: "no network was clearly better on rows that the fit left out.",
     StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
+    StopReason.SHAPE: "the shape that was asked for leaves no use for more.",
     StopReason.CALLBACK: "a callback stopped the growth.",
 }
 
@@ -66,8 +67,8 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
     if not quality:
         quality = ["No rows were given, so its accuracy is not known."]
     said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
-    said += [bounds_sentence(subject), reach_sentences(subject), _width(subject)]
-    said += [optimality_sentence(subject)]
+    said += [bounds_sentence(subject), box_sentence(subject), reach_sentences(subject)]
+    said += [_width(subject), optimality_sentence(subject)]
     return [text for text in said if text]
 
 
@@ -75,10 +76,7 @@ def first_sentence(subject: Subject) -> str:
     """Return the errors to expect on new rows, or an empty text."""
     if subject.held_out is None:
         return first_sentences(subject.table)
-    expected = expectation_of(subject.table)
-    said = [held_out_sentence(_held_out(subject))]
-    more = [] if expected is None else [expected_sentence(subject.table, expected, True)]
-    return " ".join([*said, *more])
+    return errors_in_words(subject.table, held_out_sentence(_held_out(subject)))
 
 
 def _trust(subject: Subject) -> str:
@@ -193,15 +191,13 @@ def _width(subject: Subject) -> str:
 
 
 def _grown(subject: Subject) -> str:
-    """Return how the network was grown; where candidates decided, the path only shows a growth."""
+    """Return what was done to the neurons beside adding them."""
     network, path = subject.network, subject.path
     assert path is not None
-    said = [f"it was grown to {plural(int(path.n_nodes[-1]), 'node')}"]
-    if deciding_ladder(subject) is not None:
-        said = ["it was grown in stages"] if network.n_neurons else []
-    if path.finished is not None and network.n_neurons:
+    said = []
+    if len(path.networks) == len(path) and network.n_neurons:
         said.append("all its neurons were corrected jointly")
-    if getattr(subject.table.estimator, "training_", None) is not None:
+    if is_trained(subject):
         said.append("finally it was trained further by backpropagation")
     text = ", and ".join(said)
     return f" {text[0].upper()}{text[1:]}." if text else ""
@@ -210,17 +206,11 @@ def _grown(subject: Subject) -> str:
 def _why(subject: Subject) -> str:
     assert subject.path is not None
     reason = subject.path.stop_reason
-    if reason is not StopReason.VALIDATED:
+    select: Any = getattr(subject.table.estimator, "select", "best")
+    if reason is not StopReason.VALIDATED or select == "best":
         return _WHY[reason]
-    _, name = score_curve(subject)
-    judge = {
-        "validation": "on the validation rows",
-        LEFT_OUT: "on rows that the fit left out",
-        "folds": "on folds of the training rows",
-        "GCV (root)": "by generalised cross-validation",
-        "Akaike": "by Akaike's criterion",
-    }[name]
-    return f"more nodes did not help {judge}."
+    within = "a standard error" if select == "1se" else percent(select)
+    return f"the smallest whose error on held-out rows is within {within} of the best."
 
 
 def _gap(scores: dict[str, dict[str, Any]]) -> float | None:

@@ -1,11 +1,11 @@
-"""Neurons and prediction errors of the finished network, as plain values."""
+"""Neurons and prediction errors of the network, as plain values."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network, is_deep
+from greedynet.model.any_network import Network, in_layers, is_deep
 from greedynet.model.network import ShallowNetwork
 from greedynet.report.classes import ShownClasses
 from greedynet.report.packing import rounded
@@ -83,9 +83,8 @@ def _kinks(network: ShallowNetwork) -> Float64:
 
 
 def _sums(network: Network, X: Float64) -> Float64:
-    if is_deep(network):
-        return _sums(network.over, network.ramps.lift(X))
-    return X @ network.inner_weights.T + network.biases
+    _, over = in_layers(network)
+    return network.neuron_inputs(X) @ over.inner_weights.T + over.biases
 
 
 def errors_section(subject: Subject) -> dict[str, Any] | None:

@@ -175,7 +175,7 @@ def report_page(subject: Subject, file: str | None) -> str:
     scores = known_scores(subject)
     parts = {
         "summary": paragraphs_html(paragraphs(subject, scores)),
-        "scores": table_html(score_table(scores), "Errors of the finished network"),
+        "scores": table_html(score_table(scores), "Errors of the network"),
         "suggestions": list_html(suggestions(subject, scores, file)),
         "code": code_html(code_blocks(subject, file)),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),

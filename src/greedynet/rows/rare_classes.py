@@ -20,8 +20,6 @@ from greedynet.rows.blocks import Blocks, as_blocks, in_memory, joined
 from greedynet.rows.classes import class_numbers
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import RandomSamples, Sampling, SamplingSettings
-from greedynet.support.context import FitContext
-from greedynet.support.types import Float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,29 +38,15 @@ class ClassSamples:
     few: Rows
 
     @staticmethod
-    def of(
-        rows: Rows | Blocks, sampling: Sampling | None, seed: int, context: FitContext
-    ) -> "ClassSamples":
+    def of(rows: Rows | Blocks, sampling: Sampling | None, seed: int) -> "ClassSamples":
         """Draw the samples; for small data, both consist of all rows."""
         if sampling is None:
             all_rows = in_memory(rows)
             return ClassSamples(all_rows, all_rows)
         settings = sampling.settings
         n_many = max(settings.classified, sampling.size)
-        many = at_most(rows, n_many, seed, settings.rare_share, context)
+        many = at_most(rows, n_many, seed, settings.rare_share)
         return ClassSamples(many, at_most(many, sampling.size, seed, settings.rare_share))
-
-    def sample(self, turn: int) -> Rows:
-        """Return the rows for the growth, the same for every turn."""
-        return self.few
-
-    def held_out(self) -> None:
-        """Return None: ridge and width are chosen by cross-validation."""
-
-    def input_range(self) -> Float64:
-        """Return the smallest and largest inputs of the rows for the growth."""
-        X = self.few.X
-        return np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
 
 
 def at_most(
@@ -70,7 +54,6 @@ def at_most(
     n: int,
     seed: int,
     rare_share: float = SamplingSettings().rare_share,
-    context: FitContext | None = None,
 ) -> Rows:
     """Return all rows, or a sample of about `n` if there are more.
 
@@ -83,13 +66,11 @@ def at_most(
         Seed of the sample.
     rare_share : float
         A class with less than this fraction of an equal share of the rows is rare.
-    context : FitContext or None
-        Its journal is used to check that the rows are in the same order as in an earlier run.
     """
     if len(rows) <= n:
         return in_memory(rows)
     blocks = as_blocks(rows)
-    sample = RandomSamples(blocks, n, seed=seed, turns=1, context=context).sample(0)
+    sample = RandomSamples(blocks, n, seed=seed).sample()
     there = np.bincount(class_numbers(sample.Y), minlength=_n_classes(rows.n_outputs))
     enough = int(rare_share * n / len(there))
     rare = there < enough

@@ -3,7 +3,7 @@
 For a fit, a sample weight of two is equivalent to a repeated row, and the order of the rows has no
 effect. This is ensured here: rows of weight zero are dropped, equal rows are merged and their
 weights added, and the result is sorted. It is done for up to `CANONICAL_ROWS` rows, where the cost
-is negligible; larger data keep their order.
+is negligible; larger data keep their order. Equal rows of different groups stay apart.
 """
 
 from dataclasses import dataclass, replace
@@ -39,6 +39,8 @@ class Rows:
         Position of the first row among all rows, if these are a block of them.
     columns : CanonicalColumns or None
         Order and signs of the columns by which rows are sorted; None for those given.
+    groups : ndarray of int of shape (n_rows,) or None
+        Rows of the same number belong together: their errors are alike. None if each is on its own.
     """
 
     X: NDArray[np.floating]
@@ -47,6 +49,7 @@ class Rows:
     effective_size: float | None = None
     start: int = 0
     columns: CanonicalColumns | None = None
+    groups: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -65,7 +68,7 @@ class Rows:
     def digest(self) -> str:
         """Digest of all numbers in order, which identifies the rows."""
         found = blake2b(digest_size=8)
-        for part in (self.X, self.Y, self.weights):
+        for part in (self.X, self.Y, self.weights, self.groups):
             if part is not None:
                 found.update(f"{part.dtype} {part.shape}".encode())
                 found.update(np.ascontiguousarray(part).data)
@@ -93,27 +96,33 @@ class Rows:
     def take(self, chosen: NDArray[np.intp]) -> "Rows":
         """Return the chosen rows."""
         weights = None if self.weights is None else self.weights[chosen]
-        return Rows(self.X[chosen], self.Y[chosen], weights, columns=self.columns)
+        groups = None if self.groups is None else self.groups[chosen]
+        return Rows(self.X[chosen], self.Y[chosen], weights, columns=self.columns, groups=groups)
+
+    def of_positive_weight(self) -> "Rows":
+        """Return the rows of positive weight."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.take(np.flatnonzero(self.weights))
 
     def canonical(self, merged_up_to: int = CANONICAL_ROWS) -> "Rows":
         """Return the rows of positive weight; merged and sorted, unless there are too many."""
-        rows = self
-        if rows.weights is not None and not rows.weights.all():
-            rows = rows.take(np.flatnonzero(rows.weights))
+        rows = self.of_positive_weight()
         if len(rows) <= merged_up_to:
             rows = rows._merged()._rounded_weights()
         return rows._mean_one()
 
     def _merged(self) -> "Rows":
         weights = np.ones(len(self)) if self.weights is None else self.weights
+        groups = np.zeros(len(self), dtype=np.intp) if self.groups is None else self.groups
         # Weights are the last key: those of equal rows are then always added in the same order.
-        order = np.lexsort(np.column_stack([*self._sorting_keys(), weights]).T[::-1])
-        X, Y, weights = self.X[order], self.Y[order], weights[order]
-        new = np.ones(len(X), dtype=bool)
+        order = np.lexsort(np.column_stack([*self._sorting_keys(), groups, weights]).T[::-1])
+        rows, groups = self.take(order), groups[order]
+        X, Y, new = rows.X, rows.Y, np.ones(len(rows), dtype=bool)
         new[1:] = (X[1:] != X[:-1]).any(axis=1) | (Y[1:] != Y[:-1]).any(axis=1)
+        new[1:] |= groups[1:] != groups[:-1]
         starts = np.flatnonzero(new)
-        summed = np.add.reduceat(weights, starts)
-        return Rows(X[starts], Y[starts], summed, columns=self.columns)
+        return replace(rows.take(starts), weights=np.add.reduceat(weights[order], starts))
 
     def _sorting_keys(self) -> tuple[NDArray[np.floating], Float64]:
         """Return inputs and outputs whose lexicographic order is that of the rows."""

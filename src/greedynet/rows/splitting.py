@@ -1,7 +1,7 @@
 """Splits into training and held-out rows: a single one, or folds."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
@@ -100,14 +100,16 @@ def folds_of(
     cv: Any,
     seed: int,
     merged_up_to: int = CANONICAL_ROWS,
-    groups: NDArray[Any] | None = None,
     *,
     stratified: bool = False,
 ) -> list[Split]:
     """Return training and held-out rows of each fold of `cv`.
 
-    For a number of folds, the canonical rows are split; a splitter or a list of positions refers to
-    the rows as given.
+    For a number of folds, the canonical rows are split, and groups stay together; a splitter or a
+    list of positions refers to the rows as given.
+
+    Where every fold holds out rows that come after all those it trains on, the held-out rows of a
+    fold are a group of their own: rows that follow each other have errors that are alike.
 
     Parameters
     ----------
@@ -117,16 +119,14 @@ def folds_of(
     seed : int
     merged_up_to : int
         See `Rows.canonical`.
-    groups : ndarray of shape (n_rows,) or None
-        The group of each row as given; a number of folds keeps groups together.
     stratified : bool
         Whether outputs are classes, whose proportions a number of folds preserves.
     """
     if cv is None or isinstance(cv, Integral):
-        rows, groups = _canonical(rows, groups, merged_up_to)
+        rows = rows.canonical(merged_up_to)
         n_folds = None if cv is None else int(cv)
-        cv = _splitter(n_folds, rows, groups, seed, stratified)
-    splits = _taken(rows, cv, groups, stratified)
+        cv = _splitter(n_folds, rows, seed, stratified)
+    splits = _taken(rows, cv, stratified)
     if not splits:
         raise ValueError(
             "`cv` yielded no folds: pass a number, a splitter, or a list of folds. A generator is "
@@ -141,6 +141,11 @@ def folds_of(
     return [(train.canonical(merged_up_to), held.canonical(merged_up_to)) for train, held in own]
 
 
+def go_forward(folds: Sequence[Split]) -> bool:
+    """Whether folds hold out rows that come after all those they train on, as `folds_of` found."""
+    return all(train.groups is None and held.groups is not None for train, held in folds)
+
+
 def _in_own_columns(train: Rows, held: Rows) -> Split:
     """Return rows that are sorted by the canonical columns of the training rows."""
     if train.columns is None:
@@ -149,41 +154,22 @@ def _in_own_columns(train: Rows, held: Rows) -> Split:
     return replace(train, columns=columns), replace(held, columns=columns)
 
 
-def _canonical(
-    rows: Rows, groups: NDArray[Any] | None, merged_up_to: int
-) -> tuple[Rows, NDArray[Any] | None]:
-    """Return the canonical rows and their groups; equal rows are merged only within a group."""
-    if groups is None:
-        return rows.canonical(merged_up_to), None
-    numbers = np.unique(groups, return_inverse=True)[1].reshape(-1, 1)
-    # The number of the group is one more output, by which rows are sorted last.
-    columns = rows.columns
-    if columns is not None:
-        signs = np.append(columns.output_signs, 1.0)
-        columns = replace(columns, output_signs=signs)
-    both = replace(rows, Y=np.column_stack([rows.Y, numbers]), columns=columns)
-    both = both.canonical(merged_up_to)
-    labels = both.Y[:, -1].astype(np.intp)
-    return replace(both, Y=both.Y[:, :-1], columns=rows.columns), labels
-
-
 def _splitter(
     cv: int | None,
     rows: Rows,
-    groups: NDArray[Any] | None,
     seed: int,
     stratified: bool,
 ) -> Any:
     """Return the splitter for a number of folds."""
     n_folds = N_FOLDS if cv is None else cv
-    if groups is None:
+    if rows.groups is None:
         if n_folds > len(rows):
             raise ValueError(
                 f"`cv` must be at most the number of distinct rows, got cv={n_folds} and "
                 f"n_samples={len(rows)}."
             )
         return (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
-    n_groups = len(np.unique(groups))
+    n_groups = len(np.unique(rows.groups))
     if n_groups < 2:
         raise ValueError(
             "`groups` must have at least two groups among the rows of positive weight, got "
@@ -201,7 +187,7 @@ def _splitter(
     return GroupKFold(n_folds)
 
 
-def _taken(rows: Rows, splitter: Any, groups: NDArray[Any] | None, stratified: bool) -> list[Split]:
+def _taken(rows: Rows, splitter: Any, stratified: bool) -> list[Split]:
     y: NDArray[Any] = rows.Y[:, 0] if rows.Y.shape[1] == 1 else rows.Y
     if stratified:
         y = class_numbers(rows.Y)
@@ -209,13 +195,34 @@ def _taken(rows: Rows, splitter: Any, groups: NDArray[Any] | None, stratified: b
         # A rare class is absent from some folds.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         try:
-            positions = check_cv(splitter).split(rows.X, y, groups)
-            return [(rows.take(a), rows.take(b)) for a, b in positions]
+            positions = list(check_cv(splitter).split(rows.X, y, rows.groups))
+            splits = [(rows.take(a), rows.take(b)) for a, b in positions]
+            return _in_blocks(splits) if _are_forward(positions, len(rows)) else splits
         except (IndexError, TypeError) as error:
             raise ValueError(
                 "`cv` must yield pairs of training and test positions, both of rows of `X`, got "
                 f"something else ({error})."
             ) from None
+
+
+def _are_forward(positions: Sequence[tuple[Any, Any]], n_rows: int) -> bool:
+    """Whether no fold trains on rows that it, or a later fold, holds out."""
+    if len(positions) < 2:
+        return False
+    trained = np.zeros(n_rows, dtype=bool)
+    for train, held in positions:
+        trained[train] = True
+        if trained[held].any():
+            return False
+    return True
+
+
+def _in_blocks(splits: list[Split]) -> list[Split]:
+    """Return folds whose held-out rows are a group each, and whose training rows have none."""
+    return [
+        (replace(train, groups=None), replace(held, groups=np.full(len(held), i)))
+        for i, (train, held) in enumerate(splits)
+    ]
 
 
 def repeated_folds(

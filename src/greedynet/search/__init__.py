@@ -7,7 +7,6 @@ the chosen columns and the residual, and nothing of the greedy loop that calls i
 from greedynet.search.base import Candidate, Recallable, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
 from greedynet.search.dictionary import DictionarySearch
-from greedynet.search.recorded import RecordedSearch, recorded
 from greedynet.search.weak import WeakSearch
 
 __all__ = [
@@ -15,9 +14,7 @@ __all__ = [
     "ContinuousSearch",
     "DictionarySearch",
     "Recallable",
-    "RecordedSearch",
     "Search",
     "SearchFactory",
     "WeakSearch",
-    "recorded",
 ]

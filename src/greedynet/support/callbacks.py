@@ -25,17 +25,17 @@ NeuronTask = Callable[[Callable[[], dict[str, Any]]], bool]
 
 
 @contextmanager
-def neuron_tasks(estimator: Any, X: Any, y: Any, max_neurons: int) -> Iterator[NeuronTask | None]:
-    """Report a fit of at most `max_neurons` tasks, one per neuron, to the callbacks.
+def neuron_tasks(estimator: Any, X: Any, y: Any) -> Iterator[NeuronTask | None]:
+    """Report a fit to the callbacks, with a task for each candidate: how many is not known before.
 
-    Yields a function to call after each neuron; its argument is a function that returns the fitted
+    Yields a function to call after each of them; its argument is a function that returns the fitted
     attributes so far, and it returns True if a callback requests a stop. Yields None if the
     estimator has no callbacks.
     """
     if not (SUPPORTED and hasattr(estimator, "_skl_callbacks")):
         yield None
         return
-    context = estimator._init_callback_context(max_subtasks=max_neurons)
+    context = estimator._init_callback_context(max_subtasks=None)
     context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
     def neuron(attributes: Callable[[], dict[str, Any]]) -> bool:

@@ -1,7 +1,7 @@
 """Checks of arrays: those of scikit-learn, with types and with the argument's name in errors."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -108,9 +108,11 @@ def check_labels(values: Any, name: str, where: str = "", what: str = "class") -
         with named(name):
             kinds = set(labels.ravel().tolist())
         missing = [label for label in kinds if _is_missing(label)]
+        _check_not_bytes(kinds, name, where, what)
         _check_sortable(kinds.difference(missing), name, where, what)
     else:
         missing = []
+        _check_not_bytes(labels.ravel()[:1].tolist(), name, where, what)
     if missing:
         raise ValueError(
             f"`{name}` must contain a {what} for every row, got {missing[0]!r}{where}: remove such "
@@ -125,9 +127,19 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
+def _check_not_bytes(labels: Iterable[Any], name: str, where: str, what: str) -> None:
+    found = next((label for label in labels if isinstance(label, bytes)), None)
+    if found is not None:
+        raise ValueError(
+            f"`{name}` must hold a {what} of every row as text or a number, got the bytes "
+            f"{found!r}{where}: decode them, as by [label.decode() for label in {name}]."
+        )
+
+
 def _check_sortable(labels: set[Any], name: str, where: str, what: str) -> None:
     try:
-        sorted(labels)
+        # A single one is compared with itself, as it will be where it is repeated.
+        sorted([*labels, *labels])
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
         plural = "classes" if what == "class" else f"{what}s"

@@ -2,18 +2,12 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 _NEVER = float("inf")
-# Shares of the time that is left, where it is limited: for choosing between candidates, the rest is
-# for the network; and for the growth of a network, the rest is for its correction.
+# Share of the time that is left, where it is limited: for choosing between candidates; the rest is
+# for the network.
 FOR_CHOICE = 0.5
-FOR_ONE_LAYER = 0.4
-FOR_GROWTH = 0.4
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,25 +41,6 @@ class Clock:
             return self
         now = time.monotonic()
         return replace(self, end=now + share * (self.end - now))
-
-    def paced(self, items: Iterable[_T], growth: float = 1.0, least: int = 0) -> Iterator[_T]:
-        """Yield items while there is time for the next one.
-
-        Parameters
-        ----------
-        items : iterable
-        growth : float, default=1
-            How much longer an item takes than the one before it.
-        least : int, default=0
-            Number of items to yield in any case.
-        """
-        needed = 0.0
-        for i, item in enumerate(items):
-            if i >= least and self.is_over(needed):
-                break
-            start = time.monotonic()
-            yield item
-            needed = growth * (time.monotonic() - start)
 
     def is_over(self, needed: float = 0.0) -> bool:
         """Whether less than `needed` seconds are left; whoever asks will then leave work out."""

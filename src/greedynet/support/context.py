@@ -28,7 +28,7 @@ class FitContext:
     pool : Pool
         Threads.
     journal : Journal
-        Results of an earlier run of the same fit.
+        Steps of an earlier run of the same fit.
     listener : callable or None
         Called with a description of each stage as it begins, such as "pruning: 31 neurons",
         possibly from several threads.
@@ -55,17 +55,9 @@ class FitContext:
         if self.cancelled.is_set():
             raise FitCancelledError
 
-    def branch(self, name: str) -> "FitContext":
-        """Return the context of a part of the fit, with its own branch of the journal."""
-        return replace(self, journal=self.journal.branch(name))
-
     def until(self, share: float) -> "FitContext":
         """Return the context of a part that may take this share of the time that is left."""
         return replace(self, clock=self.clock.until(share))
-
-    def with_journal(self, journal: Journal) -> "FitContext":
-        """Return the same context with another journal."""
-        return replace(self, journal=journal)
 
     def single_threaded(self) -> "FitContext":
         """Return the context of a part that itself runs in one of the threads."""

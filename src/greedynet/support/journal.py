@@ -1,61 +1,26 @@
-"""The journal of a fit: intermediate results, so that an interrupted fit can be resumed.
+"""The journal of a fit: what it has done so far, so that an interrupted fit can be resumed.
 
-A construction is deterministic. To resume an interrupted one, it is started again from the
-beginning, and looks up each result in its journal: a known result is reused, any other is computed
-and recorded. The final result does not depend on what the journal contains; only the time does.
-
-Results are identified by their position on a branch, so the requests on a branch must come in the
-order of the first run. Computations that run in parallel use separate branches.
+A fit is deterministic. To resume an interrupted one, it is started again from the beginning, and
+takes each step that is known from its journal instead of computing it. The result does not depend
+on what the journal contains; only the time does. Steps are known by their order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-# Numbers, arrays, and lists of them.
+# Numbers, texts, arrays, and lists of them.
 Known = Sequence[Any]
 
 
-class Record:
-    """One result; in this base class it is never known.
-
-    Attributes
-    ----------
-    known : sequence or None
-        The result so far of an earlier run; None if there is none.
-    """
-
-    known: Known | None = None
-
-    def note(self, result: Callable[[], Known]) -> None:
-        """Record the result so far, replacing what was recorded before.
-
-        Parameters
-        ----------
-        result : callable
-            Returns the result, with arrays that are no longer modified; called only if needed.
-        """
-
-
 class Journal:
-    """A branch of a journal; this base class stores nothing."""
+    """A journal; this base class stores nothing."""
 
-    def branch(self, name: str) -> "Journal":
-        """Return the branch of a part; every part has a unique name."""
-        return self
+    def known(self) -> Known | None:
+        """Return the next step of an earlier run; None if it is to be computed, and noted."""
+        return None
 
-    def record(self) -> Record:
-        """Return the record of the next result."""
-        return Record()
-
-    def once(self, compute: Callable[["Journal"], Known]) -> Known:
-        """Return a known result, or compute and record it.
-
-        Parameters
-        ----------
-        compute : callable
-            Takes a journal for intermediate results, which are dropped when it returns.
-        """
-        return compute(self)
+    def note(self, step: Known) -> None:
+        """Record a step, with arrays that are no longer modified."""
 
 
 NO_JOURNAL = Journal()

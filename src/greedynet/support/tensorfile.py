@@ -113,7 +113,7 @@ def read_tree(path: str | os.PathLike[str]) -> Contents:
     Raises
     ------
     ModelFileError
-        If the file is truncated, damaged, from another program or of a newer format.
+        If the file is truncated, damaged, from another program or of another format.
     """
     name = os.fspath(path)
     with open(path, "rb") as file:
@@ -207,7 +207,7 @@ def _read_header(file: IO[bytes], name: str) -> dict[str, Any]:
 
 
 def _our_metadata(header: dict[str, Any], name: str) -> dict[str, str]:
-    """Return the metadata of a file written by this version of greedynet or an earlier one."""
+    """Return the metadata of a file written in this format."""
     metadata = header.get(_METADATA)
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise ModelFileError(
@@ -216,17 +216,14 @@ def _our_metadata(header: dict[str, Any], name: str) -> dict[str, str]:
         )
     if not all(isinstance(value, str) for value in metadata.values()):
         raise ModelFileError(f"The model file {name!r} is damaged: its metadata must be text.")
-    try:
-        found = int(metadata.get("format_version", ""))
-    except ValueError:
-        found = 0
-    if found < 1:
+    found = metadata.get("format_version")
+    if found is None:
         raise ModelFileError(f"The model file {name!r} is damaged: it has no format version.")
-    if found > FORMAT_VERSION:
+    if found != str(FORMAT_VERSION):
         raise ModelFileError(
             f"The model file {name!r} has format version {found}, written by greedynet "
-            f"{metadata.get('library_version')}; this greedynet {library_version()} reads up to "
-            f"version {FORMAT_VERSION}: pip install --upgrade greedynet"
+            f"{metadata.get('library_version')}; this greedynet {library_version()} reads version "
+            f"{FORMAT_VERSION}: pip install --upgrade greedynet, or fit again."
         )
     return metadata
 

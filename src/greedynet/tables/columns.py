@@ -19,7 +19,7 @@ from greedynet.rows.missing import indicator_name
 from greedynet.support.types import Float64
 from greedynet.tables.cells import empty_mask
 from greedynet.tables.findings import Findings
-from greedynet.tables.kinds import Categories, Kind, Numbers, Part, from_state
+from greedynet.tables.kinds import Kind, Numbers, Part, from_state
 from greedynet.tables.readers import Block, Column, Table
 
 
@@ -120,27 +120,17 @@ class Input:
 
     def state(self) -> dict[str, Any]:
         """Return plain values for a file; `from_state` is the inverse."""
-        plain: dict[str, Any] = {"name": self.name, "levels": self.levels, "means": self.means}
-        # Numbers and categories as earlier versions read them, too.
-        is_old = self.kind == Numbers() or self.kind == Categories(self.levels or ())
-        plain |= {} if is_old else {"kind": self.kind.state()}
-        plain |= {"gaps": True} if self.gaps else {}
-        return plain | ({} if self.gaps_of is None else {"gaps_of": self.gaps_of})
+        return {**vars(self), "kind": self.kind.state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Input":
-        """Return the column from its `state`, with a kind or, in earlier versions, levels."""
-        kind: Kind = Numbers()
-        if state.get("kind") is not None:
-            kind = from_state(state["kind"])
-        elif state["levels"] is not None:
-            kind = Categories(tuple(map(str, state["levels"])))
-        gaps_of = state.get("gaps_of")
+        """Return the column from its `state`."""
+        gaps_of = state["gaps_of"]
         return cls(
             str(state["name"]),
-            kind,
+            from_state(state["kind"]),
             tuple(map(float, state["means"])),
-            bool(state.get("gaps", False)),
+            bool(state["gaps"]),
             None if gaps_of is None else str(gaps_of),
         )
 

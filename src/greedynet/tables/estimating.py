@@ -1,6 +1,7 @@
 """The estimator of a table: from its parameters, through the fit, to its errors."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ def estimator_of(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     if types.classes is None:
         _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)
-    of_numbers = ("loss", "quantile", "tol", "n_networks", "margin")
+    of_numbers = ("loss", "quantile", "tol", "n_networks")
     wrong = next((name for name in of_numbers if name in parameters), None)
     if wrong is not None:
         raise TableError(
@@ -44,11 +45,6 @@ def _check_of_numbers(types: ColumnTypes, parameters: dict[str, Any]) -> None:
             f"`class_weight` applies to a target of classes, but {types.target!r} contains "
             "numbers: omit it, or write `classes=True`."
         )
-    if parameters.get("cv") is not None and parameters.get("n_nodes") is not None:
-        raise TableError(
-            "`cv` must be given without `n_nodes`, got both: folds choose the number of nodes. "
-            "Omit one of them, or write `max_nodes`."
-        )
 
 
 def fitted(
@@ -61,28 +57,39 @@ def fitted(
     estimator = estimator_of(rows.types, parameters)
     estimator.set_progress(progress, on_stage)
     try:
-        _fit(estimator, rows.data, rows.held, rows.types.inputs.features)
+        _fit(estimator, rows)
     finally:
         estimator.set_progress()
     return estimator
 
 
-def _fit(
-    estimator: Any,
-    data: TrainingRows,
-    held: TrainingRows | None,
-    names: tuple[str, ...],
-) -> None:
+def _fit(estimator: Any, rows: FitRows) -> None:
     """Fit, and name the features in the networks."""
+    data, held, aside = rows.data, rows.held, rows.aside
+    later = aside.rows if aside is not None and aside.later else None
     how: dict[str, Any] = {} if data.weights is None else {"sample_weight": data.weights}
     if held is not None:
         how |= {"X_val": held.X, "y_val": held.y}
         how |= {} if held.weights is None else {"sample_weight_val": held.weights}
-    if _folds_by_groups(estimator, data, held):
+    if _folds_by_groups(data, held):
         how["groups"] = data.groups
-    with forward_in_time(estimator, data.times):
+    with forward_in_time(estimator, data.times), knowing_later(estimator, later):
         estimator.fit(data.X, data.y, **how)
-    name_features(estimator, names)
+    name_features(estimator, rows.types.inputs.features)
+
+
+@contextmanager
+def knowing_later(estimator: Any, later: TrainingRows | None) -> Iterator[None]:
+    """Let intervals and sets of a fit take account of rows set aside because they come later.
+
+    New rows are at least as far ahead, further than the rows that folds hold out.
+    """
+    if later is not None:
+        estimator._later = (later.X, later.y, later.weights)
+    try:
+        yield
+    finally:
+        estimator.__dict__.pop("_later", None)
 
 
 def name_features(estimator: Any, names: tuple[str, ...]) -> None:
@@ -91,12 +98,9 @@ def name_features(estimator: Any, names: tuple[str, ...]) -> None:
     estimator.network_ = replace(estimator.network_, feature_names=names)
 
 
-def _folds_by_groups(estimator: Any, data: TrainingRows, held: TrainingRows | None) -> bool:
-    """Whether folds choose the width, and shall keep groups together."""
-    if data.groups is None or held is not None:
-        return False
-    asked = (estimator.n_nodes, estimator.validation_fraction)
-    return asked == (None, None) and len(np.unique(data.groups)) > 1
+def _folds_by_groups(data: TrainingRows, held: TrainingRows | None) -> bool:
+    """Whether there are folds, which keep groups together."""
+    return data.groups is not None and held is None and len(np.unique(data.groups)) > 1
 
 
 def scores_on(estimator: Any, data: TrainingRows) -> dict[str, Any]:

@@ -130,10 +130,10 @@ def fit_table(
         Bytes that the table may take in memory as numbers, 8 for each feature and target of a row;
         a larger one is read in blocks. None for a sixth of the memory.
     progress : callable or None, default=None
-        Called after each new neuron with the number of nodes and the error.
+        Called after each network that is tried with its number of nodes and its error.
     on_stage : callable or None, default=None
-        Called at the start of each other stage of the fit with its description, such as "pruning:
-        31 neurons"; it may be called from several threads.
+        Called at the start of each other stage of the fit with its description, such as "network
+        of 6 neurons on 5 folds"; it may be called from several threads.
     **parameters
         Parameters of the estimator, such as `max_nodes`, `cv=5` or `class_weight="balanced"`; the
         keys of a `class_weight` may be the texts of the classes.
@@ -281,7 +281,7 @@ def _set_aside(
         return data, None
     chosen = hold.mask(data.y, data.groups, seed, classes=classes, times=data.times)
     record = held_out_record(hold, chosen, data.y)
-    return data.taken(~chosen), Aside(data.taken(chosen), record)
+    return data.taken(~chosen), Aside(data.taken(chosen), record, hold.is_later)
 
 
 def _seed(parameters: dict[str, Any]) -> int:

@@ -15,10 +15,11 @@ from greedynet.tables.training import TrainingRows
 
 @dataclass(frozen=True, eq=False)
 class Aside:
-    """Rows set aside, and how to find them again in the table."""
+    """Rows set aside, how to find them again in the table, and whether they come later."""
 
     rows: TrainingRows
     record: dict[str, Any]
+    later: bool = False
 
 
 @dataclass(frozen=True, eq=False)

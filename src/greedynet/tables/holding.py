@@ -81,6 +81,11 @@ class HoldOut:
         return HoldOut(share, roles.groups if by is None else str(by), time=roles.time)
 
     @property
+    def is_later(self) -> bool:
+        """Whether the rows come after all others."""
+        return self.last or self.time is not None
+
+    @property
     def words(self) -> str:
         """How the rows were chosen."""
         if self.last:
@@ -199,7 +204,7 @@ def packed_record(
 def without_scores(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return which rows were set aside, for a model whose errors on them are not known."""
     which = ("rows", "how", "of", "check", "mask")
-    return None if record is None else {key: record[key] for key in which if key in record}
+    return None if record is None else {key: record[key] for key in which}
 
 
 def has_scores(record: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]:
@@ -209,7 +214,7 @@ def has_scores(record: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]
 
 def held_out_mask(record: Mapping[str, Any] | None, y: NDArray[Any]) -> Mask | None:
     """Return which rows were set aside, or None unless these are the rows of the fit."""
-    if record is None or "mask" not in record:
+    if record is None:
         return None
     check = CheckSum()
     check.add(y)

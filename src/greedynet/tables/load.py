@@ -26,7 +26,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is truncated, damaged, from another program or from a newer version.
+        If the file is truncated, damaged, from another program or of another format.
 
     Examples
     --------

@@ -61,8 +61,8 @@ class TableModel:
     >>> model = greedynet.fit_table(table, "y", n_nodes=2)
     >>> model.columns.features
     ('size', 'color=blue', 'color=red')
-    >>> model.predict({"color": ["blue"], "size": [10]}).round(6)
-    array([10.])
+    >>> model.predict({"color": ["blue"], "size": [3]}).round(6)
+    array([3.])
     """
 
     columns: Columns
@@ -300,13 +300,15 @@ class TableModel:
         measure = r2_score if self.classes is None else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
-    def truncate(self, n_nodes: int) -> Self:
+    def truncate(self, n_nodes: int | None = None, *, within: float | None = None) -> Self:
         """Return a copy with fewer nodes, without a new fit; see the `truncate` of the estimator.
 
         Parameters
         ----------
-        n_nodes : int
-            Number of nodes, neurons plus two for an affine term.
+        n_nodes : int or None, default=None
+            Number of nodes, one of `estimator.path_.n_nodes`.
+        within : float or None, default=None
+            Instead: the fewest nodes whose held-out error is larger by at most such a share.
 
         Returns
         -------
@@ -323,7 +325,7 @@ class TableModel:
         unknown = {"training": None, "validation": None}
         held_out = without_scores(self.about.get("held_out"))
         about = {**self.about, **unknown, "held_out": held_out}
-        return replace(self, estimator=self.estimator.truncate(n_nodes), about=about)
+        return replace(self, estimator=self.estimator.truncate(n_nodes, within=within), about=about)
 
     def predict_blocks(
         self,

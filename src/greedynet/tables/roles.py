@@ -85,7 +85,7 @@ class Roles:
                 )
 
     def check_choice(self, parameters: Mapping[str, Any], validate: Any) -> None:
-        """Raise an error if the width is not chosen by folds, which groups and time determine.
+        """Raise an error for folds, which groups and time determine, beside validation rows.
 
         Parameters
         ----------
@@ -94,24 +94,20 @@ class Roles:
         validate : table or None
             Validation rows.
         """
-        if validate is not None and parameters.get("cv") is not None:
+        if validate is None:
+            return
+        if parameters.get("cv") is not None:
             raise TableError(
                 "`cv` must be given without `validate`, got both: the width is chosen by folds or "
                 "by validation rows. Omit one of them."
             )
         by_groups = self.groups is not None and self.groups_argument == "groups"
         name = "time" if self.time is not None else "groups" if by_groups else None
-        others = {
-            "n_nodes": (parameters.get("n_nodes"), "limit the width by `max_nodes`"),
-            "validate": (validate, "choose by folds, or validate on rows that were chosen so"),
-            "validation_fraction": (parameters.get("validation_fraction"), "omit it"),
-        }
-        for other, (value, advice) in others.items():
-            if name is not None and value is not None:
-                raise TableError(
-                    f"`{name}` determines the folds by which the width is chosen, and must be "
-                    f"given without `{other}`: {advice}."
-                )
+        if name is not None:
+            raise TableError(
+                f"`{name}` determines the folds by which the width is chosen, and must be given "
+                "without `validate`: choose by folds, or validate on rows that were chosen so."
+            )
 
 
 NO_ROLES = Roles()

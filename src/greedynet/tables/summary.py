@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from greedynet.model.uncertainty.expectation import LOG_LOSS, RMSE, Expectation
+from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.columns import Columns
 from greedynet.tables.holding import has_scores
@@ -22,16 +22,11 @@ _GUESSES = {
 
 
 def expectation_of(model: "TableModel") -> Expectation | None:
-    """Return what is known of the errors, less for files of earlier versions."""
+    """Return what is known of the errors; None for a network without an estimator."""
     found: Expectation | None = getattr(model.estimator, "expectation_", None)
     training = model.about.get("training")
-    if training is None:
+    if training is None or found is None:
         return found
-    if found is None:
-        measure = RMSE if model.classes is None else LOG_LOSS
-        on_new = getattr(model.estimator, "expected_error_", None)
-        squared = getattr(model.estimator, "loss", "squared") == "squared"
-        found = Expectation(measure, on_new if squared else None)
     # On all training rows; the fit may have looked at a sample of them.
     return replace(
         found,
@@ -42,7 +37,7 @@ def expectation_of(model: "TableModel") -> Expectation | None:
 
 def held_out_sentence(held_out: Mapping[str, Any]) -> str:
     """Return the errors on rows that were set aside, beside those of a constant."""
-    how, measure = held_out.get("how"), held_out["measure"]
+    how, measure = held_out["how"], held_out["measure"]
     rows = f"On the {plural(held_out['rows'], 'row')} held out" + (f" ({how})" if how else "")
     if measure == "accuracy":
         said = f"{percent(held_out['accuracy'])} of the classes are right"
@@ -51,7 +46,7 @@ def held_out_sentence(held_out: Mapping[str, Any]) -> str:
         said = f"it is off by {number(held_out[measure])} ({_MEASURES[measure]})"
     else:
         said = f"its {score_name(measure)} is {number(held_out[measure])}"
-    constant = held_out.get("constant")
+    constant = held_out["constant"]
     if constant is None:
         return f"{rows}, {said}."
     text = percent(constant) if measure == "accuracy" else number(constant)
@@ -60,10 +55,21 @@ def held_out_sentence(held_out: Mapping[str, Any]) -> str:
 
 def first_sentences(model: "TableModel") -> str:
     """Return the errors to expect, those measured on rows that were set aside first."""
-    expected, held_out = expectation_of(model), model.about.get("held_out")
-    said = [held_out_sentence(held_out)] if has_scores(held_out) else []
-    said += [] if expected is None else [expected_sentence(model, expected, bool(said))]
-    return " ".join(said)
+    held_out = model.about.get("held_out")
+    return errors_in_words(model, held_out_sentence(held_out) if has_scores(held_out) else "")
+
+
+def errors_in_words(model: "TableModel", on_held_out: str) -> str:
+    """Return the errors to expect, after those on rows that were set aside.
+
+    Before all, whether rows that come next are outside the training data.
+    """
+    expected = expectation_of(model)
+    if expected is None:
+        return on_held_out
+    first = expected.ahead_sentence() if on_held_out else ""
+    said = [first, on_held_out, expected_sentence(model, expected, bool(on_held_out))]
+    return " ".join(text for text in said if text)
 
 
 def expected_sentence(model: "TableModel", expected: Expectation, beside_held_out: bool) -> str:

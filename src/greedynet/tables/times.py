@@ -22,7 +22,7 @@ Positions = NDArray[np.intp]
 
 _N_FOLDS = 5
 # Share of rows that is never held out: networks are chosen for nearly as many rows as there are,
-# and the error of networks from less of the past would be too large. See `benchmarks/forward.py`.
+# and the error of networks from less of the past would be too large. See `benchmarks/coverages.py`.
 _ONLY_TRAINING = 0.5
 
 

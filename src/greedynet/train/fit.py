@@ -93,7 +93,8 @@ def train(
     Returns
     -------
     result : TrainingResult
-        The trained network, without a selection path, and the errors after each epoch. Bounds on
+        The trained network, without a selection path, and the errors after each epoch. The box of
+        its inputs includes the training rows; validation rows are clipped to it. Bounds on
         the outputs are left out in training and in these errors; the network has them again.
         After Ctrl-C, the result so far, with `interrupted=True`.
 
@@ -184,7 +185,12 @@ def train_many(
     begin = time.perf_counter()
     networks = check_networks(networks)
     rows = check_rows(networks[0], X, y, sample_weight)
+    networks = [_with_range_of(network, rows) for network in networks]
     validation = check_validation(networks[0], X_val, y_val, sample_weight_val)
+    if validation is not None:
+        validation = replace(
+            validation, X=networks[0].within_box(np.asarray(validation.X, dtype=np.float64))
+        )
     settings = check_settings(
         len(rows),
         epochs=epochs,
@@ -197,14 +203,19 @@ def train_many(
     )
     outcome = drive(networks, rows, validation, settings, progress, n_jobs)
     _warn_if_diverged(outcome)
-    return _results(outcome, rows, validation is not None, time.perf_counter() - begin)
+    return _results(outcome, validation is not None, time.perf_counter() - begin)
 
 
-def _results(outcome: Outcome, rows: Rows, validated: bool, seconds: float) -> list[ShallowResult]:
-    seen = np.stack([rows.X.min(axis=0), rows.X.max(axis=0)])
+def _with_range_of(network: ShallowNetwork, rows: Rows) -> ShallowNetwork:
+    """Return the network with a range of inputs that includes the rows it is trained on."""
+    known = rows.X if network.input_range is None else np.vstack([rows.X, network.input_range])
+    return replace(network, input_range=np.stack([known.min(axis=0), known.max(axis=0)]))
+
+
+def _results(outcome: Outcome, validated: bool, seconds: float) -> list[ShallowResult]:
     return [
         TrainingResult(
-            replace(network, input_range=seen) if network.input_range is None else network,
+            network,
             outcome.losses[i],
             outcome.scores[i] if validated else None,
             int(outcome.best_epochs[i]),

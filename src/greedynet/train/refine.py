@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from greedynet.activations import degree_of
-from greedynet.fitting.depth import Depth
+from greedynet.fitting.forms import TwoLayers
 from greedynet.model.any_network import Network
 from greedynet.model.network import ShallowNetwork
 from greedynet.rows.rows import Rows
@@ -51,9 +51,9 @@ def refine_by_adam(
     """
     if isinstance(network, ShallowNetwork):
         return _refined(network, rows, validation, epochs, random_state)
-    depth = Depth(network.ramps)
-    held_out = None if validation is None else depth.lifted(validation)
-    result = _refined(network.over, depth.lifted(rows), held_out, epochs, random_state)
+    form = TwoLayers(network.ramps)
+    held_out = None if validation is None else form.rows(validation)
+    result = _refined(network.over, form.rows(rows), held_out, epochs, random_state)
     return result.over(network)
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _PARAMETERS = {
     "max_nodes": "max_nodes",
     "nodes": "n_nodes",
+    "select": "select",
     "hidden_layers": "hidden_layers",
     "tol": "tol",
     "max_seconds": "max_seconds",
@@ -42,7 +43,8 @@ _PARAMETERS = {
     "checkpoint": "checkpoint",
     "cv": "cv",
     "class_weight": "class_weight",
-    "margin": "margin",
+    "bounds": "bounds",
+    "extrapolate": "extrapolate",
 }
 # Names of the options for shapes, the parameter they belong to, and their numbers in it.
 _SHAPES = {
@@ -185,6 +187,14 @@ def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
     help="Exact number of nodes. Nodes are the neurons, which are the hidden units, plus two for "
     "the affine term.",
 )
+@click.option(
+    "--select",
+    metavar="best|1se|last|SHARE",
+    callback=_number_or_name,
+    help="Which network is kept: the best on held-out rows (default), the smallest within one "
+    "standard error of it, the last one, or the smallest whose error is within a share of the best "
+    "one's, such as 0.05.",
+)
 @HIDDEN_LAYERS
 @click.option(
     "--increasing",
@@ -241,11 +251,16 @@ def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
     "second one.",
 )
 @click.option(
-    "--margin",
-    type=click.FloatRange(0),
-    metavar="SHARE",
-    help="For a target of numbers: no prediction lies farther beyond the values seen than this "
-    "share of their range, such as 0.25, and the network is tame in corners without rows.",
+    "--bounds",
+    type=click.Choice(["seen"]),
+    help="For a target of numbers: no prediction is smaller or larger than all values seen.",
+)
+@click.option(
+    "--extrapolate",
+    is_flag=True,
+    default=None,
+    help="Continue in straight lines beyond the training rows. By default, a value outside their "
+    "range counts as the nearest one in it.",
 )
 @click.option(
     "--classes",
@@ -303,6 +318,8 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     parameters |= _shapes({name: options.pop(name) for name in _SHAPES})
     bounds = (options.pop("at_least"), options.pop("at_most"))
     if bounds != (None, None):
+        if "bounds" in parameters:
+            raise click.UsageError("--bounds must be given without --at-least and --at-most.")
         parameters["bounds"] = bounds
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -364,6 +381,6 @@ def _width_advice(reason: "StopReason") -> str | None:
             return "Time ran out before the search ended; allow more with --max-seconds."
         case StopReason.EXHAUSTED:
             return "More nodes require more distinct rows."
-        case StopReason.TOLERANCE | StopReason.EXACT:
+        case StopReason.TOLERANCE | StopReason.NEARLY | StopReason.EXACT:
             return str(reason)
     return None

@@ -69,6 +69,7 @@ def describe(path: Path) -> dict[str, Any]:
         "multiplications": network.n_multiplications,
         "activation": network.activation.name,
         "bounds": None if network.bounds is None else network.bounds.pairs(),
+        "extrapolates": network.box is None,
         "loss": "log-loss" if classes is not None else None if loss is None else loss.name,
         "expected": _expected(model),
         "summary": _first(model),

@@ -28,7 +28,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
 # Maximum number of steps, accepted or not.
-N_TRIES = 6
+N_TRIES = 12
 # A step that lowers the objective by a smaller fraction is the last.
 _WORTH_A_STEP = 3e-3
 # The matrix of the sample is not that of all rows: the first step is strongly damped.

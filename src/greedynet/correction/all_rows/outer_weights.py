@@ -120,7 +120,7 @@ def products_of_all_rows(
     few = sample.gram(coordinates, points, activation).times(everything.n_rows / sample.n_rows)
     c = few.weights(np.repeat([0.0, ridge], [coordinates.n_affine, len(points)]))
     work = Looked(coordinates.without_rows(), points, activation, c, _probes(few))
-    look = everything.parts(work, Look)
+    look = everything.look(work)
     off = np.abs(look.probes - len(c)).max()
     if off > max(_ALIKE, _BY_CHANCE * len(c) / np.sqrt(sample.n_rows)):
         return everything.gram(coordinates, points, activation)

@@ -1,7 +1,6 @@
 """`Sums`: the sums over rows in blocks that a correction needs, each computed once."""
 
-from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -9,7 +8,6 @@ from greedynet.activations import Activation
 from greedynet.correction.all_rows.products import Gram, Products
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import Blocks, Work
-from greedynet.support.journal import NO_JOURNAL, Journal
 from greedynet.support.types import Float64
 
 T = TypeVar("T")
@@ -22,12 +20,10 @@ class Sums:
     ----------
     blocks : Blocks
         The rows, in their original units.
-    journal : Journal
-        Contains the sums of an earlier run.
     """
 
-    def __init__(self, blocks: Blocks, journal: Journal = NO_JOURNAL) -> None:
-        self._blocks, self._journal = blocks, journal
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
         self._last: tuple[Float64, Gram] | None = None
 
     @property
@@ -49,25 +45,13 @@ class Sums:
         # known.
         if self._last is None or not np.array_equal(self._last[0], points):
             work = Products(coordinates.without_rows(), points, activation)
-            self._last = points, self.parts(work, Gram)
+            self._last = points, self._blocks.total(work)
         return self._last[1]
+
+    def look(self, work: Work[T]) -> T:
+        """Return the sum of any `Work`."""
+        return self._blocks.total(work)
 
     def total(self, work: Work[Float64]) -> Float64:
         """Return the sum of some `Work`."""
-        (found,) = self._journal.once(lambda _: (self._blocks.total(work),))
-        return np.ascontiguousarray(found)
-
-    def parts(self, work: Work[T], kind: type[T]) -> T:
-        """Return the sum of `Work` that yields a `kind`, a dataclass of arrays and numbers."""
-        names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-
-        def found(_: Journal) -> list[Any]:
-            whole = self._blocks.total(work)
-            return [getattr(whole, name) for name in names]
-
-        # A journal does not store the memory order, on which the last bits of products depend.
-        return kind(*map(_in_order, self._journal.once(found)))
-
-
-def _in_order(value: Any) -> Any:
-    return np.ascontiguousarray(value) if np.ndim(value) else value
+        return np.ascontiguousarray(self._blocks.total(work))

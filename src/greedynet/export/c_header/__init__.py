@@ -1,9 +1,9 @@
 """C: a single C99 header without dependencies, for microcontrollers.
 
 Weights are `static const` arrays, so they can stay in flash memory; the function needs no heap and
-hardly any stack, with two hidden layers an array of the inputs and their ramps. From the standard
-library it only uses `math.h`, and only if the activation needs it. A classifier has a second
-function, for the index of the class.
+hardly any stack: an array of the inputs, and with two hidden layers one of their ramps. From the
+standard library it only uses `math.h`, and only if the activation needs it. A classifier has a
+second function, for the index of the class.
 """
 
 import os
@@ -20,6 +20,7 @@ from scipy.special import erfc, expit
 
 from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.c_header.bounds import BOUND_ARRAYS, bound_parts, read_bounds
+from greedynet.export.c_header.box import BOX_ARRAYS, box_parts, read_box
 from greedynet.export.c_header.classes import USE, read_classes, write_classes
 from greedynet.export.c_header.filling import FILLING_ARRAY, filling_parts, read_filling
 from greedynet.export.c_header.numbers import C_TYPES, SUFFIX, declaration, number
@@ -30,6 +31,7 @@ from greedynet.export.precision import (
     DType,
     check_dtype,
     rounded_bounds,
+    rounded_box,
     rounded_ramps,
     rounded_weights,
 )
@@ -71,7 +73,7 @@ ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
     "gaussian": ("exp{f}(-z * z)", lambda z, own: np.exp(-z * z)),
 }
 
-_ARRAYS = (*WEIGHTS, *RAMP_ARRAYS, FILLING_ARRAY, *BOUND_ARRAYS)
+_ARRAYS = (*WEIGHTS, *BOX_ARRAYS, *RAMP_ARRAYS, FILLING_ARRAY, *BOUND_ARRAYS)
 _PLACE = "greedynet.export.c_header.ACTIVATION_EXPRESSIONS"
 
 
@@ -158,6 +160,8 @@ def _header(
     sizes, fill, fill_arrays = filling_parts(filling, words, dtype)
     if filling is not None:
         words |= {"x": "f", "N_X": f"{prefix.upper()}_N_FILLED"}
+    clip, box_arrays = box_parts(rounded_box(network, dtype), words, dtype)
+    words |= {"x": "c"} if clip else {}
     first = FirstLayer.of(table, words, dtype)
     words |= {"u": first.result, "N_INPUTS": first.size}
     arrays = [declaration(prefix, name, array, dtype) for name, array in weights.items()]
@@ -175,8 +179,8 @@ def _header(
         n_neurons=layers.n_neurons,
         n_outputs=layers.n_outputs,
         sizes=sizes + first.sizes,
-        arrays="\n".join([*fill_arrays, *first.arrays, *arrays, *bound_arrays]),
-        lift=fill + first.statements,
+        arrays="\n".join([*fill_arrays, *box_arrays, *first.arrays, *arrays, *bound_arrays]),
+        lift=fill + clip + first.statements,
         start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
         linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
         activation=activation,
@@ -260,6 +264,8 @@ def _evaluate(text: str, prefix: str, network: Network, X: Array) -> Array:
     weights = _read_back(text, prefix, X.dtype)
     filling = read_filling(text, prefix, weights)
     X = X if filling is None else filling.apply(X)
+    box = read_box(weights)
+    X = X if box is None else np.clip(X, *box)
     ramps = read_ramps(text, prefix, weights)
     if ramps is not None:
         rises = (X[:, ramps.columns] - ramps.starts) / ramps.widths

@@ -20,6 +20,7 @@ from greedynet.export.precision import (
     check_dtype,
     check_x64,
     rounded_bounds,
+    rounded_box,
     rounded_ramps,
     rounded_weights,
 )
@@ -48,14 +49,16 @@ def to_keras(
     """Return `Normalization -> Dense -> Dense` with the network's weights, to train or to save.
 
     The first layer is `x -> (x - center) / scale`, with columns of size one as its outputs, for
-    which optimizers such as Adam have their defaults. Training does not change it.
+    which optimizers such as Adam have their defaults. Training does not change it. Keras operations
+    clip its outputs to the box of the training rows, unless the network extrapolates.
 
     Keras selects its backend when it is first imported. If it has not been imported and
     `KERAS_BACKEND` is not set, JAX is used.
 
-    The model is a `keras.Sequential` for the activations that Keras knows by name: `relu`, `tanh`
-    (in float32), `sigmoid`, `gelu` and `softplus`. Others are composed of Keras operations between
-    the layers. All models can be saved as `.keras` files, which can be loaded without greedynet.
+    A network that extrapolates is a `keras.Sequential` for the activations that Keras knows by
+    name: `relu`, `tanh` (in float32), `sigmoid`, `gelu` and `softplus`. Others are composed of
+    Keras operations between the layers. All models can be saved as `.keras` files, which can be
+    loaded without greedynet.
 
     With two hidden layers, Keras operations form the ramps of the inputs, and the layers follow.
     Training changes the weights of the layers; the knots stay. Bounds on the outputs are Keras
@@ -104,7 +107,7 @@ def to_keras(
         activation = partial(activation, keras, network.activation)
     weights = rounded_weights(layers, name, "to_keras")
     table = None if ramps is None else rounded_ramps(ramps, name, "to_keras")
-    fixed = _Fixed(layer, table, rounded_bounds(network, name))
+    fixed = _Fixed(layer, rounded_box(inside, name), table, rounded_bounds(network, name))
     result = _build(keras, fixed, weights, activation, name)
     check_agreement(
         network,
@@ -131,6 +134,7 @@ class _Fixed(NamedTuple):
     """What comes before the layers that are trained, and after them."""
 
     scaling: InputLayer | None
+    box: NDArray[np.floating] | None
     ramps: RampTable | None
     bounds: OutputBounds | None
 
@@ -154,16 +158,17 @@ def _build(
 
     # A named activation is part of the layer; any other is applied to the output of the layer.
     name, after = (activation, None) if isinstance(activation, str) else ("linear", activation)
-    ramps, bounds = fixed.ramps, fixed.bounds
+    box, ramps, bounds = fixed.box, fixed.ramps, fixed.bounds
     inputs = keras.Input((n_inputs - (0 if ramps is None else len(ramps.columns)),), dtype=dtype)
     scaled = [] if fixed.scaling is None else [_scaling_layer(keras, fixed.scaling, dtype)]
     inner = dense(INNER, len(weights["biases"]), activation=name)
     outer = dense(OUTER, n_outputs, use_bias="linear_weights" not in weights)
-    is_plain = ramps is None and bounds is None and "linear_weights" not in weights
+    is_plain = box is None and ramps is None and bounds is None and "linear_weights" not in weights
     if after is None and is_plain:
         model = keras.Sequential([inputs, *scaled, inner, outer])
     else:
         lifted = scaled[0](inputs) if scaled else inputs
+        lifted = lifted if box is None else _clipped(keras, lifted, box)
         lifted = lifted if ramps is None else _lifted(keras, ramps, lifted, dtype)
         outputs = outer(after(inner(lifted)) if after else inner(lifted))
         if "linear_weights" in weights:
@@ -171,8 +176,7 @@ def _build(
             outputs = keras.layers.Add(dtype=dtype)([outputs, affine(lifted)])
             affine.set_weights([weights["linear_weights"], intercept])
         if bounds is not None:
-            outputs = keras.ops.maximum(outputs, bounds.low.astype(dtype))
-            outputs = keras.ops.minimum(outputs, bounds.high.astype(dtype))
+            outputs = _clipped(keras, outputs, np.stack([bounds.low, bounds.high]).astype(dtype))
         model = keras.Model(inputs, outputs)
     inner.set_weights([weights["inner_weights"].T, weights["biases"]])
     outer.set_weights([weights["outer_weights"], intercept][: 1 + outer.use_bias])
@@ -187,6 +191,11 @@ def _scaling_layer(keras: Any, layer: InputLayer, dtype: DType) -> Any:
         dtype=dtype,
         name=SCALING,
     )
+
+
+def _clipped(keras: Any, values: Any, ends: NDArray[np.floating]) -> Any:
+    """Return values between the lower and the upper ends."""
+    return keras.ops.minimum(keras.ops.maximum(values, ends[0]), ends[1])
 
 
 def _lifted(keras: Any, ramps: RampTable, inputs: Any, dtype: DType) -> Any:

@@ -9,7 +9,7 @@ from greedynet.export.agreement import check_agreement
 from greedynet.export.keras_model.activations import ACTIVATION_FUNCTIONS
 from greedynet.export.keras_model.model import AFFINE, INNER, OUTER, SCALING, import_keras
 from greedynet.export.precision import check_dtype, exact_bounds
-from greedynet.export.resolve import Model, Original, as_network, within_bounds
+from greedynet.export.resolve import Model, Original, as_network, comparable, within_bounds
 from greedynet.export.scaling import InputLayer
 from greedynet.model.any_network import Network, is_deep
 from greedynet.model.bounds import OutputBounds
@@ -56,12 +56,14 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
     network: Network = over
     if over.n_features > keras_model.input_shape[-1]:
         network = DeepNetwork(_known_ramps(original.network, layer), over)
+    box = _read_box(keras_model)
+    network = network.with_input_range(box)
     if layer is not None:
         network = layer.outside(network)
     model = original.given_back(network)
     found = as_network(model, "from_keras")
     predict = within_bounds(found, lambda X: keras.ops.convert_to_numpy(keras_model(X)))
-    check_agreement(found, predict, dtype=name, caller="from_keras")
+    check_agreement(comparable(found, box), predict, dtype=name, caller="from_keras")
     return model
 
 
@@ -86,11 +88,26 @@ def _read_scaling(keras: Any, layer: Any) -> InputLayer:
 
 def _read_bounds(model: Any) -> OutputBounds | None:
     """Return the bounds of the last two operations of a model, if any."""
-    last = model.get_config()["layers"][-2:]
-    if [layer["class_name"] for layer in last] != ["Maximum", "Minimum"]:
+    ends = _read_ends(model.get_config()["layers"][-2:])
+    return None if ends is None else OutputBounds(*ends)
+
+
+def _read_box(model: Any) -> Float64 | None:
+    """Return what inputs are clipped to by the two operations after their scaling, if any."""
+    operations = [
+        layer
+        for layer in model.get_config()["layers"]
+        if layer["class_name"] not in ("InputLayer", "Normalization")
+    ]
+    return _read_ends(operations[:2])
+
+
+def _read_ends(operations: list[Any]) -> Float64 | None:
+    """Return the lower and the upper ends of two operations that clip, None for others."""
+    if [layer["class_name"] for layer in operations] != ["Maximum", "Minimum"]:
         return None
-    ends = [layer["inbound_nodes"][0]["args"][1] for layer in last]
-    return OutputBounds(*(end["config"]["value"] for end in ends))
+    ends = [layer["inbound_nodes"][0]["args"][1]["config"]["value"] for layer in operations]
+    return np.array(ends, dtype=np.float64)
 
 
 def _read_activation(inner: Any, known: Network | None) -> Activation:

@@ -1,10 +1,11 @@
 """The ONNX graph of a network, and the complete model, checked with onnxruntime.
 
 Outputs, or logits, are `Gemm -> activation -> Gemm`; the ramps of a first layer come before, as
-`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. Bounds on the
-outputs are `Max -> Min` after all. Where gaps have been learned, `IsNaN -> Where` of the inputs,
-beside their indicators, comes before all. Labels follow from logits by `ArgMax -> Gather` and
-probabilities by `Softmax`, which onnxruntime also supports in float64.
+`Gather -> Sub -> Div -> Max -> Min` of the inputs, beside the inputs themselves. The box of the
+inputs is `Max -> Min` before them, bounds on the outputs are `Max -> Min` after all. Where gaps
+have been learned, `IsNaN -> Where` of the inputs, beside their indicators, comes before all. Labels
+follow from logits by `ArgMax -> Gather` and probabilities by `Softmax`, which onnxruntime also
+supports in float64.
 """
 
 import json
@@ -17,7 +18,13 @@ from numpy.typing import NDArray
 from greedynet.export.agreement import check_agreement, check_class_agreement
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.onnx_model.activations import ACTIVATION_OPERATORS, Graph
-from greedynet.export.precision import DType, rounded_bounds, rounded_ramps, rounded_weights
+from greedynet.export.precision import (
+    DType,
+    rounded_bounds,
+    rounded_box,
+    rounded_ramps,
+    rounded_weights,
+)
 from greedynet.export.resolve import Parts, label_table, translate
 from greedynet.model.any_network import Network, in_layers
 from greedynet.model.ramps import RampTable
@@ -38,6 +45,10 @@ def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str 
     activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
     weights = rounded_weights(layers, graph.dtype, caller)
     names = {name: graph.constant(name, array) for name, array in weights.items()}
+    box = rounded_box(network, graph.dtype)
+    if box is not None:
+        X = graph.add("Max", X, graph.constant("box", box[0]))
+        X = graph.add("Min", X, graph.constant("box", box[1]))
     if ramps is not None:
         X = _add_ramps(graph, rounded_ramps(ramps, graph.dtype, caller), X)
     constant = (names["intercept"],) if "intercept" in names else ()

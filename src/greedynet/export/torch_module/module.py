@@ -14,6 +14,7 @@ from greedynet.export.precision import (
     DType,
     check_dtype,
     rounded_bounds,
+    rounded_box,
     rounded_ramps,
     rounded_weights,
 )
@@ -37,7 +38,7 @@ def to_torch(
     fold_affine: bool = True,
     scaling: Scaling = "layer",
 ) -> "torch.nn.Module":
-    """Return `nn.Sequential(ScalingLayer, Linear, activation, Linear)` with the network's weights.
+    """Return `nn.Sequential(ScalingLayer, BoundsLayer, Linear, activation, Linear)`.
 
     The `ScalingLayer`, of `greedynet.export.torch_skip`, is `x -> (x - center) / scale`, with
     columns of size one as its outputs, for which optimizers such as Adam have their defaults.
@@ -46,9 +47,10 @@ def to_torch(
     The activation is a module of `torch.nn` if available; `relu2`, `relu3`, `abs`, `sin` and
     `gaussian` are modules of `greedynet.export.torch_skip`. The module can be trained further.
 
-    With two hidden layers, a `RampLayer` of the same module follows. Its knots are buffers:
-    training changes the weights of the second layer, and the knots stay. Bounds on the outputs are
-    a `BoundsLayer` at the end.
+    A `BoundsLayer` of the same module follows, which clips scaled inputs to the box of the training
+    rows, unless the network extrapolates. With two hidden layers, a `RampLayer` follows. Its knots
+    are buffers: training changes the weights of the second layer, and the knots stay. Bounds on the
+    outputs are a `BoundsLayer` at the end.
 
     The module of a classifier returns logits: one, of the second class, for two classes, for
     `BCEWithLogitsLoss`; otherwise one for each class, for `CrossEntropyLoss`.
@@ -87,6 +89,9 @@ def to_torch(
     ramps, over = in_layers(inside)
     module, inner = _trained_layers(torch, over, name, fold_affine=fold_affine)
     first = [] if layer is None else [_scaling_layer(torch, layer, name)]
+    box = rounded_box(inside, name)
+    if box is not None:
+        first.append(_bounds_layer(torch, OutputBounds(*box), name))
     if ramps is not None:
         first.append(_ramp_layer(torch, rounded_ramps(ramps, name, "to_torch")))
     bounds = rounded_bounds(network, name)
@@ -125,7 +130,8 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
     to neurons. Apply the activation of the network between the layers. For a classifier, the
     outputs are logits: one for two classes, otherwise one for each class.
 
-    The layers take inputs in their original units: scale columns that are not of size one before
+    The layers cannot clip inputs to the box of the training rows: beyond it they extrapolate. They
+    take inputs in their original units: scale columns that are not of size one before
     the fit, or write `to_torch`, which has a layer for it; Adam would otherwise ruin the network.
 
     Parameters
@@ -143,7 +149,7 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
         If the outputs differ from those of the network; the layers are then unchanged.
     """
     torch = require("torch", "torch", "init_torch_")
-    original = as_network(network, "init_torch_")
+    original = as_network(network, "init_torch_").with_reach(np.inf)
     name = check_dtype(linear1.weight.dtype, "init_torch_")
     activation = _activation(original, "init_torch_")
     if isinstance(original, DeepNetwork):
@@ -225,7 +231,7 @@ def _scaling_layer(torch: Any, layer: InputLayer, dtype: DType) -> Any:
 
 
 def _bounds_layer(torch: Any, bounds: OutputBounds, dtype: DType) -> Any:
-    """Return the layer after all others."""
+    """Return the layer of the box of the inputs, or of the bounds on the outputs."""
     from greedynet.export.torch_skip import BoundsLayer
 
     layer = BoundsLayer(len(bounds.low)).to(getattr(torch, dtype))

@@ -8,7 +8,7 @@ import numpy as np
 from greedynet.activations import Activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.precision import DType, check_dtype, exact_bounds, rounded_ramps
-from greedynet.export.resolve import Model, Original, as_network, within_bounds
+from greedynet.export.resolve import Model, Original, as_network, comparable, within_bounds
 from greedynet.export.scaling import InputLayer
 from greedynet.export.torch_module.module import as_function
 from greedynet.model.any_network import Network, is_deep
@@ -30,11 +30,12 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
     ----------
     module : torch.nn.Module
         `nn.Sequential(Linear, activation, Linear)`, or any other result of `to_torch`. The scaling
-        of a first layer is included in the weights of the network.
+        of a first layer is included in the weights of the network; what a layer after it clips
+        inputs to is the training range.
     like : fitted estimator, TableModel, network, str, path or None, default=None
         The model that was exported, or a saved file of it: its feature names, training range, shape
         of the outputs and classes are those of the result, and so are knots and bounds that were
-        rounded for the module, and bounds that the module does not have.
+        rounded for the module, and bounds and a box that the module does not have.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
     torch = require("torch", "torch", "from_torch")
     original = Original(like, "from_torch")
     rest, last = _bounds_layer(torch, module)
-    scaled, first, rest = _fixed_layers(torch, rest)
+    scaled, clip, first, rest = _fixed_layers(torch, rest)
     inner, activation, outer, affine = _parts(torch, rest)
     name = check_dtype(inner.weight.dtype, "from_torch")
     bounds = exact_bounds(_bounds(last), original.network, name)
@@ -56,12 +57,14 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
     if first is not None:
         ramps = _ramps(first, inner.in_features, original.network, layer, name)
         network = DeepNetwork(ramps, over)
+    box = None if clip is None else np.stack([_array(clip.low), _array(clip.high)])
+    network = network.with_input_range(box)
     if layer is not None:
         network = layer.outside(network)
     model = original.given_back(network)
     found = as_network(model, "from_torch")
     predict = within_bounds(found, as_function(torch, module, inner))
-    check_agreement(found, predict, dtype=name, caller="from_torch")
+    check_agreement(comparable(found, box), predict, dtype=name, caller="from_torch")
     return model
 
 
@@ -113,16 +116,19 @@ def _bounds(last: Any) -> OutputBounds | None:
     return None if last is None else OutputBounds(_array(last.low), _array(last.high))
 
 
-def _fixed_layers(torch: Any, module: Any) -> tuple[Any, Any, Any]:
-    """Return the scaling and the first of two hidden layers, if any, and a module of the others."""
-    from greedynet.export.torch_skip import RampLayer, ScalingLayer
+def _fixed_layers(torch: Any, module: Any) -> tuple[Any, Any, Any, Any]:
+    """Return the scaling, the box and the first of two hidden layers, and a module of the others.
+
+    None for those that there are not.
+    """
+    from greedynet.export.torch_skip import BoundsLayer, RampLayer, ScalingLayer
 
     layers = list(module) if type(module) is torch.nn.Sequential else []
     n_layers, fixed = len(layers), []
-    for kind in (ScalingLayer, RampLayer):
+    for kind in (ScalingLayer, BoundsLayer, RampLayer):
         fixed.append(layers.pop(0) if layers and isinstance(layers[0], kind) else None)
     if len(layers) == n_layers:
-        return None, None, module
+        return None, None, None, module
     return *fixed, layers[0] if len(layers) == 1 else torch.nn.Sequential(*layers)
 
 

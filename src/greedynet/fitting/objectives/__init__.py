@@ -1,14 +1,20 @@
-"""The objectives: least squares, other losses by reweighting, and log-loss."""
+"""What networks minimise: squared errors, another loss, or the log-loss of classes."""
 
 from greedynet.fitting.objective import Objective
-from greedynet.fitting.objectives.least_squares import LeastSquares
-from greedynet.fitting.objectives.logistic import LogLoss
+from greedynet.fitting.objectives.as_grown import AsGrown, ClassesAsGrown
+from greedynet.fitting.objectives.log_loss import LogLoss
 from greedynet.fitting.objectives.reweighted import Reweighted
-from greedynet.losses import Loss, Squared
+from greedynet.fitting.objectives.squares import LeastSquares
+from greedynet.fitting.plan import Plan
+from greedynet.losses import is_squared
 
-__all__ = ["LeastSquares", "LogLoss", "Objective", "Reweighted", "objective_of"]
+__all__ = ["AsGrown", "ClassesAsGrown", "LeastSquares", "LogLoss", "Reweighted", "objective_of"]
 
 
-def objective_of(loss: Loss) -> Objective:
-    """Return the objective of a regression."""
-    return LeastSquares() if loss == Squared() else Reweighted(loss)
+def objective_of(plan: Plan, *, classes: bool = False) -> Objective:
+    """Return the objective of a plan."""
+    if classes:
+        return LogLoss() if plan.correct else ClassesAsGrown()
+    if not plan.correct:
+        return AsGrown()
+    return LeastSquares() if is_squared(plan.loss) else Reweighted()

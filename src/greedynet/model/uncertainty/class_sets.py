@@ -4,20 +4,30 @@ The score of a row is `1 - p`, where `p` is the probability of its class. With t
 level `c (n + 1) / n` of the scores of `n` held-out rows, the set of all classes with `1 - p <= q`
 contains the class of a new row with a probability of at least `c`: split conformal prediction. The
 most likely class is always in the set, which can only increase the coverage.
+
+Networks of folds made the `p` of held-out rows, and another network those of new rows. Where `p`
+hardly depends on the row, as for shares of the classes, a small difference between them decides
+whether a class is in all sets or in none. So `q` is at least the same quantile of the scores that
+the network which was kept gives its training rows: sets that do not cover these cover no others.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.losses.logistic import probabilities
-from greedynet.model.uncertainty.evidence import Unseen
-from greedynet.model.uncertainty.intervals import n_alike
-from greedynet.model.uncertainty.scores import Scores
+from greedynet.model.any_network import Network
+from greedynet.model.path import SelectionPath
+from greedynet.model.uncertainty.evidence import Evidence, row_weights
+from greedynet.model.uncertainty.groups import known_rows, n_alike
+from greedynet.model.uncertainty.scores import Scores, quantiles
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
+
+# Probabilities that differ by less are the same: classes of equal shares are in a set together.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,24 +39,48 @@ class ClassSets:
     scores : Scores
     n_rows : int
         Number of different rows that were held out.
+    by_width : tuple of Scores
+        Of the networks of every width of the path.
     """
 
     scores: Scores
     n_rows: int
+    by_width: tuple[Scores, ...] = ()
 
     @staticmethod
-    def of(unseen: Unseen | None) -> "ClassSets | None":
-        """Return the scores of held-out rows, given their classes and logits; None without."""
+    def of(evidence: Evidence, path: SelectionPath) -> "ClassSets | None":
+        """Return the scores that new rows may have; None if no row was held out.
+
+        Parameters
+        ----------
+        evidence : Evidence
+        path : SelectionPath
+            The networks, of which one was kept.
+        """
+        unseen, rows = evidence.unseen, evidence.rows
         if unseen is None:
             return None
-        p = probabilities(unseen.predictions)
-        of_class = unseen.Y if unseen.Y.shape[1] > 1 else np.hstack([1 - unseen.Y, unseen.Y])
-        scores = 1.0 - (p * of_class).sum(axis=1)
-        return ClassSets(Scores.of(scores, unseen.weights, n_alike(unseen)), unseen.n_rows)
+
+        def scores(logits: Float64, network: Network) -> Scores:
+            held = _scores(logits, unseen.Y[: len(logits)])
+            n = n_alike(held, unseen) if len(held) == len(unseen.Y) else float(len(held))
+            found = Scores.of(held, unseen.weights[: len(held)], n)
+            trained = _scores(network.predict(rows.X).reshape(rows.Y.shape), rows.Y)
+            levels = np.arange(1, len(found.quantiles) + 1) / len(found.quantiles)
+            least = quantiles(trained, row_weights(rows), levels)
+            return replace(found, quantiles=np.maximum(found.quantiles, least))
+
+        networks = [path.network_at(n_nodes) for n_nodes in path.n_nodes.tolist()]
+        by_width = tuple(map(scores, evidence.by_width, networks))
+        return ClassSets(scores(unseen.predictions, path.kept), unseen.n_rows, by_width)
+
+    def at_width(self, position: int) -> "ClassSets":
+        """Return the scores of the network of a width of the path."""
+        return ClassSets(self.by_width[position], self.n_rows, self.by_width[: position + 1])
 
     def sets(self, p: Float64, coverage: float) -> NDArray[np.bool_]:
         """Return which classes are in the sets, given their probabilities."""
-        chosen = 1.0 - p <= self.scores.bound(coverage)
+        chosen = 1.0 - p <= self.scores.bound(coverage) + _ROUNDING
         chosen[np.arange(len(p)), p.argmax(axis=1)] = True
         return np.asarray(chosen)
 
@@ -55,9 +89,16 @@ class ClassSets:
         if self.scores.suffices(coverage):
             return
         warnings.warn(
-            f"`coverage`={coverage} is more than {self.n_rows} held-out rows can tell: the sets "
+            f"`coverage`={coverage} is more than "
+            f"{known_rows(self.n_rows, self.scores.n_rows)} can tell: the sets "
             "contain every class that is as likely as the least likely class of these rows, and "
             "may cover less. Fit more rows, or write a smaller coverage.",
             FewHeldOutRowsWarning,
             stacklevel=3,
         )
+
+
+def _scores(logits: Float64, Y: Float64) -> Float64:
+    """Return `1 - p` of the classes of rows."""
+    of_class = Y if Y.shape[1] > 1 else np.hstack([1 - Y, Y])
+    return np.asarray(1.0 - (probabilities(logits) * of_class).sum(axis=1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.ladder import Ladder
+from greedynet.model.any_network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.types import Float64
@@ -35,6 +35,8 @@ class Unseen:
         predictions.
     line : ndarray of shape (n, n_outputs) or None
         For a classifier, logits of a logistic regression, if there was one.
+    groups : ndarray of int of shape (n,) or None
+        Rows of the same number belong together, see `Rows`.
     """
 
     X: NDArray[np.floating]
@@ -44,22 +46,26 @@ class Unseen:
     n_rows: int
     share: float = 0.0
     line: Float64 | None = None
+    groups: NDArray[np.intp] | None = None
 
     @staticmethod
     def of(rows: Rows, predictions: Float64) -> "Unseen":
         """Return the predictions of held-out rows by the network that was kept."""
-        return Unseen(
-            rows.X, rows.Y, predictions.reshape(rows.Y.shape), row_weights(rows), len(rows)
-        )
+        found, weights = predictions.reshape(rows.Y.shape), row_weights(rows)
+        return Unseen(rows.X, rows.Y, found, weights, len(rows), groups=rows.groups)
 
     @staticmethod
     def of_folds(folds: Sequence[Split], predictions: Float64) -> "Unseen":
         """Return the predictions of the held-out rows of folds, one after the other."""
-        held, n_all = [held for _, held in folds], sum(len(part) for part in folds[0])
+        # Folds that go forward use all rows only at the end.
+        held = [held for _, held in folds]
+        n_all = max(len(train) + len(held) for train, held in folds)
         X, Y = np.concatenate([rows.X for rows in held]), np.concatenate([rows.Y for rows in held])
         weights = np.concatenate([row_weights(rows) for rows in held])
         n_rows, share = min(len(Y), n_all), len(held[0]) / n_all
-        return Unseen(X, Y, predictions.reshape(Y.shape), weights, n_rows, share)
+        groups = [rows.groups for rows in held if rows.groups is not None]
+        together = np.concatenate(groups) if groups else None
+        return Unseen(X, Y, predictions.reshape(Y.shape), weights, n_rows, share, groups=together)
 
     def __post_init__(self) -> None:
         # Weights may be so different that some are zero beside others, or all of held-out rows are.
@@ -86,14 +92,55 @@ class Evidence:
     rows : Rows
         Training rows in original units; a sample of them if there are many.
     unseen : Unseen or None
-        None if no row was held out, or if the network is not the one that was judged.
-    ladder : Ladder or None
-        Candidates of a classifier, if some were compared.
+        By networks like the one that was kept; None if no row was held out.
+    by_width : tuple of ndarray
+        Predictions of the same rows for every width of the path.
+    error : float or None
+        The error to expect on new rows, in the units of the output.
+    splits : tuple of pairs of Rows
+        The folds: training and held-out rows.
     """
 
     rows: Rows
     unseen: Unseen | None = None
-    ladder: Ladder | None = None
+    by_width: tuple[Float64, ...] = ()
+    error: float | None = None
+    splits: tuple[Split, ...] = ()
+
+    def with_later(self, later: Rows | None, network: Network) -> "Evidence":
+        """Return the evidence with rows that were set aside because they come later.
+
+        They are further ahead than the held-out rows of folds, as new rows will be: they are one
+        group, which counts as much as all others together.
+
+        Parameters
+        ----------
+        later : Rows or None
+            In original units; None for no such rows.
+        network : Network or DeepNetwork
+            The network that was kept.
+        """
+        if later is None:
+            return self
+        n = len(later)
+        after = Unseen.of(
+            replace(later, groups=np.zeros(n, dtype=np.intp)), network.predict(later.X)
+        )
+        return replace(self, unseen=after if self.unseen is None else _both(self.unseen, after))
+
+
+def _both(unseen: Unseen, later: Unseen) -> Unseen:
+    """Return rows together with later ones that count as much as these."""
+    groups = np.arange(len(unseen.Y)) if unseen.groups is None else unseen.groups
+    return Unseen(
+        np.concatenate([unseen.X, later.X]),
+        np.concatenate([unseen.Y, later.Y]),
+        np.concatenate([unseen.predictions, later.predictions]),
+        np.concatenate([u.weights / u.weights.sum() for u in (unseen, later)]),
+        unseen.n_rows + later.n_rows,
+        unseen.share,
+        groups=np.concatenate([groups, np.full(len(later.Y), groups.max() + 1)]),
+    )
 
 
 def row_weights(rows: Rows) -> Float64:

@@ -12,13 +12,22 @@ from greedynet.losses import Loss, is_squared
 from greedynet.losses.logistic import log_probabilities
 from greedynet.losses.mean_size import mean_size
 from greedynet.model.any_network import Network
+from greedynet.model.candidate import CURVES, LINE, MEAN, SHARES, Ladder
 from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.ladder import CURVES, LINE, MEAN, SHARES, Ladder
-from greedynet.model.uncertainty.evidence import Evidence, row_weights
-from greedynet.support.phrases import number, percent
+from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
+from greedynet.support.phrases import number, percent, plural
 from greedynet.support.types import Float64
 
 RMSE, MAE, LOG_LOSS = "rmse", "mae", "log_loss"
+# An error, or that of each of several outputs in its own units.
+Figure = float | tuple[float, ...]
+# With fewer held-out rows or groups, the standard error of an error is above a fifth of it:
+# `1 / sqrt(2 n)`.
+FEW = 10
+# An error that exceeds that of a constant by this factor is not worth having.
+_WORSE = 1.05
+# Of the rows that come next in time; a few are outside by chance.
+MANY_OUTSIDE = 0.25
 
 _OFF = {
     RMSE: "to be off by about {} (RMSE)",
@@ -50,14 +59,14 @@ class Expectation:
     measure : str
         "rmse"; "mae" for the losses "absolute" and "huber"; the name of another loss, such as
         "quantile_loss"; or "log_loss" for classes.
-    on_new : float or None
-        Error on new rows.
-    constant : float or None
+    on_new : float, tuple of float or None
+        Error on new rows; of several outputs, that of each in its own units, as all that follow.
+    constant : float, tuple of float or None
         Error on the same rows of the mean, of the best constant for another loss, or of the shares
         of the classes.
     line : float or None
         Error on the same rows of a straight line; for classes, of a logistic regression.
-    on_training : float or None
+    on_training : float, tuple of float or None
         Error on the rows that the network was fitted to.
     accuracy, constant_accuracy, training_accuracy : float or None
         For classes, the shares of correct predictions: on new rows, by always naming the most
@@ -67,26 +76,35 @@ class Expectation:
         chosen.
     line_accuracy : float or None
         For classes, the share of correct predictions of the logistic regression.
+    n_rows, n_groups : int or None
+        Number of different rows that were held out, and of their groups, if there are some.
+    ahead : float or None
+        Where folds or rows held out go forward in time: share of these rows that are outside those
+        which came before.
     """
 
     measure: str
-    on_new: float | None = None
-    constant: float | None = None
+    on_new: Figure | None = None
+    constant: Figure | None = None
     line: float | None = None
-    on_training: float | None = None
+    on_training: Figure | None = None
     accuracy: float | None = None
     constant_accuracy: float | None = None
     training_accuracy: float | None = None
     kind: str | None = None
     line_accuracy: float | None = None
+    n_rows: int | None = None
+    n_groups: int | None = None
+    ahead: float | None = None
 
     @staticmethod
     def of_numbers(
         evidence: Evidence,
         network: Network,
         loss: Loss,
-        on_new: float | None,
+        on_new: float | Float64 | None,
         ladder: Ladder | None,
+        ahead: float | None = None,
     ) -> "Expectation":
         """Return what is known after a regression.
 
@@ -96,25 +114,41 @@ class Expectation:
         network : Network
             The network that was kept.
         loss : Loss
-        on_new : float or None
+        on_new : float, ndarray of shape (n_outputs,) or None
             Its expected error.
         ladder : Ladder or None
-            Candidates that were scored on the same rows.
+            Candidates that were scored on the same rows; those of several outputs are not compared,
+            as their errors are of all outputs together.
+        ahead : float or None
+            See the attribute.
         """
         rows, unseen = evidence.rows, evidence.unseen
         residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-        on_training = float(mean_size(loss, residuals, rows.weights))
-        constant = line = kind = None
-        if ladder is not None and network.has_affine_term:
-            constant, line = _error_of(ladder, MEAN), _error_of(ladder, LINE)
+        constant: Figure | None = None
+        line = kind = None
+        has_ladder = ladder is not None and network.has_affine_term
+        if ladder is not None and has_ladder:
             kind = ladder.kind if ladder.kind in _ONLY else None
+        if ladder is not None and has_ladder and rows.n_outputs == 1:
+            constant, line = ladder.error_of(MEAN), ladder.error_of(LINE)
         elif unseen is not None and is_squared(loss):
             mean = np.average(rows.Y, axis=0, weights=rows.weights)
-            constant = float(mean_size(loss, unseen.Y - mean, unseen.weights))
-        return Expectation(_measure(loss), on_new, constant, line, on_training, kind=kind)
+            constant = _figure(_sizes(loss, unseen.Y - mean, unseen.weights))
+        return Expectation(
+            _measure(loss),
+            _figure(on_new),
+            constant,
+            line,
+            _figure(_sizes(loss, residuals, rows.weights)),
+            kind=kind,
+            ahead=ahead,
+            **_counts(unseen, ahead),
+        )
 
     @staticmethod
-    def of_classes(evidence: Evidence, network: Network, on_new: float | None) -> "Expectation":
+    def of_classes(
+        evidence: Evidence, network: Network, on_new: float | None, ahead: float | None = None
+    ) -> "Expectation":
         """Return what is known after a classification; the parameters are as above.
 
         The line and the network are those of the fit, on the same held-out rows.
@@ -124,7 +158,7 @@ class Expectation:
         trained = _class_errors(logits, rows.Y, row_weights(rows))
         if unseen is None:
             return Expectation(
-                LOG_LOSS, on_new, on_training=trained[0], training_accuracy=trained[1]
+                LOG_LOSS, on_new, on_training=trained[0], training_accuracy=trained[1], ahead=ahead
             )
         error, accuracy = _class_errors(unseen.predictions, unseen.Y, unseen.weights)
         line = line_accuracy = None
@@ -146,6 +180,8 @@ class Expectation:
             ),
             on_training=trained[0],
             training_accuracy=trained[1],
+            ahead=ahead,
+            **_counts(unseen, ahead),
         )
 
     def sentence(self, *, beside_held_out: bool = False) -> str:
@@ -163,42 +199,75 @@ class Expectation:
             parts = [self._numbers_on_new(beside_held_out), self._numbers_on_training()]
         only = _ONLY_OF_CLASSES if self.measure == LOG_LOSS else _ONLY
         parts += [only[self.kind]] if self.kind is not None else []
-        return " ".join(part for part in parts if part)
+        parts += [self._doubts()]
+        first = "" if beside_held_out else self.ahead_sentence()
+        return " ".join(part for part in [first, *parts] if part)
+
+    def ahead_sentence(self) -> str:
+        """Return that rows which come next are outside what was seen, or an empty text."""
+        if self.ahead is None or self.ahead < MANY_OUTSIDE:
+            return ""
+        return (
+            f"Rows that come next are outside the training data: {percent(self.ahead)} of those "
+            "held out were unlike all rows before them. Errors may be larger than told, and "
+            "intervals too narrow."
+        )
+
+    def _doubts(self) -> str:
+        """Return why the figures may be wrong, or why a constant is better."""
+        said = []
+        counted = self.n_rows if self.n_groups is None else self.n_groups
+        if self.on_new is not None and counted is not None and counted < FEW:
+            few = plural(counted, "row" if self.n_groups is None else "group")
+            said.append(f"The errors on new rows come from only {few}, and may be far off.")
+        if self._is_worse():
+            constant = "the shares of the classes" if self.measure == LOG_LOSS else "a constant"
+            said.append(f"There, {constant} did better: do not rely on this model.")
+        return " ".join(said)
+
+    def _is_worse(self) -> bool:
+        """Whether a constant is clearly better, for every output."""
+        if self.on_new is None or self.constant is None:
+            return False
+        return bool(np.all(np.array(self.on_new) > _WORSE * np.array(self.constant)))
 
     def _numbers_on_new(self, beside_held_out: bool) -> str:
         if self.on_new is None:
             return "" if beside_held_out else "The error on new rows is not known."
         name = self.measure.removesuffix("_loss")
         off = _OFF.get(self.measure, f"a mean error of about {{}} (loss {name!r})")
-        text = f"On new rows expect {off.format(number(self.on_new))}"
+        text = f"On new rows expect {off.format(figures(self.on_new))}"
         if beside_held_out:
-            text = f"{_LEFT_OUT}: {number(self.on_new)}"
+            text = f"{_LEFT_OUT}: {figures(self.on_new)}"
         guess = "always guessing the mean" if self.measure == RMSE else "the best constant"
-        others = ((guess, self.constant), ("a straight line", self.line))
-        told = [f"{name}: {number(error)}" for name, error in others if error is not None]
+        others: tuple[tuple[str, Figure | None], ...] = (
+            (guess, self.constant),
+            ("a straight line", self.line),
+        )
+        told = [f"{name}: {figures(error)}" for name, error in others if error is not None]
         return "; ".join([text, *told]) + "."
 
     def _numbers_on_training(self) -> str:
         if self.on_training is None:
             return ""
-        return f"On the rows it was fitted to: {number(self.on_training)}."
+        return f"On the rows it was fitted to: {figures(self.on_training)}."
 
     def _classes_on_new(self, beside_held_out: bool) -> str:
         if self.on_new is None:
             return "" if beside_held_out else "The accuracy on new rows is not known."
         if self.accuracy is None:
             said = f"{_LEFT_OUT}: a" if beside_held_out else "On new rows expect a"
-            return f"{said} log-loss of about {number(self.on_new)}."
+            return f"{said} log-loss of about {figures(self.on_new)}."
         text = f"On new rows expect about {percent(self.accuracy)} of the classes to be right"
         if beside_held_out:
             text = f"{_LEFT_OUT}: {percent(self.accuracy)}"
-        text += f" (log-loss {number(self.on_new)})"
+        text += f" (log-loss {figures(self.on_new)})"
         others = (
             ("always naming the commonest class", self.constant_accuracy, self.constant),
             ("logistic regression", self.line_accuracy, self.line),
         )
         told = [
-            f"{name}: {percent(right)} (log-loss {number(error)})"
+            f"{name}: {percent(right)} (log-loss {figures(error)})"
             for name, right, error in others
             if right is not None and error is not None
         ]
@@ -207,8 +276,47 @@ class Expectation:
     def _classes_on_training(self) -> str:
         if self.on_training is None or self.training_accuracy is None:
             return ""
-        told = f"{percent(self.training_accuracy)} (log-loss {number(self.on_training)})"
+        told = f"{percent(self.training_accuracy)} (log-loss {figures(self.on_training)})"
         return f"On the rows it was fitted to: {told}."
+
+
+def errors_by_output(unseen: Unseen | None, loss: Loss) -> Float64 | None:
+    """Return the expected error of each output in its units; never zero, as it may be rounding."""
+    if unseen is None:
+        return None
+    found = _sizes(loss, unseen.Y - unseen.predictions, unseen.weights)
+    return np.maximum(found, np.finfo(np.float64).eps * np.abs(unseen.Y).max(axis=0))
+
+
+def figures(value: Figure) -> str:
+    """Return an error for readers; those of several outputs one after the other."""
+    if not isinstance(value, tuple):
+        return number(value)
+    *first, last = map(number, value)
+    return f"{', '.join(first)} and {last}"
+
+
+def _sizes(loss: Loss, residuals: Float64, weights: Float64 | None) -> Float64:
+    """Return the mean size of the residuals of each output."""
+    columns = np.split(residuals, residuals.shape[1], axis=1)
+    return np.array([mean_size(loss, column, weights) for column in columns])
+
+
+def _figure(errors: float | Float64 | None) -> Figure | None:
+    """Return a number for one output, and a tuple for several."""
+    if errors is None:
+        return None
+    found = tuple(np.ravel(errors).tolist())
+    return float(found[0]) if len(found) == 1 else found
+
+
+def _counts(unseen: Unseen | None, ahead: float | None) -> dict[str, int]:
+    """Return how many rows and groups were held out; blocks of time are no groups."""
+    if unseen is None:
+        return {}
+    if unseen.groups is None or ahead is not None:
+        return {"n_rows": unseen.n_rows}
+    return {"n_rows": unseen.n_rows, "n_groups": len(np.unique(unseen.groups))}
 
 
 def _measure(loss: Loss) -> str:
@@ -224,11 +332,6 @@ def _kind_of_classes(network: Network) -> str | None:
     if network.is_constant:
         return SHARES
     return CURVES if isinstance(network, DeepNetwork) else LINE
-
-
-def _error_of(ladder: Ladder, kind: str) -> float | None:
-    at = np.flatnonzero(ladder.kinds == kind)
-    return float(ladder.errors[at[0]]) if len(at) else None
 
 
 def _indicators(Y: Float64) -> Float64:

@@ -9,18 +9,24 @@ errors, nor whether `s` is right. Sizes of the held-out rows are predicted from 
 their scores are as large as those of new rows. Where large errors are mostly on one side, both
 sides have quantiles of their own, of level `(1 + p) / 2`.
 
+Rows of a group have errors that are alike: groups are never divided, and `n` is the number of
+independent rows that say as much (`groups`).
+
 Networks of folds have seen fewer rows than the one that is kept: a share `h` of them was held out.
 Its mean squared score is taken to be `(1 - h) C + h T`, where `C` is that of the held-out rows, and
 `T` that of its own training rows; all sizes are multiplied by the root of this, relative to `C`.
+New groups gain nothing from the training rows of others.
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
+from greedynet.model.uncertainty.groups import known_rows, n_alike
 from greedynet.model.uncertainty.local_size import (
     Errors,
     LocalSize,
@@ -28,7 +34,6 @@ from greedynet.model.uncertainty.local_size import (
     errors_of,
     local_size,
 )
-from greedynet.model.uncertainty.narrower import GrownNetworks, NarrowerErrors, narrower_errors
 from greedynet.model.uncertainty.scores import Scores, gain, quantiles
 from greedynet.model.uncertainty.student import student
 from greedynet.support.errors import FewHeldOutRowsWarning
@@ -86,7 +91,7 @@ class OutputErrors:
         held: Errors,
         trained: Errors,
         share: float,
-        n_rows: float,
+        unseen: Unseen,
         network: Network,
         settings: IntervalSettings,
     ) -> "tuple[OutputErrors, Float64]":
@@ -102,8 +107,8 @@ class OutputErrors:
             Of training rows, by the network.
         share : float
             Share of the rows that those networks had not seen.
-        n_rows : float
-            Number of different held-out rows of equal weight that say as much.
+        unseen : Unseen
+            The held-out rows.
         network : Network or DeepNetwork
         settings : IntervalSettings
         """
@@ -112,6 +117,7 @@ class OutputErrors:
         size, sizes = local_size(held.in_units(unit), network, settings.sizes)
         size, sizes = size.times(unit), sizes * unit
         z, w = held.errors / sizes, held.weights
+        n_rows = n_alike(np.abs(z), unseen)
         gained = _gained(z, w, trained, size, share, network)
         # Which side rounding is on says nothing.
         is_noise = np.median(np.abs(held.errors)) > held.rounding
@@ -148,24 +154,23 @@ class Intervals:
     outputs : tuple of OutputErrors
     n_rows : int
         Number of different rows that were held out.
-    narrower : NarrowerErrors or None
-        What is known of the narrower networks of the growth.
+    by_width : tuple of Scores
+        Sizes of the errors of every width of the path, width by width and output by output, divided
+        by the `s(x)` of the network that was kept.
+    errors_by_width : ndarray of shape (n_widths, n_outputs)
+        Root mean squared errors in the units of the outputs.
     network : Network or None
         The network on which the `s(x)` depend; None for the one that predicts.
     """
 
     outputs: tuple[OutputErrors, ...]
     n_rows: int
-    narrower: NarrowerErrors | None = None
+    by_width: tuple[Scores, ...] = ()
+    errors_by_width: Float64 | None = None
     network: Network | None = None
 
     @staticmethod
-    def of(
-        evidence: Evidence,
-        network: Network,
-        settings: IntervalSettings,
-        growth: GrownNetworks | None = None,
-    ) -> "Intervals | None":
+    def of(evidence: Evidence, network: Network, settings: IntervalSettings) -> "Intervals | None":
         """Return the errors that new rows may have; None if no row was held out.
 
         Parameters
@@ -174,57 +179,56 @@ class Intervals:
         network : Network or DeepNetwork
             The network that was kept.
         settings : IntervalSettings
-        growth : GrownNetworks or None
-            Of which narrower networks may be wanted.
         """
         unseen, rows = evidence.unseen, evidence.rows
         if unseen is None:
             return None
-        n, fitted = n_alike(unseen), network.predict(rows.X).reshape(rows.Y.shape)
-        held = errors_of(unseen.X, unseen.Y, unseen.predictions, unseen.weights)
+        fitted = network.predict(rows.X).reshape(rows.Y.shape)
+        held = errors_of(unseen.X, unseen.Y, unseen.predictions, unseen.weights, unseen.groups)
         trained = errors_of(rows.X, rows.Y, fitted, row_weights(rows))
+        share = unseen.share if unseen.groups is None else 0.0
         outputs, sizes = zip(
             *(
-                OutputErrors.of(*of_output, unseen.share, n, network, settings)
+                OutputErrors.of(*of_output, share, unseen, network, settings)
                 for of_output in zip(held, trained, strict=True)
             ),
             strict=True,
         )
-        found = Intervals(outputs, unseen.n_rows)
-        if growth is None:
-            return found
-        of_rows = found._sizes(fitted, trained[0].X, network)
-        narrower = narrower_errors(growth, evidence, np.column_stack(sizes), of_rows)
-        return replace(found, narrower=narrower)
+        by_width, errors = _by_width(evidence.by_width, unseen, outputs, sizes)
+        return Intervals(outputs, unseen.n_rows, by_width, errors)
 
-    def truncated(self, n_neurons: int, network: Network) -> "Intervals | None":
-        """Return the errors of the network of so many neurons of the growth; None if not known.
+    def at_width(self, position: int, network: Network) -> "Intervals":
+        """Return the errors of the network of a width of the path.
 
-        Those of the nearest width of at most as many neurons that is known. The size of errors
-        depends on the place as for the network that was kept.
+        The size of errors depends on the place as for the network that was kept.
 
         Parameters
         ----------
-        n_neurons : int
+        position : int
+            Of the width.
         network : Network
             The network that was kept.
         """
-        narrower = self.narrower
-        if narrower is None or n_neurons > narrower.n_neurons[-1]:
-            return None
-        at = narrower.nearest(n_neurons)
-        parts = zip(self.outputs, narrower.quantiles[at], narrower.deviations[at], strict=True)
+        t = len(self.outputs)
+        scores = self.by_width[position * t : (position + 1) * t]
         outputs = tuple(
             OutputErrors(
                 of_output.size,
-                Scores(scores, of_output.above.n_rows),
+                of_width,
                 None,
-                float(deviation),
-                *student(scores, np.ones(len(scores))),
+                float(np.sqrt(np.mean(of_width.quantiles**2))),
+                *student(of_width.quantiles, np.ones(len(of_width.quantiles))),
             )
-            for of_output, scores, deviation in parts
+            for of_output, of_width in zip(self.outputs, scores, strict=True)
         )
-        return Intervals(outputs, self.n_rows, narrower, self.network or network)
+        assert self.errors_by_width is not None
+        return Intervals(
+            outputs,
+            self.n_rows,
+            self.by_width[: (position + 1) * t],
+            self.errors_by_width[: position + 1],
+            self.network or network,
+        )
 
     def around(
         self, predictions: Float64, X: Float64, network: Network, coverage: float
@@ -254,12 +258,15 @@ class Intervals:
         if all(of_output.suffices(coverage) for of_output in self.outputs):
             return
         warnings.warn(
-            f"`coverage`={coverage} is more than {self.n_rows} held-out rows can tell: the "
+            f"`coverage`={coverage} is more than {self._known()} can tell: the "
             "intervals are as wide as the largest of their errors, and may cover less. Fit more "
             f"rows, or write a smaller coverage, such as {self._most():.2g}.",
             FewHeldOutRowsWarning,
             stacklevel=3,
         )
+
+    def _known(self) -> str:
+        return known_rows(self.n_rows, min(of_output.above.n_rows for of_output in self.outputs))
 
     def _most(self) -> float:
         """Return the largest coverage of two digits for which there are enough rows."""
@@ -271,6 +278,30 @@ class Intervals:
             network, predictions = self.network, self.network.predict(X).reshape(len(X), -1)
         columns = [o.size(X, f, network) for o, f in zip(self.outputs, predictions.T, strict=True)]
         return np.column_stack(columns)
+
+
+def _by_width(
+    predictions: Sequence[Float64],
+    unseen: Unseen,
+    outputs: Sequence[OutputErrors],
+    sizes: Sequence[Float64],
+) -> tuple[tuple[Scores, ...], Float64]:
+    """Return the scores of every width and output, and root mean squared errors.
+
+    Rows that come later, after those of the folds, were predicted by the network kept alone.
+    """
+    scores, errors = [], []
+    for of_width in predictions:
+        n = len(of_width)
+        left, weights = np.abs(unseen.Y[:n] - of_width), unseen.weights[:n]
+        for of_output, known, size in zip(left.T, outputs, sizes, strict=True):
+            with np.errstate(over="ignore"):
+                z = np.fmin(of_output / size[:n], _LARGEST)
+            scores.append(Scores.of(z, weights, known.above.n_rows))
+        unit = left.max(axis=0, initial=0.0)
+        unit[unit == 0] = 1.0
+        errors.append(unit * np.sqrt(np.average((left / unit) ** 2, axis=0, weights=weights)))
+    return tuple(scores), np.array(errors).reshape(len(predictions), len(outputs))
 
 
 def _gained(
@@ -299,12 +330,3 @@ def is_one_sided(
     share = float(np.average(scores[far] > 0, weights=weights[far]))
     n_far = n_rows * float(weights[far].sum() / weights.sum())
     return abs(share - 0.5) > settings.clearly * 0.5 / np.sqrt(n_far)
-
-
-def n_alike(unseen: Unseen) -> float:
-    """Return the number of different rows of equal weight that say as much.
-
-    `(sum w)^2 / sum w^2`, times the share of the rows that are different.
-    """
-    w = unseen.weights
-    return float(w.sum() ** 2 / (w @ w)) * unseen.n_rows / len(w)

@@ -6,6 +6,7 @@ of the prediction, with kinks at the quartiles, and the neurons of the network. 
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,14 @@ class SizeSettings:
     ----------
     ridges : tuple of float
         Ridges to choose from, decreasing.
+    patience : int
+        Number of successive ridges that are not better after which no smaller one is tried.
     n_parts : int
-        Parts into which the rows are divided; the sizes of each are predicted from the others.
+        Parts into which the rows are divided, groups as a whole; the sizes of each are predicted
+        from the others.
     min_rows, max_rows : int
-        With fewer different rows, all sizes are the same; with more, a sample of them is used.
+        With fewer different rows or groups, all sizes are the same; with more, a sample of them is
+        used.
     max_inputs : int
         With more inputs, only the prediction and the neurons are used.
     floor : float
@@ -41,6 +46,7 @@ class SizeSettings:
     """
 
     ridges: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+    patience: int = 2
     n_parts: int = 10
     min_rows: int = 20
     max_rows: int = 4_096
@@ -87,6 +93,7 @@ class LocalSize:
 
 def features(knots: Float64, X: Float64, prediction: Float64, network: Network) -> Float64:
     """Return `v(x)` of rows, `(n_rows, n_features)`."""
+    X = network.within_box(X)
     both = np.column_stack([X, prediction])
     used = both[:, both.shape[1] - knots.shape[1] :]
     low, *quartiles, high = knots
@@ -108,6 +115,8 @@ class Errors:
     predictions, errors, weights : ndarray of shape (n,)
     rounding : float
         Errors of this size are only rounding.
+    groups : ndarray of int of shape (n,) or None
+        Rows of the same number belong together, see `Rows`.
     """
 
     X: Float64
@@ -115,6 +124,7 @@ class Errors:
     errors: Float64
     weights: Float64
     rounding: float = 0.0
+    groups: NDArray[np.intp] | None = None
 
     def in_units(self, unit: float) -> "Errors":
         """Return the same rows with errors in other units."""
@@ -122,7 +132,11 @@ class Errors:
 
 
 def errors_of(
-    X: NDArray[np.floating], Y: Float64, predictions: Float64, weights: Float64
+    X: NDArray[np.floating],
+    Y: Float64,
+    predictions: Float64,
+    weights: Float64,
+    groups: NDArray[np.intp] | None = None,
 ) -> list[Errors]:
     """Return the errors of each output; those that are only rounding are as large as that."""
     inputs: Float64 = np.asarray(X, dtype=np.float64)
@@ -133,7 +147,7 @@ def errors_of(
     left = Y - predictions
     left = np.where(np.abs(left) < rounding, np.where(left < 0, -rounding, rounding), left)
     return [
-        Errors(inputs, f, e, weights, float(least))
+        Errors(inputs, f, e, weights, float(least), groups)
         for f, e, least in zip(predictions.T, left.T, rounding, strict=True)
     ]
 
@@ -156,22 +170,22 @@ def local_size(rows: Errors, network: Network, settings: SizeSettings) -> tuple[
     constant = float(np.log(np.average(sizes, weights=rows.weights)))
     flat = LocalSize(knots, np.empty(0), constant, np.array([constant, constant]))
     same = np.full(len(sizes), np.exp(constant))
-    place = _places(rows.X)
+    place = _places(rows.X if rows.groups is None else rows.groups[:, None])
     if place.max() + 1 < settings.min_rows:
         return flat, same
     parts = _parts(place, settings)
     V, known = features(knots, rows.X, rows.predictions, network), parts >= 0
-    g = _left_out(V, sizes, rows.weights, parts, settings)
-    losses = [size_loss(h[known], sizes[known], rows.weights[known]) for h in g]
+    g, losses = _left_out(V, sizes, rows.weights, parts, settings)
     best = int(np.argmin(losses))
     of_constant = size_loss(np.log(same[known]), sizes[known], rows.weights[known])
     if losses[best] >= of_constant - settings.worth:
         return flat, same
     ridges = settings.ridges[: best + 1]
     b, c = SizePath(V[known], sizes[known], rows.weights[known], ridges).coefficients[-1]
-    g[best, ~known] = V[~known] @ b + c
-    bounds = np.quantile(g[best, known], [settings.edge, 1 - settings.edge])
-    return LocalSize(knots, b, c, bounds), np.exp(np.clip(g[best], *bounds))
+    found = g[best]
+    found[~known] = V[~known] @ b + c
+    bounds = np.quantile(found[known], [settings.edge, 1 - settings.edge])
+    return LocalSize(knots, b, c, bounds), np.exp(np.clip(found, *bounds))
 
 
 def _left_out(
@@ -180,15 +194,24 @@ def _left_out(
     weights: Float64,
     parts: NDArray[np.intp],
     settings: SizeSettings,
-) -> Float64:
-    """Return the logarithms of sizes, predicted from other parts, for each ridge."""
-    g = np.zeros((len(settings.ridges), len(V)))
-    for part in range(settings.n_parts):
-        held, others = parts == part, (parts >= 0) & (parts != part)
-        path = SizePath(V[others], sizes[others], weights[others], settings.ridges)
-        g[:, held] = [V[held] @ b + c for b, c in path.coefficients]
-    # No row is predicted to have an error of a size that no row has.
-    return np.clip(g, np.log(sizes.min()), np.log(sizes.max()))
+) -> tuple[list[Float64], list[float]]:
+    """Return the logarithms of sizes, predicted from other parts, and their loss, by ridge."""
+    held = [parts == part for part in range(settings.n_parts)]
+    known = parts >= 0
+    paths = [SizePath(V[known & ~h], sizes[known & ~h], weights[known & ~h]) for h in held]
+    found: list[Float64] = []
+    losses: list[float] = []
+    for ridge in settings.ridges:
+        g = np.zeros(len(V))
+        for path, of_part in zip(paths, held, strict=True):
+            b, c = path.advance(ridge)
+            g[of_part] = V[of_part] @ b + c
+        # No row is predicted to have an error of a size that no row has.
+        found.append(np.clip(g, np.log(sizes.min()), np.log(sizes.max())))
+        losses.append(size_loss(found[-1][known], sizes[known], weights[known]))
+        if len(losses) - 1 - int(np.argmin(losses)) >= settings.patience:
+            break
+    return found, losses
 
 
 def _knots(rows: Errors, settings: SizeSettings) -> Float64:
@@ -198,16 +221,16 @@ def _knots(rows: Errors, settings: SizeSettings) -> Float64:
     return np.asarray(np.quantile(used, _LEVELS, axis=0))
 
 
-def _places(X: Float64) -> NDArray[np.intp]:
+def _places(keys: NDArray[Any]) -> NDArray[np.intp]:
     """Return numbers of the rows in their order, which is not that of columns; equal for equal."""
-    _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[which.reshape(-1)])
 
 
 def _parts(place: NDArray[np.intp], settings: SizeSettings) -> NDArray[np.intp]:
     """Return a part for each row, drawn at random, and -1 for rows beyond the sample.
 
-    Equal rows are in the same part: folds may hold out a row several times.
+    Equal rows, or those of a group, are in the same part: their errors are not independent.
     """
     drawn = np.random.default_rng(0).permutation(int(place.max()) + 1)
     parts = np.where(drawn < settings.max_rows, drawn % settings.n_parts, -1)

@@ -11,6 +11,7 @@ row that breaks a strong correlation is far, although each of its values is usua
 distance that 99 % of the training rows do not exceed, each without itself.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,7 +83,7 @@ class Outside:
         Whether a value is smaller or larger than all of the training data.
     distance : ndarray of shape (n_rows,)
         Distance to the nearest of a sample of training rows, in units that 99 % of the training
-        rows do not exceed; NaN if the model was saved by an earlier version.
+        rows do not exceed.
     names : tuple of str
         Names of the columns.
     """
@@ -138,6 +139,30 @@ def columns_outside(X: Float64, input_range: Float64) -> NDArray[np.bool_]:
     """Return whether values are outside the range of the training data, `(n_rows, d)`."""
     low, high = input_range
     return np.asarray((low > X) | (high < X))
+
+
+def share_ahead(pairs: Sequence[tuple[Float64, Float64]]) -> float:
+    """Return the share of rows that are outside those which came before them.
+
+    Columns in which every row is beyond all that came before, such as time itself, are left out:
+    they say nothing about one row or the other.
+
+    Parameters
+    ----------
+    pairs : sequence of pairs of ndarray
+        Inputs of rows, and of those that came next.
+    """
+    beyond = [
+        columns_outside(after, np.array([X.min(axis=0), X.max(axis=0)])) for X, after in pairs
+    ]
+    kept = ~np.all([outside.all(axis=0) for outside in beyond], axis=0)
+    if not kept.any():
+        return 0.0
+    found = [
+        outside[:, kept].any(axis=1) | (Seen.of(X[:, kept]).distance(after[:, kept]) > FAR)
+        for (X, after), outside in zip(pairs, beyond, strict=True)
+    ]
+    return float(np.concatenate(found).mean())
 
 
 def _whitening(X: Float64) -> tuple[Float64, Float64]:

@@ -36,7 +36,7 @@ class SizePath:
     weights : ndarray of shape (n,)
         Of the rows.
     ridges : sequence of float
-        The `lam`, decreasing: each starts from the solution of the one before.
+        The `lam`, decreasing.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SizePath:
     """
 
     def __init__(
-        self, features: Float64, sizes: Float64, weights: Float64, ridges: Sequence[float]
+        self, features: Float64, sizes: Float64, weights: Float64, ridges: Sequence[float] = ()
     ) -> None:
         self._shares = weights / weights.sum()
         self._sizes = sizes
@@ -56,15 +56,21 @@ class SizePath:
         deviation = np.sqrt(self._shares @ V**2)
         # Of the smallest numbers there are, the inverse is infinite.
         varies = (deviation > _CONSTANT) & (deviation * largest > _SMALLEST)
-        scale = np.where(varies, 1.0 / np.where(varies, deviation * largest, 1.0), 0.0)
-        self._V, center = V * (scale * largest), self._shares @ features
+        self._scale = np.where(varies, 1.0 / np.where(varies, deviation * largest, 1.0), 0.0)
+        self._V, self._center = V * (self._scale * largest), self._shares @ features
         moments = (self._V * self._shares[:, None]).T @ self._V
         self._values, self._vectors = np.linalg.eigh(moments)
-        b, c = np.zeros(features.shape[1]), float(np.log(self._shares @ sizes))
+        self._last = np.zeros(features.shape[1]), float(np.log(self._shares @ sizes))
         self.coefficients: list[tuple[Float64, float]] = []
         for ridge in ridges:
-            b, c = self._solved(b, c, ridge)
-            self.coefficients.append((b * scale, c - float(center @ (b * scale))))
+            self.advance(ridge)
+
+    def advance(self, ridge: float) -> tuple[Float64, float]:
+        """Return `b` and `c` for a smaller ridge, starting from the solution of the last one."""
+        self._last = b, c = self._solved(*self._last, ridge)
+        b = b * self._scale
+        self.coefficients.append((b, c - float(self._center @ b)))
+        return self.coefficients[-1]
 
     def _solved(self, b: Float64, c: float, ridge: float) -> tuple[Float64, float]:
         """Return the weights for a ridge by Fisher scoring, with steps that never go up."""

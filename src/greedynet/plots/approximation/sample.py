@@ -172,7 +172,8 @@ def relative_error(found: Float64, wanted: Float64) -> float:
 
 def _kinks(network: ShallowNetwork, output: int | None) -> Float64:
     bent = (network.inner_weights[:, 0] != 0) & (pick_output(network.outer_weights, output) != 0)
-    return np.unique(-network.biases[bent] / network.inner_weights[bent, 0])
+    kinks = np.unique(-network.biases[bent] / network.inner_weights[bent, 0])
+    return kinks[network.within_box(kinks[:, None])[:, 0] == kinks]  # beyond, it is constant
 
 
 def _rows(grid: tuple[Float64, ...]) -> Float64:

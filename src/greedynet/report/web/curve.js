@@ -28,7 +28,7 @@ function curvePicture(box) {
       const at = frame.across(-b / a);
       frame.inner.append(shape("line", { class: "kink optional", x1: at, x2: at, y1: frame.h - 12, y2: frame.h }));
     }
-    if (band && stop === lastStop()) {
+    if (band && stop === keptStop()) {
       const [lower, upper] = [0, 1].map((end) => Array.from(part(band, found.intervals.ends, end), frame.up));
       const around = [...xs, ...xs.toReversed()].map(frame.across);
       frame.inner.append(shape("path", { class: "band", d: `${trace(around, [...lower, ...upper.toReversed()])}Z` }));
@@ -38,7 +38,7 @@ function curvePicture(box) {
     return frame.outer;
   });
   const legend = [entry(lineMark("red"), "the network")];
-  if (band) legend.push(entry(shape("rect", { class: "band", width: 16, height: 12 }), `${found.intervals.name}, finished`));
+  if (band) legend.push(entry(shape("rect", { class: "band", width: 16, height: 12 }), `${found.intervals.name}, network kept`));
   if (found.rows) legend.push(entry(dotMark({ class: "dot" }), data.rows.label));
   if (found.kinks) legend.push(switched(box, entry(lineMark("kink"), `Kinks, ${KINK_TEXT}`)));
   const list = tableBehind(box, "the approximation", () => curveTable(part(values, found.values, stop), xs, stop));
@@ -58,7 +58,7 @@ function curveTable(here, xs, stop) {
     heads.push("kinks nearby");
     nearest(kinksAt(stop).map(([a, b]) => -b / a), at).forEach((near, i) => lines[i].push(near.length));
   }
-  if (intervals && stop === lastStop()) {
+  if (intervals && stop === keptStop()) {
     const ends = unpacked(intervals.ends);
     heads.push("lower end", "upper end");
     chosen.forEach((i, k) => lines[k].push(shownPacked(ends[i], values), shownPacked(ends[xs.length + i], values)));

@@ -21,11 +21,11 @@ function effectsSection() {
 // The range of the effects: one axis for all inputs, so that they can be compared.
 function effectAxis(chosen) {
   if (!data.classes) return { low: data.effects[0].y[0], high: data.effects[0].y[1] };
-  const last = data.effects.flatMap((effect) => {
-    const [stops, , k] = effect.values.shape;
-    return Array.from(part(unpacked(effect.values), effect.values, stops - 1)).filter((_, i) => i % k === chosen);
+  const kept = data.effects.flatMap((effect) => {
+    const [, , k] = effect.values.shape;
+    return Array.from(part(unpacked(effect.values), effect.values, keptStop())).filter((_, i) => i % k === chosen);
   });
-  const low = Math.min(...last), high = Math.max(...last), room = Math.max(0.05, 0.15 - (high - low) / 2);
+  const low = Math.min(...kept), high = Math.max(...kept), room = Math.max(0.05, 0.15 - (high - low) / 2);
   return { low: Math.max(0, low - room), high: Math.min(1, high + room) };
 }
 

@@ -46,7 +46,7 @@ function residualsTable({ found, residual }) {
     const here = group.map((i) => residual[i]);
     return [mean(group.map((i) => found[i])), shown(mean(here), 3), shown(rootMeanSquare(here), 3), group.length];
   });
-  return { caption: `${groupsNote(groups, found.length, `predicted ${data.target}`)}, of the finished network.`, heads, rows };
+  return { caption: `${groupsNote(groups, found.length, `predicted ${data.target}`)}.`, heads, rows };
 }
 
 // Counts of values in bins of equal width.

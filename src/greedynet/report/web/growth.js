@@ -7,8 +7,8 @@ const PICTURES = {
 };
 
 function growthSection() {
-  const growth = data.growth, last = lastStop();
-  let stop = last;
+  const growth = data.growth;
+  let stop = keptStop();
   const shows = [];
   if (growth) shows.push(pathSection(growth));
   if (data.picture) {
@@ -31,10 +31,10 @@ function growthSection() {
     slider.setAttribute("aria-valuetext", stopName(stop));
   };
   if (growth) {
-    slider.max = last;
-    slider.value = last;
+    slider.max = stopCount() - 1;
+    slider.value = stop;
     slider.addEventListener("input", () => { stop = Number(slider.value); show(); });
-    player(slider, last);
+    player(slider, stopCount() - 1);
   }
   show();
 }

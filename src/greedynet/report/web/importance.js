@@ -4,7 +4,7 @@ function importanceSection() {
   const { columns, left, unit, repeats } = data.importance;
   reveal("importance");
   const more = left ? ` ${left} less important columns are not shown.` : "";
-  byId("importance-text").textContent = `Permutation importance: the increase of the ${unit} of the finished network when the values of a `
+  byId("importance-text").textContent = `Permutation importance: the increase of the ${unit} of the network when the values of a `
     + `column are shuffled among the rows, averaged over ${repeats} shuffles. ${rowsNote()}${more}`;
   const most = Math.max(...columns.map((column) => column.mean), 1e-300);
   const body = columns.map((column) => {

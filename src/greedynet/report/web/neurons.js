@@ -19,7 +19,7 @@ function neuronsSection() {
     head.firstChild.addEventListener("click", () => sortBy(body, lines, heads, c));
     return head;
   });
-  byId("neurons-table").append(element("caption", {}, `${rows.length} ${rows.length === 1 ? "neuron" : "neurons"} of the finished network`), element("thead", {}, element("tr", {}, heads)), body);
+  byId("neurons-table").append(element("caption", {}, `${rows.length} ${rows.length === 1 ? "neuron" : "neurons"} of the network`), element("thead", {}, element("tr", {}, heads)), body);
 }
 
 function neuronsText(names, moves) {

@@ -12,7 +12,7 @@ function player(slider, last) {
   const move = (to) => { slider.value = to; slider.dispatchEvent(new Event("input")); };
   button.addEventListener("click", () => {
     if (timer !== null) return halt();
-    if (Number(slider.value) === last) move(0);
+    if ([keptStop(), last].includes(Number(slider.value))) move(0);
     button.textContent = "Pause";
     byId("status").setAttribute("aria-live", "off"); // so that screen readers do not read out every step
     timer = setInterval(() => {

@@ -11,7 +11,7 @@ function ridgeletsSection() {
     + "the centre stands for lines far away from the data, the edge for lines through their middle.";
   byId("ridgelets-text").textContent = circle ? common : common + disc;
   const mark = circle ? lineMark("kink") : dotMark({ class: "neuron" });
-  byId("ridgelets-legend").append(switched(box, entry(mark, circle ? "Kinks of the finished network" : "Neurons of the finished network")));
+  byId("ridgelets-legend").append(switched(box, entry(mark, circle ? "Kinks of the network" : "Neurons of the network")));
   picture(box, (width) => (circle ? ridgeletCurve(found, width) : ridgeletDisc(found, width)))();
   tableBehind(box, "the ridgelet transform", () => (circle ? ridgeletCurveTable(found) : ridgeletDiscTable(found)));
 }

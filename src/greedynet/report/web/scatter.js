@@ -12,7 +12,7 @@ function scatterPicture(box) {
     });
     frame.inner.append(shape("line", { class: "line faint", x1: frame.across(low), x2: frame.across(high), y1: frame.up(low), y2: frame.up(high) }));
     const here = part(values, found.values, stop);
-    if (bars && stop === lastStop()) {
+    if (bars && stop === keptStop()) {
       found.actual.forEach((actual, i) => frame.inner.append(shape("line", {
         class: "bar-line", x1: frame.across(actual), x2: frame.across(actual), y1: frame.up(bars[i]), y2: frame.up(bars[n + i]) })));
     }
@@ -24,7 +24,7 @@ function scatterPicture(box) {
     return frame.outer;
   });
   const list = tableBehind(box, "predicted against actual", () => scatterTable(part(values, found.values, stop), stop));
-  const legend = bars ? [entry(dotMark({ class: "dot-blue" }), "prediction"), entry(lineMark("bar-line"), `${found.intervals.name}, finished`)] : [];
+  const legend = bars ? [entry(dotMark({ class: "dot-blue" }), "prediction"), entry(lineMark("bar-line"), `${found.intervals.name}, network kept`)] : [];
   const text = "Each point is a row; on the diagonal, the prediction is exact." + (bars ? " A bar that crosses the diagonal contains the actual value." : "");
   return { title: "Predicted against actual", text, legend, show: (at) => { stop = at; paint(); list(); } };
 }

@@ -66,13 +66,12 @@ class Categories:
 
     def state(self) -> dict[str, Any]:
         """Return plain values."""
-        plain = {"type": "category", "levels": list(self.levels)}
-        return {**plain, "pooled": True} if self.pooled else plain
+        return {"type": "category", "levels": list(self.levels), "pooled": self.pooled}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Categories":
         """Return the categories from plain values."""
-        return cls(tuple(map(str, state["levels"])), bool(state.get("pooled", False)))
+        return cls(tuple(map(str, state["levels"])), bool(state["pooled"]))
 
 
 _SHOWN = 8

@@ -97,13 +97,8 @@ class Numbers:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Numbers":
         """Return the numbers from plain values."""
-        return cls(
-            Notation(
-                str(state.get("thousands", "")),
-                str(state.get("currency", "")),
-                bool(state.get("percent", False)),
-            )
-        )
+        thousands, currency = str(state["thousands"]), str(state["currency"])
+        return cls(Notation(thousands, currency, bool(state["percent"])))
 
 
 # The decision

@@ -23,7 +23,6 @@ from greedynet.tables.training import TrainingRows
 # Parameters of the estimators that need all rows at once, and the values that do not.
 _IN_MEMORY = {
     "cv": (None,),
-    "validation_fraction": (None, 0),
     "refine": (None,),
     "search": ("continuous",),
 }

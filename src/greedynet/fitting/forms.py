@@ -1,0 +1,172 @@
+"""Forms of networks: one hidden layer, two of them, or one of neurons that level off.
+
+    rows -> rows as the form sees them -> the same construction -> network of the form
+
+Nothing of the construction changes. With two layers, rows are *lifted* by ramps along single
+columns, and neurons over lifted columns are neurons of a second layer; the knots are quantiles of
+the inputs, which do not depend on the outputs, so that held-out rows tell the truth about them.
+
+A sum of monotone ReLUs cannot level off on both sides (`rows/shape.py`), and effects often do: a
+dose, a discount, a share. So where a network must be monotone, another one is constructed of ramps
+
+    ramp(z) = min(max(z, -1), 1) = relu(z + 1) - relu(z - 1) - 1,    z = w . x + b,
+
+in any direction, with the same conditions on their weights, because their slopes, too, lie between
+0 and 1. It becomes a network of twice as many ReLUs.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from greedynet.activations import ReLU
+from greedynet.activations.ramp import Ramp
+from greedynet.fitting.lifted_blocks import LiftedBlocks, lifted
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.split import Folds
+from greedynet.model.any_network import Network
+from greedynet.model.candidate import ONE_LAYER, RAMPS, TWO_LAYERS
+from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.ramps import Ramps
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
+
+
+class Form:
+    """One hidden layer: rows, plan and networks as they are."""
+
+    name = ONE_LAYER
+    n_hinges = 0
+
+    def n_inputs(self, n_features: int) -> int:
+        """Return the number of inputs of its networks for so many columns."""
+        return n_features
+
+    def rows(self, rows: Rows) -> Rows:
+        """Return rows as networks of the form see them."""
+        return rows
+
+    def blocks(self, blocks: Blocks) -> Blocks:
+        """Return rows in blocks as networks of the form see them."""
+        return blocks
+
+    def plan(self, plan: Plan) -> Plan:
+        """Return the plan of the construction on such rows."""
+        return plan
+
+    def network(self, network: ShallowNetwork) -> Network:
+        """Return a network that was constructed on such rows as one of the original rows."""
+        return network
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayers(Form):
+    """A first layer of ramps, and neurons over the columns and their ramps."""
+
+    ramps: Ramps
+
+    name = TWO_LAYERS
+
+    @staticmethod
+    def of(folds: Folds, plan: Plan) -> "TwoLayers | None":
+        """Return the first layer for rows; None if no column needs one, or nodes are too few.
+
+        It may have a share of all nodes, which is divided equally between the columns.
+        """
+        settings, rows = plan.settings.depth, folds.rows
+        n_hinges = int(settings.share * plan.limits.max_neurons) // rows.n_features
+        n_ramps = min(settings.most_ramps, n_hinges + 1)
+        if n_ramps < 2:
+            return None
+        ramps = Ramps.at_quantiles(rows.X, rows.weights, n_ramps)
+        return TwoLayers(ramps) if ramps.n_hinges else None
+
+    @property
+    def n_hinges(self) -> int:  # type: ignore[override]
+        """Number of nodes of the first layer."""
+        return self.ramps.n_hinges
+
+    def n_inputs(self, n_features: int) -> int:
+        """Return the number of columns and ramps."""
+        return self.ramps.n_lifted
+
+    def rows(self, rows: Rows) -> Rows:
+        """Return rows with the columns and their ramps as inputs."""
+        return lifted(rows, self.ramps)
+
+    def blocks(self, blocks: Blocks) -> Blocks:
+        """Return blocks that are lifted wherever they are summed."""
+        return LiftedBlocks(blocks, self.ramps)
+
+    def plan(self, plan: Plan) -> Plan:
+        """Return the plan for the second layer, which has the nodes that are left."""
+        limits, settings = plan.limits, plan.settings
+        correction = replace(settings.correction, max_block=settings.depth.max_block)
+        left = max(1, limits.max_neurons - self.n_hinges)
+        return replace(
+            plan,
+            limits=replace(limits, max_neurons=left),
+            shape=None if plan.shape is None else plan.shape.of_columns(self.ramps.lifted_from),
+            settings=replace(settings, correction=correction),
+        )
+
+    def network(self, network: ShallowNetwork) -> DeepNetwork:
+        """Return a network over lifted rows as one of two layers."""
+        return DeepNetwork(self.ramps, network)
+
+
+class Saturating(Form):
+    """Neurons that rise between two plateaus, for monotone networks."""
+
+    name = RAMPS
+
+    def plan(self, plan: Plan) -> Plan:
+        """Return the plan of a network of ramps, half as many."""
+        limits = replace(plan.limits, max_neurons=plan.limits.max_neurons // 2)
+        return replace(plan, activation=Ramp(), limits=limits)
+
+    def network(self, network: ShallowNetwork) -> ShallowNetwork:
+        """Return a network of ramps as one of ReLUs, two for each of its neurons."""
+        inner, b, outer = network.inner_weights, network.biases, network.outer_weights
+        assert network.intercept is not None
+        return replace(
+            network,
+            inner_weights=np.repeat(inner, 2, axis=0),
+            biases=np.column_stack([b + 1.0, b - 1.0]).ravel(),
+            outer_weights=np.stack([outer, -outer], axis=1).reshape(-1, outer.shape[1]),
+            intercept=network.intercept - outer.sum(axis=0),
+            activation=ReLU(),
+            path_factor=None,
+        )
+
+
+def forms_of(folds: Folds, plan: Plan) -> list[Form]:
+    """Return the forms to try, the simplest first."""
+    forms: list[Form] = [Form()]
+    if plan.hidden_layers == 1:
+        return forms
+    two = TwoLayers.of(folds, plan)
+    if plan.hidden_layers == 2:
+        return forms if two is None else [two]
+    if two is not None and _may_be_deep(folds, plan):
+        forms.append(two)
+        if _may_saturate(plan):
+            forms.append(Saturating())
+    return forms
+
+
+def _may_be_deep(folds: Folds, plan: Plan) -> bool:
+    """Whether two layers are tried where nobody asked for them."""
+    settings, rows = plan.settings.depth, folds.rows
+    is_enough = len(rows) >= settings.min_rows and rows.n_features <= settings.max_inputs
+    has_choice = rows.n_features > 1 or plan.shape is not None
+    return is_enough and has_choice and plan.correct and plan.points is None
+
+
+def _may_saturate(plan: Plan) -> bool:
+    """Whether neurons that level off have a use: for monotone networks of ReLUs."""
+    shape, (most, left) = plan.shape, divmod(plan.limits.max_neurons, 2)
+    if shape is None or shape.convex.any() or plan.activation != ReLU():
+        return False
+    return most >= 1 and not (plan.limits.exact and left)

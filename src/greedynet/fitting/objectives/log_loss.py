@@ -1,0 +1,533 @@
+"""`LogLoss`: classification, with logits that share one hidden layer.
+
+    shares of the classes  ->  logistic regression  ->  networks of several ridges and widths
+
+A network begins as a line, and every stage multiplies the number of neurons. The new ones come from
+one scan for the residual `y - p`, and all weights are corrected jointly by a few steps; so all
+stages together cost little more than the last. It is then corrected for several ridges, and pruned.
+The logits of the three are finally blended,
+
+    f = (1 - a - b) f_shares + a f_line + b f_network,        a, b >= 0,  a + b <= 1,
+
+with the weights that are best on held-out rows: a blend is a network of the same form, and with few
+rows it is better than any of its parts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.correction.log_loss_descent import PreparedRows, Weights, descend
+from greedynet.correction.shaped_log_loss import descend_in_shape
+from greedynet.fitting.forms import Form
+from greedynet.fitting.make_search import input_scaling, least_active
+from greedynet.fitting.measures import LogLosses, Measure
+from greedynet.fitting.objective import Growth, Objective, State
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.problem import Problem, coordinates_of
+from greedynet.fitting.scores import CandidateScores
+from greedynet.fitting.settings import LogisticSettings
+from greedynet.losses.logistic import log_loss, losses_and_residual
+from greedynet.model.any_network import Network
+from greedynet.model.candidate import BLEND, LINE, NETWORK, ONE_LAYER, SHARES, Candidate
+from greedynet.model.coordinates import Coordinates
+from greedynet.model.network import ShallowNetwork
+from greedynet.model.shaped import in_shape
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.rows.splitting import n_of_others
+from greedynet.search.batch import BatchSearch
+from greedynet.support.types import Float64
+
+# A class probability has the curvature `p (1 - p)`, at most a quarter: a residual of `y - p` asks
+# for logits that are several times as large. Many neurons at once need less: the best is taken.
+_LOGITS_PER_RESIDUAL = (3.0, 1.5, 0.75, 0.375)
+
+
+@dataclass(frozen=True)
+class Blend(Candidate):
+    """A mixture of class shares, a logistic regression and a network.
+
+    Attributes
+    ----------
+    line, network : Candidate or None
+        What is mixed.
+    a, b : float
+        Their weights.
+    """
+
+    line: Candidate | None = None
+    network: Candidate | None = None
+    a: float = 0.0
+    b: float = 0.0
+
+
+class ClassGrowth(Growth):
+    """Networks of a classifier on the rows of a problem."""
+
+    Network = Weights
+
+    @property
+    def _settings(self) -> LogisticSettings:
+        return self.problem.settings.logistic
+
+    @cached_property
+    def _prepared(self) -> PreparedRows:
+        return PreparedRows.of(self.problem.rows, single=True)
+
+    def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
+        """Return a candidate, given those that were fitted before on the same rows."""
+        settings = self._settings
+        if isinstance(candidate, Blend):
+            return self._blend(candidate, known)
+        if candidate.kind == SHARES:
+            return shares_weights(self.problem.rows)
+        near = _nearest(candidate, known)
+        if candidate.kind == LINE:
+            start = shares_weights(self.problem.rows) if near is None else known[near]
+            return self.descend(start, _ridge(candidate), settings.line_steps)
+        if candidate.pruned:
+            assert near is not None
+            start = largest(known[near], candidate.width)
+        else:
+            start = self._staged(candidate.width) if near is None else known[near]
+        # The first time, with twice the steps.
+        n_steps = settings.fold_steps * (2 if near is None else 1)
+        found = self.descend(start, _ridge(candidate), n_steps, settings.fold_enough)
+        return found if self.problem.plan.takes_last else self._without_negligible(found)
+
+    def _blend(self, candidate: Blend, known: Mapping[Candidate, State]) -> Weights:
+        """Return the blend of three networks, of which only the last has neurons."""
+        shares = shares_weights(self.problem.rows)
+        line = shares if candidate.line is None else known[candidate.line]
+        network = shares if candidate.network is None else known[candidate.network]
+        rest = 1.0 - candidate.a - candidate.b
+        L = rest * shares.L + candidate.a * line.L + candidate.b * network.L
+        return Weights(network.W, candidate.b * network.C, L)
+
+    def descend(self, start: Weights, ridge: float, n_steps: int, enough: float = 0.0) -> Weights:
+        """Correct all weights jointly, in single precision."""
+        plan, context, shape = self.problem.plan, self.problem.context, self.problem.shape
+        if shape is not None:
+            return descend_in_shape(
+                self._prepared,
+                start,
+                ridge,
+                n_steps,
+                plan.activation,
+                shape,
+                enough=enough,
+                context=context,
+            )
+        return descend(
+            self._prepared,
+            start,
+            ridge,
+            n_steps,
+            plan.activation,
+            linear_term=plan.linear_term,
+            enough=enough,
+            context=context,
+        )
+
+    def _without_negligible(self, network: Weights) -> Weights:
+        """Remove neurons that are next to nothing."""
+        most = max(network.sizes.max(initial=0.0), 1e-12)
+        return network.take(np.flatnonzero(network.sizes > self._settings.negligible * most))
+
+    # Growing in stages
+
+    def _staged(self, n_neurons: int) -> Weights:
+        """Return a network of `n_neurons` neurons, or of as many as can be found."""
+        context, settings = self.problem.context, self._settings
+        network, n_before = self._affine(), -1
+        while n_before < network.n_neurons < n_neurons:
+            context.check()
+            if network.n_neurons and context.clock.is_over():
+                break
+            n_before = network.n_neurons
+            network = self.descend(network, self._stage_ridge, settings.stage_steps)
+            width = max(settings.first_stage, ceil(settings.stage_growth * n_before))
+            network = self._wider(network, min(width, n_neurons))
+        return network
+
+    @property
+    def _stage_ridge(self) -> float:
+        alpha = self.problem.plan.alpha
+        return stage_ridge_for(self.problem.rows, self._settings) if alpha is None else alpha
+
+    def _affine(self) -> Weights:
+        """Return a network without neurons, of which the first correction makes a line."""
+        start = shares_weights(self.problem.rows)
+        return start if self.problem.plan.linear_term else replace(start, L=np.zeros_like(start.L))
+
+    @cached_property
+    def _search(self) -> BatchSearch:
+        rows, plan = self.problem.rows, self.problem.plan
+        least = least_active(len(rows), rows.n_features, plan)
+        affine = np.linalg.qr(self.problem.coordinates.affine_columns(rows))[0]
+        return BatchSearch(rows, affine, plan.activation, least, plan.random_state)
+
+    def _wider(self, network: Weights, n_neurons: int) -> Weights:
+        """Return the network with new neurons for its residual."""
+        if self.problem.plan.search != "continuous":
+            return self._wider_by_search(network, n_neurons)
+        rows, sigma = self.problem.rows, self.problem.plan.activation
+        logits = network.logits(rows.X, sigma)
+        residual = rows.weighted(losses_and_residual(logits, rows.Y)[1])
+        by_size = np.argsort(-network.sizes, kind="stable")
+        W, C = self._search.propose(residual, network.W[by_size], n_neurons - network.n_neurons)
+        return self._joined(network, W, C, logits)
+
+    def _wider_by_search(self, network: Weights, n_neurons: int) -> Weights:
+        """Return the network with neurons that another search finds for its residual."""
+        problem, sigma = self.problem, self.problem.plan.activation
+        logits = network.logits(problem.rows.X, sigma)
+        target = replace(problem.rows, Y=losses_and_residual(logits, problem.rows.Y)[1])
+        n_more = n_neurons - network.n_neurons
+        points = problem.more_neurons(network.W, n_more, network.n_neurons, target)
+        W = points[network.n_neurons :]
+        H = problem.coordinates.neuron_columns(target, W, sigma)
+        Y = target.weighted(target.Y)
+        C = np.linalg.solve(H.T @ H + 1e-6 * np.trace(H.T @ H) * np.eye(len(W)), H.T @ Y)
+        return self._joined(network, W, C, logits)
+
+    def _joined(self, network: Weights, W: Float64, C: Float64, logits: Float64) -> Weights:
+        """Return a network with new neurons, whose outer weights get the best factor."""
+        rows, sigma = self.problem.rows, self.problem.plan.activation
+        new = Weights(W, C, np.zeros_like(network.L))
+        more = new.logits(rows.X, sigma)
+        times = min(
+            _LOGITS_PER_RESIDUAL, key=lambda f: log_loss(logits + f * more, rows.Y, rows.weights)
+        )
+        new = replace(new, C=times * C).balanced(sigma)
+        return Weights(np.r_[network.W, new.W], np.r_[network.C, new.C], network.L)
+
+    # The result
+
+    def refitted(
+        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
+    ) -> Weights:
+        """Return a network of a fold, or each part of a blend, corrected on these rows.
+
+        The ridge is relative to the mean loss: it decreases with the number of rows.
+        """
+        if isinstance(candidate, Blend):
+            parts = [part for part in (candidate.line, candidate.network) if part is not None]
+            return self._blend(candidate, {c: self.refitted(c, start, of_fold) for c in parts})
+        settings, problem = self._settings, self.problem
+        if candidate.kind == SHARES:
+            return shares_weights(problem.rows)
+        if of_fold is problem:
+            return start(candidate)
+        share = 1.0
+        if problem.plan.alpha is None:
+            share = min(1.0, n_of_others(of_fold.rows) / n_of_others(problem.rows))
+        n_steps = settings.fold_steps if share > 0.5 else settings.final_steps
+        begun = start(candidate)
+        problem.context.tell(f"correcting {begun.n_neurons} neurons on all rows")
+        return self.descend(begun, share * _ridge(candidate), n_steps, settings.final_enough)
+
+    def outputs(self, state: Weights, X: NDArray[np.floating]) -> Float64:
+        """Return the logits of scaled inputs."""
+        return state.logits(X, self.problem.plan.activation)
+
+    def training_error(self, states: Sequence[State]) -> float:
+        """Return the mean log-loss of these rows."""
+        rows = self.problem.rows
+        return log_loss(self.outputs(states[0], rows.X), rows.Y, rows.weights)
+
+    def network(self, states: Sequence[State]) -> ShallowNetwork:
+        """Return the network for inputs in their original units."""
+        (weights,) = states
+        network = self.problem.network(weights.W, weights.C, weights.L)
+        shape = self.problem.plan.shape
+        return network if shape is None else in_shape(network, shape)
+
+    def carried(self, state: Weights, inputs: InputScaling) -> Weights:
+        """Return a network of other rows on these rows."""
+        return state.carried(inputs, self.problem.coordinates.inputs)
+
+    def loss(self, state: Weights) -> float:
+        """Return the mean log-loss on these rows."""
+        return self.training_error([state])
+
+    def packed(self, state: Weights) -> list[Any]:
+        """Return the fields of a state."""
+        return [state.W, state.C, state.L]
+
+    def unpacked(self, values: Sequence[Any]) -> Weights:
+        """Return a state from its fields."""
+        W, C, L = (np.ascontiguousarray(value) for value in values)
+        return Weights(W, C, L)
+
+
+class LogLoss(Objective):
+    """The mean log-loss; its errors are absolute, not relative."""
+
+    classes = True
+    without_rows = Candidate(LINE, ridge=0.0)
+
+    def error_in_units(self, network: Network, rows: Rows, plan: Plan) -> float:
+        """Return the mean log-loss of training rows."""
+        return class_training_error(network, rows)
+
+    def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
+        """Return the log-losses of held-out rows."""
+        return LogLosses(held_out, n_rows)
+
+    def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
+        """Return coordinates with scaled inputs and unscaled classes."""
+        return class_coordinates(rows, plan, input_range)
+
+    def growth(self, problem: Problem, turn: int = 0) -> Growth:
+        """Return the networks on the rows of a problem."""
+        return ClassGrowth(problem, turn)
+
+    def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
+        """Return the mean log-loss of training rows."""
+        return class_training_error(network, rows)
+
+    def line_of(self, scores: CandidateScores) -> Candidate | None:
+        """Return the best logistic regression, if there is one."""
+        lines = [c for c in scores.candidates if c.kind == LINE and c.form == ONE_LAYER]
+        return min(lines, key=scores.score_of, default=None)
+
+    def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
+        """Whether folds are computed in parallel."""
+        return rows.X.size >= plan.settings.logistic.parallel_from
+
+    def candidates(
+        self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
+    ) -> Iterator[Candidate]:
+        """Yield shares, regressions, and for each form networks, pruned networks and a blend."""
+        settings = plan.settings.logistic
+        if not plan.linear_term or plan.limits.exact:
+            for form in forms:
+                yield from _networks(scores, form, rows, plan)
+            return
+        yield Candidate(SHARES, form=forms[0].name)
+        for form in forms:
+            yield from _lines(scores, form, plan)
+            if len(rows) >= plan.settings.ladder.min_rows and plan.limits.max_neurons:
+                yield from _networks(scores, form, rows, plan)
+            # For a given ridge, the weight is all on one of them.
+            n_steps = settings.n_blends if plan.alpha is None else 1
+            yield from _blends(scores, form, n_steps)
+
+
+def _lines(scores: CandidateScores, form: Form, plan: Plan) -> Iterator[Candidate]:
+    """Yield logistic regressions, from the largest ridge down, until smaller ones do not help."""
+    settings = plan.settings.logistic
+    found: dict[float, float] = {}
+    for ridge in settings.line_ridges if plan.alpha is None else (plan.alpha,):
+        yield Candidate(LINE, form=form.name, ridge=ridge)
+        found[ridge] = scores.scores[-1]
+        best = min(found, key=found.__getitem__)
+        if len(found) - 1 - list(found).index(best) > settings.patience:
+            break
+    ridge = lowest_between(found)
+    if ridge not in found:
+        yield Candidate(LINE, form=form.name, ridge=ridge)
+
+
+def _networks(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Iterator[Candidate]:
+    """Yield networks for several ridges, and pruned ones for the best of them."""
+    width = _grown_to(form.plan(plan), rows)
+    found: dict[float, float] = {}
+    for ridge in _ridges(found, rows, plan):
+        yield Candidate(NETWORK, width, form=form.name, ridge=ridge)
+        found[ridge] = scores.scores[-1]
+    ridge = lowest_between(found)
+    if ridge not in found:
+        yield Candidate(NETWORK, width, form=form.name, ridge=ridge)
+    if plan.takes_last:
+        return
+    settings, lowest = plan.settings.logistic, min(found.get(ridge, np.inf), scores.scores[-1])
+    while width > 1:
+        width = int(width * settings.kept_share)
+        yield Candidate(NETWORK, width, form=form.name, ridge=ridge, pruned=True)
+        if scores.scores[-1] > settings.as_good * lowest:
+            return
+        lowest = min(lowest, scores.scores[-1])
+
+
+def _ridges(found: Mapping[float, float], rows: Rows, plan: Plan) -> Iterator[float]:
+    """Yield ridges: from that with which networks grow upwards, or downwards, while these help.
+
+    From a larger one, neurons that have vanished would not come back.
+    """
+    settings = plan.settings.logistic
+    if plan.alpha is not None:
+        yield plan.alpha
+        return
+    ridges = ridges_for(rows, settings)
+    begin = int(np.argmin(np.abs(ridges - stage_ridge_for(rows, settings))))
+    yield float(ridges[begin])
+    for ahead in (1, -1):
+        i, since = begin, 0
+        while 0 <= i + ahead < len(ridges) and since < settings.patience:
+            i += ahead
+            yield float(ridges[i])
+            since = 0 if found[float(ridges[i])] <= min(found.values()) else since + 1
+        if min(found, key=found.__getitem__) > ridges[begin]:
+            return
+
+
+def _blends(scores: CandidateScores, form: Form, n_steps: int) -> Iterator[Candidate]:
+    """Yield the best mixture of shares and regression, and the best of all three."""
+    shares = scores.of(next(c for c in scores.candidates if c.kind == SHARES))
+    line, network = _best(scores, form, LINE), _best(scores, form, NETWORK)
+    assert line is not None
+    for part in (None,) if network is None else (None, network):
+        other = shares if part is None else scores.of(part)
+        n_network = 0 if part is None else n_steps
+        a, b = _best_weights(scores.measure, shares, scores.of(line), other, n_steps, n_network)
+        if 1.0 in (a, b) or a == b == 0.0:
+            continue  # one of them alone
+        width, ridge = (0, line.ridge) if part is None else (part.width, part.ridge)
+        yield Blend(BLEND, width, form=form.name, ridge=ridge, line=line, network=part, a=a, b=b)
+
+
+def _best(scores: CandidateScores, form: Form, kind: str) -> Candidate | None:
+    """Return the best candidate of a kind, or the narrowest that is about as good."""
+    found = [
+        (score, c)
+        for c, score in zip(scores.candidates, scores.scores, strict=True)
+        if c.kind == kind and c.form == form.name
+    ]
+    if not found:
+        return None
+    lowest = min(score for score, _ in found)
+    good = [(c.width, score, c) for score, c in found if score * scores.as_good <= lowest]
+    return min(good, key=lambda row: row[:2])[2]
+
+
+def _best_weights(
+    measure: Measure,
+    shares: Float64,
+    line: Float64,
+    network: Float64,
+    n_steps: int,
+    n_network: int,
+) -> tuple[float, float]:
+    """Return the weights `a` and `b` of the best blend, in steps from 0 to 1."""
+    n = n_steps
+    pairs = [(i / n, j / n) for j in range(n_network + 1) for i in range(n + 1 - j)]
+
+    def score(pair: tuple[float, float]) -> float:
+        a, b = pair
+        return measure.score(shares + a * (line - shares) + b * (network - shares))
+
+    return min(pairs, key=score)
+
+
+def _nearest(candidate: Candidate, known: Mapping[Candidate, State]) -> Candidate | None:
+    """Return the fitted candidate of the same kind from which a descent starts."""
+    alike = [c for c in known if c.kind == candidate.kind and c.ridge is not None]
+    if candidate.kind == NETWORK:
+        alike = [c for c in alike if c.width >= candidate.width]
+        if candidate.pruned:
+            alike = [c for c in alike if c.ridge == candidate.ridge and c.width > candidate.width]
+        else:
+            alike = [c for c in alike if not c.pruned]
+    if not alike:
+        return None
+    ridge = _ridge(candidate)
+    return min(alike, key=lambda c: (c.width, abs(np.log(_ridge(c) / ridge)) if ridge else 0.0))
+
+
+def _ridge(candidate: Candidate) -> float:
+    assert candidate.ridge is not None
+    return max(candidate.ridge, 0.0)
+
+
+def _grown_to(plan: Plan, rows: Rows) -> int:
+    """Return how many neurons to grow: few rows do not support many."""
+    limits, settings = plan.limits, plan.settings.logistic
+    if plan.takes_last:
+        return limits.max_neurons
+    supported = len(rows) // settings.rows_per_neuron
+    return min(limits.max_neurons, max(settings.least_grown, supported))
+
+
+def class_coordinates(rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
+    """Return coordinates with scaled inputs and unscaled classes."""
+    inputs = input_scaling(rows, plan)
+    if plan.search != "dictionary":
+        inputs = InputScaling.limiting_kurtosis(rows).in_canonical_columns(rows)
+    t = rows.n_outputs
+    found = coordinates_of(rows, plan, input_range, inputs)
+    return replace(found, outputs=OutputScaling(np.zeros(t), np.ones(t)))
+
+
+def class_training_error(network: Network, rows: Rows) -> float:
+    """Return the mean log-loss of training rows."""
+    return log_loss(network.predict(rows.X).reshape(rows.Y.shape), rows.Y, rows.weights)
+
+
+def shares_weights(rows: Rows) -> Weights:
+    """Return the network whose logits are those of the class shares."""
+    shares = np.average(rows.Y, axis=0, weights=rows.weights)
+    # Half a row of an absent class keeps its logit finite.
+    shares = np.clip(shares, 0.5 / len(rows), 1 - 0.5 / len(rows))
+    constant = np.log(shares / (1 - shares)) if len(shares) == 1 else np.log(shares)
+    L = np.zeros((rows.n_features + 1, len(shares)))
+    L[-1] = constant - (0.0 if len(shares) == 1 else constant.mean())
+    return Weights(np.zeros((0, rows.n_features + 1)), np.zeros((0, len(shares))), L)
+
+
+def largest(network: Weights, n_neurons: int) -> Weights:
+    """Return the network of the largest neurons, in their order."""
+    return network.take(np.sort(np.argsort(-network.sizes, kind="stable")[:n_neurons]))
+
+
+def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
+    """Return the ridges to try, with smaller ones if rare classes make the loss small.
+
+    A network can lower the loss by at most the entropy of the classes. If that is less than a bit,
+    the ridges start lower by the same factor, in whole steps.
+    """
+    shares = np.average(rows.Y, axis=0, weights=rows.weights)
+    if len(shares) == 1:
+        shares = np.append(shares, 1 - shares)
+    shares = shares[shares > 0]
+    bits = -float(np.sum(shares * np.log2(shares)))
+    ridges = np.array(settings.ridges)
+    step = ridges[1] / ridges[0]
+    n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
+    n_smaller = min(n_smaller, settings.most_smaller)
+    return np.concatenate([ridges[0] * step ** np.arange(-n_smaller, 0.0), ridges])
+
+
+def stage_ridge_for(rows: Rows, settings: LogisticSettings) -> float:
+    """Return the ridge with which networks grow, smaller by the same factor for rare classes.
+
+    With a ridge for a loss of a bit, neurons that lower a small loss would vanish as they grow.
+    """
+    return settings.stage_ridge * float(ridges_for(rows, settings)[0]) / settings.ridges[0]
+
+
+def lowest_between(found: Mapping[float, float]) -> float:
+    """Return the ridge with the smallest loss on a smooth curve.
+
+    The minimum of the parabola through the smallest loss and its neighbours, over the logarithm of
+    the ridge; at either end, the ridge itself.
+    """
+    ridges = np.array(sorted(found))
+    losses = np.array([found[ridge] for ridge in ridges.tolist()])
+    best = int(np.argmin(losses))
+    if not 0 < best < len(ridges) - 1:
+        return float(ridges[best])
+    before, at, after = losses[best - 1 : best + 2]
+    bend = before - 2.0 * at + after
+    if not bend > 0:
+        return float(ridges[best])
+    shift = 0.5 * (before - after) / bend
+    step = ridges[best + 1] / ridges[best] if shift > 0 else ridges[best] / ridges[best - 1]
+    return float(ridges[best] * step**shift) if shift else float(ridges[best])

@@ -1,0 +1,486 @@
+"""The climb: the mean, a line or networks, whichever is best on held-out rows; and its error."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import QuantileRegressor, RidgeCV
+
+import greedynet
+from greedynet import GreedyNetRegressor, StopReason
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.fitting.objectives.reweighted import reweighted_line
+from greedynet.fitting.plan import Limits, Plan
+from greedynet.fitting.settings import FitSettings
+from greedynet.losses import Absolute, Huber, Power, Quantile
+from greedynet.model.candidate import NETWORK
+from greedynet.paper import load_example
+from greedynet.rows.affine import AffineTerm
+from greedynet.rows.ridge_line import RIDGES, RidgeLine
+from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import SamplingSettings
+from problems import noisy, relative_error
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+LOSSES = [Absolute(), Huber(), Quantile(0.1), Quantile(0.9), Power(1.5)]
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: str(loss.arguments))
+
+
+def standardised(n, d, seed):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def rmse(a, b):
+    return float(np.sqrt(np.mean((a - b) ** 2)))
+
+
+# The line
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 5), (30, 40), (40, 39), (12, 1)])
+def test_the_line_is_that_of_ridge_cv(n, d):
+    X = standardised(n, d, 0)
+    y = X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=n)
+    line = RidgeLine.of(Rows(X, y[:, None]))
+    other = RidgeCV(RIDGES[1:] * n).fit(X, y)
+    np.testing.assert_allclose(line.linear[:, 0], other.coef_, atol=1e-8)
+    np.testing.assert_allclose(line.predict(X)[:, 0], other.predict(X), atol=1e-8)
+
+
+def test_a_line_without_noise_has_no_ridge():
+    X = standardised(50, 4, 0)
+    line = RidgeLine.of(Rows(X, (X @ [3.0, 0.0, -1.0, 2.0] + 5.0)[:, None]))
+    np.testing.assert_allclose(line.linear[:, 0], [3.0, 0.0, -1.0, 2.0], atol=1e-12)
+    assert line.parameters == pytest.approx([5.0])
+
+
+def test_the_shrunk_affine_term_spans_the_constant_and_the_line():
+    X = standardised(15, 20, 3)
+    rows = Rows(X, X[:, :1] + 0.1 * np.random.default_rng(4).normal(size=(15, 1)))
+    line = RidgeLine.of(rows)
+    term = AffineTerm.shrunk(rows, line)
+    np.testing.assert_allclose(term.columns.T @ term.columns, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(term.evaluate(X), term.columns, atol=1e-12)
+    for wanted in (np.ones((15, 1)), line.predict(X)):
+        np.testing.assert_allclose(term.columns @ (term.columns.T @ wanted), wanted, atol=1e-10)
+
+
+def line_of(rows, loss):
+    """The line of a loss, with the intercept that is best for it."""
+    line = reweighted_line(rows, loss, Plan(Limits(5), loss=loss))
+    left = rows.Y - line.predict(rows.X)
+    return line, left - loss.fit(np.ones((len(rows), 1)), left, None).weights[0]
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Huber()], ids=["absolute", "huber"])
+def test_the_line_of_a_robust_loss_ignores_outliers(loss):
+    X, rng = standardised(100, 3, 0), np.random.default_rng(1)
+    wanted = np.array([2.0, -1.0, 0.0])
+    y = X @ wanted + 0.1 * rng.normal(size=100)
+    y[:8] += 50.0
+    rows = Rows(X, y[:, None])
+    far, near = (
+        np.abs(line.linear[:, 0] - wanted).max()
+        for line in (RidgeLine.of(rows), line_of(rows, loss)[0])
+    )
+    assert near < 0.1 < 1.0 < far
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+def test_the_line_of_a_quantile_follows_the_spread(q):
+    """Noise that grows with the first column turns the line; least squares would only shift it."""
+    X, rng = standardised(400, 2, 0), np.random.default_rng(1)
+    y = X[:, 1] + np.exp(0.5 * X[:, 0]) * rng.normal(size=400)
+    rows, loss = Rows(X, y[:, None]), Quantile(q)
+    _, left = line_of(rows, loss)
+    assert np.count_nonzero(left < -1e-9) <= q * 400 + 1e-9
+    assert np.count_nonzero(left > 1e-9) <= (1 - q) * 400 + 1e-9
+    best = QuantileRegressor(quantile=q, alpha=0.0).fit(X, y).predict(X)
+    assert loss.size(left, None) < 1.03 * loss.size((y - best)[:, None], None)
+    if q != 0.5:
+        squares = rows.Y - RidgeLine.of(rows).predict(X)
+        squares -= np.quantile(squares, q)
+        assert loss.size(left, None) < 0.97 * loss.size(squares, None)
+
+
+@every_loss
+def test_the_line_of_noise_is_flat(loss):
+    """As many columns as rows: without a ridge it would meet every row."""
+    X, y = standardised(40, 40, 0), np.random.default_rng(1).normal(size=(40, 1))
+    line, _ = line_of(Rows(X, y), loss)
+    assert np.ptp(line.predict(X)) < 0.3 * np.ptp(y)
+
+
+# What is tried
+
+
+def test_the_candidates_from_simple_to_wide():
+    X, y = noisy(150)
+    ladder = GreedyNetRegressor(max_nodes=11, n_networks=2).fit(X, y).ladder_
+    single = [c for c in ladder.candidates if c.kind == NETWORK and c.n_networks == 1]
+    assert ladder.kinds[:2] == ["mean", "line"]
+    assert [c.width for c in single if not c.pruned] == [1, 2, 3, 4, 6, 9]
+    assert {c.width for c in ladder.candidates if c.n_networks == 2} <= {1, 2, 3, 4}
+    assert len(set(ladder.candidates)) == len(ladder)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"n_nodes": 6},
+        {"cv": 3},
+        {"correct": False},
+        {"search": "dictionary", "n_points": 100},
+        {"loss": "absolute"},
+        {"loss": "chebyshev"},
+        {"X_val": True},
+        {"many": True},
+    ],
+    ids=str,
+)
+def test_every_fit_that_holds_out_rows_has_a_ladder(how):
+    X, y = noisy(150)
+    how = {"max_nodes": 6} | how
+    more = dict(zip(("X_val", "y_val"), noisy(40, seed=1), strict=True)) if "X_val" in how else {}
+    few = EstimatorSettings(fit=FitSettings(merged_up_to=100 if "many" in how else 10_000))
+    how = {k: v for k, v in how.items() if k not in ("X_val", "many")}
+    with settings_context(few):
+        model = GreedyNetRegressor(**how).fit(X, y, **more)
+    assert model.ladder_.kinds[0] == "mean"
+    assert NETWORK in {c.kind for c in model.ladder_.candidates}
+    assert model.ladder_.choice.n_neurons >= model.network_.n_neurons
+
+
+# Few rows
+
+
+@pytest.mark.all_folds
+@pytest.mark.parametrize("n", [5, 6, 7, 8, 9])
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_the_mean_wins_against_a_line_that_is_worse_on_held_out_rows(n, loss):
+    kinds = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, e = rng.normal(size=(n, 2)), rng.normal(size=n)
+        for y in (e, X[:, 0] + 0.01 * e):
+            model = GreedyNetRegressor(loss=loss).fit(X, y)
+            ladder = model.ladder_
+            assert ladder.kinds == ["mean", "line"]
+            if ladder.errors[1] > ladder.errors[0]:
+                assert ladder.kind == "mean"
+                assert not model.network_.linear_weights.any()
+            kinds.append(ladder.kind)
+    # Noise has no line, and a line is found.
+    assert kinds[::2].count("mean") >= 3
+    assert kinds[1::2].count("line") == 6
+
+
+# Averages
+
+
+def shared(n, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    return X, np.sin(3 * X[:, 0]) + X[:, 0] * X[:, -1] + 0.3 * rng.standard_normal(n)
+
+
+@pytest.mark.all_folds
+def test_an_average_is_one_network_within_the_limit(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (260, 4))
+    y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2] - X[:, 3]) + 0.2 * rng.normal(size=260)
+    model = GreedyNetRegressor(max_nodes=40).fit(X, y)
+    ladder = model.ladder_
+    assert ladder.choice.n_networks > 1
+    assert model.n_nodes_ <= ladder.choice.n_neurons + 2 <= 40
+    single = [e for c, e in zip(ladder.candidates, ladder.errors, strict=True) if c.n_networks == 1]
+    assert ladder.expected_error < min(single)
+    # The neurons come from two pools of directions, each network with half of the outer weights.
+    neurons = np.column_stack([model.network_.inner_weights, model.network_.biases])
+    assert len(np.unique(neurons.round(9), axis=0)) == len(neurons)
+    # Two growths note what they find in one checkpoint.
+    noted = GreedyNetRegressor(max_nodes=40, checkpoint=tmp_path / "c").fit(X, y)
+    np.testing.assert_array_equal(noted.network_.inner_weights, model.network_.inner_weights)
+
+
+def test_one_network_is_never_averaged():
+    model = GreedyNetRegressor(max_nodes=40, n_networks=1).fit(*shared(200))
+    assert {c.n_networks for c in model.ladder_.candidates} == {1}
+
+
+@pytest.mark.parametrize("n_networks", [2, 3])
+def test_so_many_networks_share_the_nodes(n_networks):
+    model = GreedyNetRegressor(max_nodes=30, n_networks=n_networks).fit(*shared(200))
+    assert model.ladder_.kind == f"average of {'two' if n_networks == 2 else 'three'}"
+    assert model.ladder_.choice.n_networks == n_networks
+    # Neurons without any use are left out.
+    n_neurons = model.ladder_.choice.n_neurons
+    assert n_neurons - 2 <= model.network_.n_neurons <= n_neurons <= 28
+
+
+@pytest.mark.parametrize("asked", [{"n_nodes": 20}, {"max_nodes": 20, "select": "last"}], ids=str)
+@pytest.mark.parametrize("n_networks", [2, 3])
+def test_all_nodes_are_shared(n_networks, asked):
+    X, y = shared(120)
+    model = GreedyNetRegressor(**asked, n_networks=n_networks).fit(X, y)
+    assert model.n_nodes_ == 20
+    alone = GreedyNetRegressor(**asked, n_networks=1).fit(X, y)
+    assert alone.n_nodes_ == 20
+    assert not np.allclose(alone.predict(X), model.predict(X))
+
+
+def test_averages_of_many_rows():
+    X, y = shared(2_000)
+    few = FitSettings(sampling=SamplingSettings(least=300, most=300))
+    with settings_context(EstimatorSettings(fit=few)):
+        model = GreedyNetRegressor(max_nodes=20, n_networks=3).fit(X, y)
+    assert model.n_nodes_ <= 20
+    assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < 0.4
+
+
+def test_one_column_has_one_network():
+    x = np.linspace(-1, 1, 80)[:, None]
+    y = np.abs(x[:, 0])
+    one, four = (GreedyNetRegressor(max_nodes=12, n_networks=n).fit(x, y) for n in (1, 4))
+    np.testing.assert_array_equal(one.predict(x), four.predict(x))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_networks": 0}, "n_networks"),
+        ({"n_networks": 11}, "n_networks"),
+        ({"n_networks": 2, "loss": "absolute"}, '`n_networks` requires loss="squared"'),
+        ({"n_networks": 2, "correct": False}, "`n_networks` requires corrected networks"),
+        ({"n_networks": 5, "max_nodes": 6}, "`n_networks` must be at most the number of neurons"),
+        ({"n_networks": 3, "n_nodes": 12}, r"must divide the number of neurons, .* for 10"),
+    ],
+)
+def test_what_cannot_be_averaged_is_refused(parameters, message):
+    X, y = shared(30)
+    with pytest.raises(ValueError, match=message):
+        GreedyNetRegressor(**parameters).fit(X, y)
+
+
+# What is chosen
+
+
+@pytest.mark.all_folds
+@pytest.mark.parametrize(("n", "d"), [(200, 20), (100, 30), (60, 60), (40, 3)])
+def test_noise_is_not_interpolated(n, d):
+    rng = np.random.default_rng(n)
+    X, y, new = rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=(2000, d))
+    model = GreedyNetRegressor().fit(X, y)
+    error = rmse(model.predict(new), rng.normal(size=2000))
+    assert error < 1.1
+    assert 0.7 < error / model.expected_error_ < 1.5
+
+
+@pytest.mark.all_folds
+def test_as_many_columns_as_rows():
+    """Least squares would reproduce the rows, and miss new ones by several times the mean."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(30, 30)), rng.normal(size=(1000, 30))
+    y = X[:, 0] + 0.3 * rng.normal(size=30)
+    model = GreedyNetRegressor().fit(X, y)
+    assert rmse(model.predict(new), new[:, 0]) < 1.05 * rmse(y.mean(), new[:, 0])
+
+
+@pytest.mark.all_folds
+def test_each_rung_where_it_is_right():
+    chosen = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, e = rng.normal(size=(300, 3)), rng.normal(size=300)
+        targets = (e, X @ [1.0, 2.0, 0.0] + 0.3 * e, np.abs(X[:, 0]) + 0.2 * e)
+        models = [GreedyNetRegressor(max_nodes=12).fit(X, y) for y in targets]
+        chosen.append([model.stop_reason_ for model in models])
+        new = rng.normal(size=(1000, 3))
+        assert rmse(models[1].predict(new), np.clip(new, X.min(0), X.max(0)) @ [1, 2, 0]) < 0.1
+    means, lines, networks = zip(*chosen, strict=True)
+    assert means.count(StopReason.MEAN) >= 3
+    assert lines.count(StopReason.LINE) >= 2
+    assert networks.count(StopReason.VALIDATED) == 4
+
+
+@pytest.mark.all_folds
+@pytest.mark.parametrize("quantile", [None, 0.8])
+def test_each_rung_of_another_loss_where_it_is_right(quantile):
+    how = {"loss": "huber"} if quantile is None else {"loss": "quantile", "quantile": quantile}
+    rng = np.random.default_rng(0)
+    X, e = rng.normal(size=(200, 3)), rng.normal(size=200)
+    targets = (e, X @ [1.0, 2.0, 0.0] + 0.3 * e, np.abs(2 * X[:, 0]) + 0.2 * e)
+    models = [GreedyNetRegressor(max_nodes=8, **how).fit(X, y) for y in targets]
+    reasons = [model.stop_reason_ for model in models]
+    assert reasons == [StopReason.MEAN, StopReason.LINE, StopReason.VALIDATED]
+    assert models[2].ladder_.n_neurons[:5].tolist() == [0, 0, 1, 2, 3]
+    assert not models[0].network_.linear_weights.any()
+
+
+@pytest.mark.all_folds
+@pytest.mark.parametrize("loss", ["huber", "absolute"])
+def test_a_line_with_many_columns_has_a_ridge(loss):
+    """A line without a ridge is worse than the constant."""
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=40) / np.sqrt(40)
+    X, new = rng.normal(size=(60, 40)), rng.normal(size=(1000, 40))
+    y = X @ w + 0.5 * rng.standard_t(3, 60)
+    model = GreedyNetRegressor(loss=loss, max_nodes=8).fit(X, y)
+    error = np.mean(np.abs(model.predict(new) - new @ w))
+    assert error < 0.8 * np.mean(np.abs(np.median(y) - new @ w))
+
+
+@pytest.mark.all_folds
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_few_distinct_rows_are_learned(loss):
+    """Seven rows that count as often as they have copies; as seven they would be noise."""
+    x = np.random.default_rng(0).choice(np.linspace(-1, 1, 7), 500)[:, None]
+    y = np.sin(12 * x[:, 0])
+    assert np.abs(GreedyNetRegressor(loss=loss).fit(x, y).predict(x) - y).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"n_nodes": 8},
+        {"cv": 3},
+        {"select": "last", "max_nodes": 8},
+        {"correct": False},
+        {"search": "dictionary", "n_points": 300},
+        {"linear_term": False},
+        {"activation": "tanh", "max_nodes": 6},
+    ],
+    ids=str,
+)
+def test_every_way_of_choosing_tells_its_error(how, tmp_path):
+    rng = np.random.default_rng(1)
+
+    def drawn(n):
+        X = rng.uniform(-1, 1, (n, 2))
+        return X, np.abs(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=n)
+
+    (X, y), (new, y_new) = drawn(250), drawn(2000)
+    model = GreedyNetRegressor(**how).fit(X, y)
+    assert 0.7 < rmse(model.predict(new), y_new) / model.expected_error_ < 1.5
+    model.save(tmp_path / "model.safetensors")
+    loaded = greedynet.load(tmp_path / "model.safetensors")
+    assert loaded.expected_error_ == model.expected_error_
+    assert str(loaded.ladder_) == str(model.ladder_)
+
+
+@pytest.mark.parametrize(("loss", "best"), [("absolute", 0.16), ("quantile", 0.056)])
+def test_other_losses_tell_their_own(loss, best):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (200, 1))
+    y = np.abs(X[:, 0]) + 0.2 * rng.normal(size=200)
+    quantile = 0.8 if loss == "quantile" else None
+    model = GreedyNetRegressor(loss=loss, quantile=quantile, max_nodes=6).fit(X, y)
+    assert 0.7 * best < model.expected_error_ < 1.6 * best
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber"])
+def test_other_losses_do_not_fit_noise(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 10)), rng.standard_t(2, 80)
+    model = GreedyNetRegressor(loss=loss, max_nodes=12).fit(X, y)
+    new = rng.normal(size=(500, 10))
+    y_new = rng.standard_t(2, 500)
+    error = np.mean(np.abs(model.predict(new) - y_new))
+    assert error < 1.1 * np.mean(np.abs(np.median(y) - y_new))
+
+
+def test_networks_of_a_robust_loss_ignore_outliers():
+    example = load_example(1)
+
+    def error(at):
+        y = example.y_train.copy()
+        y[at] += 10 * y.std()
+        model = GreedyNetRegressor(16, loss="huber").fit(example.X_train, y)
+        return relative_error(model.predict(example.X_test), example.y_test)
+
+    clean = error([])
+    assert clean < 0.05
+    assert error([10, 30]) < 1.5 * clean
+    assert error([5, 20, 40]) < 1.5 * clean
+
+
+def test_networks_see_a_spread_that_squares_cannot_see():
+    """The mean is constant, but the quantile has a kink at zero."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (500, 2))
+    y = (0.05 + np.abs(X[:, 0])) * rng.normal(size=500)
+    model = GreedyNetRegressor(3, loss="quantile", quantile=0.9).fit(X, y)
+    wanted = 1.2816 * (0.05 + np.abs(X[:, 0]))
+    assert rmse(model.predict(X), wanted) < 0.12
+
+
+# Correction
+
+
+@pytest.mark.parametrize(
+    ("d", "n_rows", "n_nodes"),
+    [(4, 600, 20), pytest.param(3, 1_000, 40, marks=pytest.mark.slow)],
+)
+def test_without_noise_a_corrected_network_is_much_better_than_as_grown(d, n_rows, n_nodes):
+    rng = np.random.default_rng(0)
+    X, T = rng.uniform(size=(n_rows, d)), rng.uniform(size=(5_000, d))
+
+    def sines(X):
+        return np.prod(np.sin(np.pi * X), axis=1)
+
+    def error(correct):
+        model = GreedyNetRegressor(n_nodes=n_nodes, correct=correct).fit(X, sines(X))
+        return relative_error(model.predict(T), sines(T))
+
+    assert error(correct=True) < 0.75 * error(correct=False)
+
+
+def test_noise_does_not_keep_many_nodes_from_the_truth():
+    """The ridge follows the noise, however many nodes are asked for."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (600, 1))
+    truth = np.sin(3 * X[:, 0])
+    model = GreedyNetRegressor(n_nodes=75).fit(X, truth + 0.1 * rng.normal(size=600))
+    assert rmse(model.predict(X), truth) < 0.03
+
+
+# The campaigns
+
+
+@pytest.mark.slow
+@pytest.mark.all_folds
+def test_random_problems():
+    """A part of `benchmarks/judgement.py`, of small problems."""
+    from randomproblems import draw
+
+    seeds = [seed for seed in range(1, 400, 2) if np.prod(draw(seed).shape) < 4_000][:60]
+    ratios, told = [], []
+    for seed in seeds:
+        problem = draw(seed)
+        model = GreedyNetRegressor(n_jobs=1).fit(problem.X, problem.y)
+        error = rmse(model.predict(problem.X_new), problem.y_new)
+        ratios.append(error / rmse(problem.y.mean(), problem.y_new))
+        told.append(error / model.expected_error_)
+    assert np.mean(np.array(ratios) > 1.1) <= 0.04
+    assert 0.9 < np.median(told) < 1.15
+    assert np.mean(np.array(told) > 3) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.all_folds
+def test_random_problems_of_other_losses():
+    """A part of `benchmarks/judgement_losses.py`, of small problems."""
+    from judgement_losses import OURS, judge, measures
+    from randomproblems import draw
+
+    seeds = [seed for seed in range(1, 300, 2) if np.prod(draw(seed).shape) < 3_000][:50]
+    records = [judge(seed, boosting=False) for seed in seeds]
+    found = measures(records)
+    assert found["> 1.1 constant, %"] <= 2
+    assert found["worst / constant"] < 1.5
+    assert found["true / told in 0.7-1.5, %"] >= 80
+    assert np.median([r[OURS] / r["constant"] for r in records]) < 0.9

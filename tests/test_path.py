@@ -1,0 +1,254 @@
+"""The path is the growth that happened: every width is a network with an error of its own."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+import greedynet
+from extras import need
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
+from problems import noisy
+
+
+def three_classes(n_rows=150):
+    X = np.random.default_rng(0).uniform(-1, 1, (n_rows, 2))
+    return X, np.array(["low", "mid", "top"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.3)]
+
+
+def same_network(one, other):
+    """Whether all arrays of two networks are the same, bit by bit."""
+    found = []
+    for field in fields(one):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(a, np.ndarray):
+            found.append(np.array_equal(a, b))
+    return type(one) is type(other) and all(found)
+
+
+KINDS = {
+    "default": {"max_nodes": 16},
+    "n_nodes": {"n_nodes": 11},
+    "last": {"max_nodes": 12, "select": "last"},
+    "as grown": {"max_nodes": 9, "correct": False},
+    "dictionary": {"max_nodes": 9, "search": "dictionary", "n_points": 200},
+    "absolute": {"max_nodes": 8, "loss": "absolute"},
+    "chebyshev": {"max_nodes": 5, "loss": "chebyshev"},
+    "averages": {"max_nodes": 16, "n_networks": 2},
+    "two layers": {"max_nodes": 20, "hidden_layers": 2},
+    "folds": {"max_nodes": 8, "cv": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = noisy(160)
+    return {name: GreedyNetRegressor(**parameters).fit(X, y) for name, parameters in KINDS.items()}
+
+
+every_kind = pytest.mark.parametrize("name", KINDS)
+
+
+# The path
+
+
+@every_kind
+def test_the_path_is_the_growth_that_happened(fitted, name):
+    model, (X, y) = fitted[name], noisy(160)
+    path = model.path_
+    assert (np.diff(path.n_nodes) > 0).all()
+    assert path.best_n_nodes == model.n_nodes_ == model.network_.n_nodes
+    assert same_network(path.kept, model.network_)
+    assert len(path.networks) in (1, len(path))
+    assert (path.seconds > 0).all()
+    assert path.stop_reason is model.stop_reason_
+    for i, n_nodes in enumerate(path.n_nodes):
+        network = path.network_at(int(n_nodes))
+        assert network.n_nodes == n_nodes
+        if "loss" not in KINDS[name]:
+            left = np.linalg.norm(network.predict(X) - y) / np.linalg.norm(y - y.mean())
+            assert path.training_errors[i] == pytest.approx(left, rel=1e-6)
+
+
+@every_kind
+def test_a_truncated_model_is_the_network_of_its_width(fitted, name):
+    model, (X, _) = fitted[name], noisy(160)
+    path, (new, _) = model.path_, noisy(50, seed=9)
+    # The error of the mean is the unit of relative errors.
+    unit = model.ladder_.error_of("mean", form=model.ladder_.choice.form)
+    for i, n_nodes in enumerate(path.n_nodes.tolist()):
+        smaller = model.truncate(n_nodes)
+        np.testing.assert_array_equal(smaller.predict(new), path.network_at(n_nodes).predict(new))
+        assert smaller.expected_error_ == pytest.approx(path.held_out_errors[i] * unit, rel=1e-9)
+        assert smaller.n_nodes_ == n_nodes
+        assert smaller.stop_reason_ is StopReason.N_NODES
+        assert smaller.truncated_from_ == model.n_nodes_
+        np.testing.assert_array_equal(smaller.path_.n_nodes, path.n_nodes[: i + 1])
+        low, high = smaller.predict_interval(X)
+        assert (low < high).all()
+    assert model.truncate(model.n_nodes_).expected_error_ == pytest.approx(model.expected_error_)
+
+
+@every_kind
+def test_expected_errors_are_those_of_the_candidates(fitted, name):
+    model = fitted[name]
+    assert model.expected_error_ == model.ladder_.expected_error
+    for n_nodes in model.path_.n_nodes.tolist():
+        told = model.truncate(n_nodes).expected_error_
+        assert np.isclose(told, model.ladder_.errors, rtol=1e-9, atol=0).any()
+
+
+def test_intervals_of_every_width_cover_their_share_of_new_rows():
+    X, y = noisy(500, noise=0.3)
+    new, y_new = noisy(3_000, noise=0.3, seed=1)
+    model = GreedyNetRegressor(max_nodes=14, cv=4).fit(X, y)
+    assert len(model.path_) > 4
+    widths = []
+    for n_nodes in model.path_.n_nodes.tolist():
+        smaller = model.truncate(n_nodes)
+        low, high = smaller.predict_interval(new, coverage=0.9)
+        assert np.mean((low <= y_new) & (y_new <= high)) == pytest.approx(0.9, abs=0.04)
+        error = np.sqrt(np.mean((smaller.predict(new) - y_new) ** 2))
+        assert smaller.expected_error_ == pytest.approx(error, rel=0.15)
+        widths.append(np.mean(high - low))
+    # A line misses more than a network.
+    assert widths[0] > 1.2 * min(widths)
+
+
+def test_the_smallest_within_a_share_of_the_error(fitted):
+    model = fitted["default"]
+    path, kept = model.path_, model.expected_error_
+    for within in (0.0, 0.05, 0.5, 10.0):
+        smaller = model.truncate(within=within)
+        assert smaller.expected_error_ <= (1 + within) * kept * (1 + 1e-9)
+        at = path.position(smaller.n_nodes_)
+        errors = path.held_out_errors / path.held_out_errors[path.position(model.n_nodes_)]
+        assert (errors[:at] > 1 + within).all()
+    assert model.truncate(within=10.0).n_nodes_ == path.n_nodes[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "takes either `n_nodes` or `within`, got none"),
+        ({"n_nodes": 4, "within": 0.1}, "takes either `n_nodes` or `within`, got both"),
+        ({"n_nodes": 1000}, r"`n_nodes` must be a width of the path, one of 2, .*, got 1000"),
+        ({"n_nodes": 4.5}, "must be a width of the path"),
+    ],
+)
+def test_widths_that_are_not_there(fitted, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        fitted["default"].truncate(**arguments)
+
+
+def test_nothing_is_within_an_error_that_nobody_knows():
+    model = GreedyNetRegressor().fit([[0.0]], [1.0])
+    assert model.path_.held_out_errors is None
+    assert model.ladder_ is None
+    with pytest.raises(ValueError, match="no row was held out in the fit: pass `n_nodes`"):
+        model.truncate(within=0.1)
+    assert model.truncate(model.n_nodes_).expected_error_ is None
+
+
+def test_validation_rows_are_those_of_the_path():
+    """Its networks are those of the single fold, trained on all rows."""
+    (X, y), (X_val, y_val) = noisy(150, noise=0.5), noisy(80, noise=0.5, seed=1)
+    for parameters in ({}, {"correct": False}, {"n_nodes": 8}, {"loss": "absolute"}):
+        model = GreedyNetRegressor(**({"max_nodes": 12} | parameters))
+        model.fit(X, y, X_val=X_val, y_val=y_val)
+        for n_nodes in model.path_.n_nodes.tolist():
+            left = model.truncate(n_nodes).predict(X_val) - y_val
+            size = np.mean(np.abs(left)) if "loss" in parameters else np.sqrt(np.mean(left**2))
+            assert model.truncate(n_nodes).expected_error_ == pytest.approx(size, rel=1e-6)
+
+
+def test_saved_and_loaded_paths_have_the_same_widths(fitted, tmp_path):
+    X, _ = noisy(40, seed=3)
+    for name in ("default", "as grown", "two layers"):
+        model = fitted[name]
+        model.save(tmp_path / "model.safetensors")
+        again = greedynet.load(tmp_path / "model.safetensors")
+        for n_nodes in model.path_.n_nodes.tolist():
+            a, b = (m.truncate(n_nodes) for m in (model, again))
+            np.testing.assert_array_equal(a.predict(X), b.predict(X))
+            assert a.expected_error_ == b.expected_error_
+            np.testing.assert_array_equal(a.predict_interval(X), b.predict_interval(X))
+
+
+def test_widths_of_a_classifier():
+    X, y = three_classes(300)
+    new, y_new = three_classes(2_000)
+    model = GreedyNetClassifier(max_nodes=9, cv=3).fit(X, y)
+    assert same_network(model.path_.kept, model.network_)
+    for i, n_nodes in enumerate(model.path_.n_nodes.tolist()):
+        smaller = model.truncate(n_nodes)
+        found = model.path_.network_at(n_nodes).predict(new)
+        np.testing.assert_allclose(smaller.decision_function(new), found, rtol=1e-12)
+        assert smaller.expected_error_ == model.path_.held_out_errors[i]
+        sets = smaller.predict_set(new, coverage=0.9)
+        labels = np.searchsorted(model.classes_, y_new)
+        assert sets[np.arange(len(new)), labels].mean() > 0.85
+
+
+# Stages
+
+
+@pytest.mark.parametrize("options", [{}, {"n_nodes": 14, "hidden_layers": 2}, {"several": True}])
+def test_stages_are_those_of_truncate(options):
+    X, y = noisy(n_rows=150, seed=1)
+    options = dict(options)
+    targets = np.column_stack([y, np.abs(X[:, 0])]) if options.pop("several", False) else y
+    model = GreedyNetRegressor(**({"n_nodes": 8, "correct": False} | options)).fit(X, targets)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == len(model.path_.n_nodes)
+    for n_nodes, stage in zip(model.path_.n_nodes.tolist(), stages, strict=True):
+        wanted = model.truncate(n_nodes).predict(X)
+        np.testing.assert_allclose(stage, wanted, rtol=1e-12, atol=1e-12)
+    if "hidden_layers" not in options:
+        np.testing.assert_allclose(stages[-1], model.predict(X), rtol=1e-12)
+        errors = [np.sum((stage - targets) ** 2) for stage in stages]
+        assert (np.diff(errors) < 0).all()
+
+
+def test_stages_of_classes():
+    X, y = three_classes()
+    model = GreedyNetClassifier(n_nodes=7, correct=False).fit(X, y)
+    logits = list(model.staged_decision_function(X))
+    for shares, labels, found in zip(
+        model.staged_predict_proba(X), model.staged_predict(X), logits, strict=True
+    ):
+        np.testing.assert_allclose(shares, np.exp(found) / np.exp(found).sum(1, keepdims=True))
+        np.testing.assert_array_equal(labels, model.classes_[shares.argmax(axis=1)])
+    np.testing.assert_allclose(logits[-1], model.decision_function(X), rtol=1e-12, atol=1e-12)
+    two = GreedyNetClassifier(n_nodes=5, correct=False).fit(X, y == "top")
+    np.testing.assert_array_equal(list(two.staged_predict(X))[-1], two.predict(X))
+
+
+def test_stages_check_their_inputs_at_once(fitted):
+    with pytest.raises(ValueError, match=r"X has 1 features, .* expecting 2"):
+        fitted["default"].staged_predict(np.zeros((3, 1)))
+
+
+# Features
+
+
+def test_hidden_layer_is_a_transformer():
+    pandas = need("pandas")
+    X, y = noisy(150, seed=1)
+    model = GreedyNetRegressor(n_nodes=8, correct=False).fit(X, y)
+    H = model.transform(X)
+    network = model.network_
+    rest = X @ network.linear_weights[:, 0] + network.intercept
+    np.testing.assert_allclose(H @ network.outer_weights[:, 0] + rest, model.predict(X))
+    names = [f"greedynetregressor{n}" for n in range(6)]
+    assert model.get_feature_names_out().tolist() == names
+    shown = model.set_output(transform="pandas").transform(X)
+    assert isinstance(shown, pandas.DataFrame)
+    assert list(shown.columns) == names
+    pipeline = make_pipeline(GreedyNetRegressor(n_nodes=8, correct=False), LinearRegression())
+    assert pipeline.fit(X, y).score(X, y) > 0.5
+    line = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    assert line.transform(X).shape == (len(X), 0)
+    assert line.get_feature_names_out().shape == (0,)
