@@ -20,13 +20,11 @@ docs/reliability.md; anything else counts as a fault, and the exit code is 1.
 """
 
 import argparse
-import hashlib
 import json
 import logging
 import os
 import random
 import resource
-import signal
 import sys
 import tempfile
 import time
@@ -36,13 +34,13 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
+import checkpoints
 import hostilearrays
 import hostilefiles
 import hostiletables
 import numpy as np
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.estimators.checkpoint import CheckpointSettings
+from greedynet import GreedyNetRegressor
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.settings import FitSettings, LadderSettings, LogisticSettings
 from greedynet.rows.splitting import FoldSettings
@@ -58,7 +56,7 @@ WITH_ALL_FOLDS = 20
 
 FEW_FOLDS = EstimatorSettings(
     fit=FitSettings(
-        ladder=LadderSettings(used=((0, 3), (30, 1)), max_tried=1, n_averaged=0),
+        ladder=LadderSettings(used=((0, 3), (30, 1)), n_averaged=0),
         logistic=LogisticSettings(folds=FoldSettings(max_repeats=1)),
     )
 )
@@ -86,92 +84,18 @@ def tables(seed, folder):
 # Kills
 
 
-def _data(n_rows):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (n_rows, 3))
-    return X, np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=n_rows)
-
-
-def _regression(n_rows=300, **parameters):
-    X, y = _data(n_rows)
-    return lambda file: GreedyNetRegressor(n_jobs=1, checkpoint=file, **parameters).fit(X, y)
-
-
-def _classification(**parameters):
-    X, y = _data(200)
-    labels = np.digitize(y, [-0.5, 0.5])
-    return lambda file: GreedyNetClassifier(n_jobs=1, checkpoint=file, **parameters).fit(X, labels)
-
-
-FITS = {
-    "corrected": _regression(max_nodes=12),
-    "as grown": _regression(max_nodes=30, correct=False),
-    "dictionary": _regression(search="dictionary", n_points=1_000, max_nodes=20),
-    "absolute": _regression(150, loss="absolute", max_nodes=6),
-    "two layers": _regression(150, hidden_layers=2, max_nodes=16),
-    "classes": _classification(max_nodes=5),
-}
-
-
-def bits(model):
-    """Return a digest of all weights."""
-    network = getattr(model.network_, "over", model.network_)
-    arrays = (network.inner_weights, network.biases, network.outer_weights)
-    return hashlib.sha256(b"".join(a.tobytes() for a in arrays)).hexdigest()
-
-
-@cache
-def _undisturbed(name):
-    """Return the bits and the seconds of a fit that nobody kills; compiled code is loaded."""
-    with settings_context(FEW_FOLDS):
-        FITS[name](None)
-        start = time.perf_counter()
-        return bits(FITS[name](None)), time.perf_counter() - start
-
-
 def kills(seed, folder):
     """Kill a fit once or twice, and let it end."""
     chance = random.Random(seed)
-    name, file = chance.choice(list(FITS)), folder / "checkpoint"
-    file.unlink(missing_ok=True)
-    wanted, seconds = _undisturbed(name)
-    n_kills = n_resumed = 0
-    while n_kills < chance.choice([1, 1, 2]):
-        n_resumed += file.exists()
-        if _fitted_in_process(name, file, kill_after=chance.uniform(0, seconds)) is None:
-            n_kills += 1
-        elif n_kills:
-            break
-    resumed = n_resumed + file.exists()
-    if _fitted_in_process(name, file) != wanted:
-        raise AssertionError(f"{name}: another network after {n_kills} kills")
-    if list(folder.iterdir()):
-        raise AssertionError(f"{name}: {list(folder.iterdir())} are left")
-    return "same network, from a checkpoint" if resumed else "same network, from the beginning"
-
-
-def _fitted_in_process(name, file, kill_after=None):
-    """Fit in a process of its own; return its bits, or None if it was killed before the end."""
-    reading, writing = os.pipe()
-    pid = os.fork()  # compiled code is loaded already
-    if pid == 0:
-        status = 1
-        try:
-            often = CheckpointSettings(seconds=0.01, pause=0.0)
-            settings = EstimatorSettings(fit=FEW_FOLDS.fit, checkpoint=often)
-            with settings_context(settings):
-                os.write(writing, bits(FITS[name](file)).encode())
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writing)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(pid, signal.SIGKILL)
-    with os.fdopen(reading) as pipe:
-        found = pipe.read()
-    os.waitpid(pid, 0)
-    return found or None
+    name, n_kills = chance.choice(list(checkpoints.FITS)), chance.choice([1, 1, 2])
+    n_done, n_resumed, same = checkpoints.killed_and_resumed(
+        name, folder, chance, n_kills, FEW_FOLDS
+    )
+    if not same:
+        raise AssertionError(f"{name}: another network after {n_done} kills")
+    if not n_done:
+        return "the fit was over before"
+    return "same network, from a checkpoint" if n_resumed else "same network, from the beginning"
 
 
 # Workers of dask

@@ -1,27 +1,29 @@
-"""Checkpoints: what they cost, and what a killed fit loses.
+"""Checkpoints: killed fits come to the same network, and what writing the file costs.
 
-    python benchmarks/checkpoints.py [--kills 20] [--repeats 2] [--fits averaged,classes]
+    python benchmarks/checkpoints.py [--kills 40] [--seed 0] [--fits default,classes]
+    python benchmarks/checkpoints.py --cost [--repeats 2]
 
-For some fits on one thread prints
+Runs about twenty kinds of fits, each in processes of its own that are killed with SIGKILL at random
+moments, `--kills` times in all, and begun again until one of them ends. Network, path, candidates
+and expected error must be the same to the last bit as those of a fit that nobody kills. Prints for
+each kind its seconds, the number of kills, how often a checkpoint was found, and the fits that
+ended with other bits; the exit code is 1 if there are any.
 
-- the seconds of the fit, its processor time with a checkpoint over that without (the best of
-  `--repeats` each, in turn), and the share of the time that went into writing the file;
-- how often the file was written, and its size at the last write;
-- for `--kills` processes that are killed with SIGKILL at a random moment and begun again: the most
-  seconds lost and their median, that is the processor time before the kill plus that of the second
-  run minus that of a fit that nobody kills; and how many networks are the same to the last bit.
+`--cost` prints instead, for larger fits on one thread: the seconds, the processor time with a
+checkpoint over that without (the best of `--repeats` each, in turn), the share of the time that
+went into writing, how often the file was written, and its size at the last write.
 """
 
 import argparse
 import hashlib
-import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,42 +31,209 @@ from scaling import problem
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators import checkpoint
+from greedynet.estimators.checkpoint import CheckpointSettings
+from greedynet.estimators.settings import EstimatorSettings, settings_context
+
+OFTEN = CheckpointSettings(seconds=0.01, pause=0.0)
 
 
-def regression(n, **parameters):
+# Fits: a checkpoint -> a fitted model
+
+
+@cache
+def data(n_rows):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n_rows, 3))
+    return X, np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=n_rows)
+
+
+def regression(n_rows=150, validated=False, in_blocks=False, **parameters):
+    def fit(file):
+        X, y = data(n_rows)
+        model = GreedyNetRegressor(checkpoint=file, **{"n_jobs": 1, "max_nodes": 10, **parameters})
+        if validated:
+            return model.fit(X[50:], y[50:], X_val=X[:50], y_val=y[:50])
+        if in_blocks:
+            return model.fit([(X[i::3], y[i::3]) for i in range(3)])
+        return model.fit(X, y)
+
+    return fit
+
+
+def classification(n_rows=100, **parameters):
+    def fit(file):
+        X, y = data(n_rows)
+        model = GreedyNetClassifier(checkpoint=file, **{"n_jobs": 1, "max_nodes": 5, **parameters})
+        return model.fit(X, np.digitize(y, [-0.5, 0.5]))
+
+    return fit
+
+
+FITS = {
+    "default": regression(),
+    "in threads": regression(n_jobs=2),
+    "n_nodes": regression(n_nodes=8),
+    "X_val": regression(validated=True),
+    "folds": regression(cv=3),
+    "1se": regression(select="1se"),
+    "last": regression(select="last"),
+    "averages": regression(n_networks=3),
+    "two layers": regression(hidden_layers=2, max_nodes=16),
+    "one or two layers": regression(hidden_layers="auto", max_nodes=16),
+    "monotone": regression(monotonic_cst=[1, 0, 0], max_nodes=6),
+    "absolute": regression(loss="absolute", max_nodes=6),
+    "chebyshev": regression(loss="chebyshev", max_nodes=5),
+    "tanh": regression(activation="tanh", max_nodes=6),
+    "as grown": regression(correct=False, max_nodes=20),
+    "absolute as grown": regression(loss="absolute", correct=False, max_nodes=8),
+    "dictionary": regression(search="dictionary", n_points=1_000, max_nodes=15),
+    "many rows": regression(20_000, max_nodes=8),
+    "blocks": regression(20_000, in_blocks=True, max_nodes=8),
+    "classes": classification(),
+    "classes as grown": classification(correct=False),
+    "classes, two layers": classification(hidden_layers=2, max_nodes=12, alpha=1e-2),
+}
+
+
+def numbers(thing):
+    """Yield all numbers and texts in an object, in its order, except times."""
+    if isinstance(thing, np.ndarray):
+        yield np.ascontiguousarray(thing).tobytes()
+    elif isinstance(thing, tuple | list):
+        for part in thing:
+            yield from numbers(part)
+    elif is_dataclass(thing):
+        for field in fields(thing):
+            if field.name != "seconds":
+                yield from numbers(getattr(thing, field.name))
+    else:
+        yield repr(thing).encode()
+
+
+def bits(model):
+    """Return a digest of network, path, candidates and expected error."""
+    found = hashlib.sha256()
+    for part in numbers([model.network_, model.path_, model.ladder_, model.expected_error_]):
+        found.update(part)
+    return found.hexdigest()
+
+
+# Kills
+
+
+@cache
+def undisturbed(name, settings):
+    """Return the bits and the seconds of a fit that nobody kills; compiled code is loaded."""
+    with settings_context(settings):
+        FITS[name](None)
+        start = time.perf_counter()
+        return bits(FITS[name](None)), time.perf_counter() - start
+
+
+def fitted_in_process(name, file, settings, kill_after=None):
+    """Fit in a process of its own; return its bits, or None if it was killed before the end."""
+    reading, writing = os.pipe()
+    pid = os.fork()  # compiled code is loaded already
+    if pid == 0:
+        status = 1
+        try:
+            with settings_context(settings):
+                os.write(writing, bits(FITS[name](file)).encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(pid, signal.SIGKILL)
+    with os.fdopen(reading) as pipe:
+        found = pipe.read()
+    os.waitpid(pid, 0)
+    return found or None
+
+
+def killed_and_resumed(name, folder, chance, n_kills, settings):
+    """Kill a fit some times and let it end; return kills, checkpoints found, and if it is the same.
+
+    Parameters
+    ----------
+    name : str
+    folder : Path
+        Empty, for the checkpoint.
+    chance : random.Random
+        Draws the moments.
+    n_kills : int
+        A fit that ends before it is killed ends the attempt.
+    settings : EstimatorSettings
+        Of all fits, except when they write.
+    """
+    wanted, seconds = undisturbed(name, settings)
+    often = EstimatorSettings(fit=settings.fit, checkpoint=OFTEN)
+    file, found, n_done, n_resumed = folder / "checkpoint", None, 0, 0
+    while found is None and n_done < n_kills:
+        n_resumed += file.exists()
+        found = fitted_in_process(name, file, often, kill_after=chance.uniform(0, 1.2 * seconds))
+        n_done += found is None
+    if found is None:
+        n_resumed += file.exists()
+        found = fitted_in_process(name, file, often)
+    if list(folder.iterdir()):
+        raise AssertionError(f"{name}: {list(folder.iterdir())} are left")
+    return n_done, n_resumed, found == wanted
+
+
+def kills(names, n_kills, seed):
+    """Kill fits of all kinds in turn, print what became of them; return the number of faults."""
+    chance, settings = random.Random(seed), EstimatorSettings()
+    found = {name: [0, 0, 0] for name in names}
+    n_done = 0
+    while n_done < n_kills:
+        for name in names:
+            if n_done >= n_kills:
+                break
+            with tempfile.TemporaryDirectory() as folder:
+                wanted = min(chance.choice([1, 2, 3]), n_kills - n_done)
+                killed, resumed, same = killed_and_resumed(
+                    name, Path(folder), chance, wanted, settings
+                )
+            n_done += killed
+            more = [killed, resumed, not same]
+            found[name] = [a + b for a, b in zip(found[name], more, strict=True)]
+    print(f"{'fit':20} seconds  kills  resumed  other bits")
+    for name, (killed, resumed, other) in found.items():
+        if killed or other:
+            seconds = undisturbed(name, settings)[1]
+            print(f"{name:20} {seconds:7.2f} {killed:6} {resumed:8} {other:11}", flush=True)
+    return sum(other for *_, other in found.values())
+
+
+# Cost
+
+
+def large_regression(n, **parameters):
     X, y = problem(n, 10, seed=0)
     return lambda file: GreedyNetRegressor(n_jobs=1, checkpoint=file, **parameters).fit(X, y)
 
 
-def classification(**parameters):
+def large_classification(**parameters):
     X, y = problem(4_000, 10, seed=0)
     labels = np.digitize(y, np.quantile(y, [0.25, 0.5, 0.75]))
     return lambda file: GreedyNetClassifier(n_jobs=1, checkpoint=file, **parameters).fit(X, labels)
 
 
-FITS = {
-    "corrected": lambda: regression(6_000, max_nodes=120),
-    "sampled": lambda: regression(100_000, max_nodes=120),
-    "dictionary": lambda: regression(2_000, search="dictionary", n_points=20_000, max_nodes=100),
-    "absolute": lambda: regression(4_000, loss="absolute", max_nodes=60),
-    "classes": lambda: classification(max_nodes=40),
+LARGE_FITS = {
+    "corrected": lambda: large_regression(6_000, max_nodes=120),
+    "sampled": lambda: large_regression(100_000, max_nodes=120),
+    "dictionary": lambda: large_regression(
+        2_000, search="dictionary", n_points=20_000, max_nodes=100
+    ),
+    "absolute": lambda: large_regression(4_000, loss="absolute", max_nodes=60),
+    "classes": lambda: large_classification(max_nodes=40),
 }
 
 
-def bits(model):
-    network = model.network_
-    arrays = (network.inner_weights, network.biases, network.outer_weights)
-    return hashlib.sha256(b"".join(a.tobytes() for a in arrays)).hexdigest()
-
-
-def timed(fit, file):
-    start = time.process_time()
-    model = fit(file)
-    return time.process_time() - start, bits(model)
-
-
-def overhead(fit, repeats, folder):
-    """What a checkpoint costs, as a line."""
+def cost(fit, repeats, folder):
+    """Return what a checkpoint costs, as a line."""
     sizes, writing, write = [], [], checkpoint.write_tree
 
     def measured(path, *rest):
@@ -77,7 +246,9 @@ def overhead(fit, repeats, folder):
     seconds, began = [[], []], time.perf_counter()
     for _ in range(repeats):
         for which, file in enumerate((None, folder / "c")):
-            seconds[which].append(timed(fit, file)[0])
+            start = time.process_time()
+            fit(file)
+            seconds[which].append(time.process_time() - start)
     share = 2 * sum(writing) / (time.perf_counter() - began)
     checkpoint.write_tree = write
     plain, noted = map(min, seconds)
@@ -87,68 +258,22 @@ def overhead(fit, repeats, folder):
     )
 
 
-def process(name, file):
-    """A process that is about to fit, and its processor time so far."""
-    command = [sys.executable, __file__, "--inside", name, str(file)]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    return started, float(started.stdout.readline())
-
-
-def inside(name, file):
-    """Fit in a process of its own, compiled code loaded."""
-    fit = FITS[name]()
-    regression(300, max_nodes=4)(None)
-    print(time.process_time(), flush=True)
-    print(json.dumps(timed(fit, file)), flush=True)
-
-
-def undisturbed(name, file):
-    running, _ = process(name, file)
-    with running:
-        return json.loads(running.stdout.read())
-
-
-def killed(name, file, seconds):
-    """Kill a fit after some seconds, begin again, and return the time of both and the bits."""
-    running, at_start = process(name, file)
-    time.sleep(seconds)
-    running.send_signal(signal.SIGKILL)
-    ended = running.stdout.read()
-    usage = os.wait4(running.pid, 0)[2]
-    if ended:
-        return None
-    after, found = undisturbed(name, file)
-    return usage.ru_utime + usage.ru_stime - at_start + after, found
-
-
-def kills(name, n_kills, folder):
-    moment, file = random.Random(name), folder / "killed"
-    whole, wanted = min(undisturbed(name, file) for _ in range(2))
-    lost, same = [], []
-    while len(lost) < n_kills:
-        found = killed(name, file, moment.uniform(0.0, whole))
-        if found is not None:
-            lost.append(found[0] - whole)
-            same.append(found[1] == wanted)
-    return f"{max(lost):8.1f} s {np.median(lost):5.1f} s  {sum(same)} of {n_kills}"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--kills", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fits", help="names of fits, separated by commas")
+    parser.add_argument("--cost", action="store_true")
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--fits", default=",".join(FITS))
-    parser.add_argument("--inside", nargs=2, metavar=("FIT", "FILE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.inside:
-        inside(*arguments.inside)
-        return
-    print("fit          seconds  ratio  writing  writes      size  lost most  median  same")
+    known = LARGE_FITS if arguments.cost else FITS
+    names = list(known) if arguments.fits is None else arguments.fits.split(",")
+    if not arguments.cost:
+        sys.exit(kills(names, arguments.kills, arguments.seed) > 0)
+    print("fit          seconds  ratio  writing  writes      size")
     with tempfile.TemporaryDirectory() as folder:
-        for name in arguments.fits.split(","):
-            line = overhead(FITS[name](), arguments.repeats, Path(folder))
-            if arguments.kills:
-                line += kills(name, arguments.kills, Path(folder))
+        for name in names:
+            line = cost(LARGE_FITS[name](), arguments.repeats, Path(folder))
             print(f"{name:12} {line}", flush=True)
 
 

@@ -3,6 +3,7 @@
     pip install -e ".[bench]"
     python benchmarks/judgement.py --half odd [--seeds 600] [--out FILE] [--figure FILE]
     python benchmarks/judgement.py --half even          # to tune constants
+    python benchmarks/judgement.py --large --half odd   # 10,001 to 60,000 rows
     python benchmarks/judgement.py --read FILE ...      # only the tables of earlier runs
 
 Every seed of `randomproblems.draw` is one problem: 20 to 5,000 rows, 1 to 200 columns, 16 kinds of
@@ -15,6 +16,12 @@ Prints how often ours is worse than bounds relative to the others, the error rel
 of the others, the true error relative to the expected one that the fit tells, and seconds; for all
 problems, and for each kind of inputs and of targets. `--out` appends a line of JSON for each
 problem. The expected error is judged where there are at least 50 rows and the noise has a variance.
+
+`--large` takes the problems of `largeproblems.draw_large`, 240 unless `--seeds` says otherwise,
+half with typing errors. The others are the mean, RidgeCV and LightGBM; "truth" is the error of the
+function itself. Aims: none worse than 1.1 times the mean; at most 8 % worse than 1.25 times
+LightGBM, and none worse than twice; a median of at most 1; a true error of 0.7 to 1.5 times the
+expected one for 93 %, and of more than 3 times for none.
 """
 
 import argparse
@@ -27,6 +34,7 @@ from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
+from largeproblems import draw_large
 from randomproblems import draw
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV, RidgeCV
@@ -37,20 +45,26 @@ from greedynet import GreedyNetRegressor
 
 OURS = "greedynet"
 RIVALS = ("mean", "ridge", "lasso", "forest", "lightgbm")
+LARGE_RIVALS = ("mean", "ridge", "lightgbm")
 MIN_ROWS_TOLD = 50
 # Errors below this fraction of the mean's are the same: the problem is reproduced.
 EXACT = 1e-9
 
 
 def rivals(problem):
-    from lightgbm import LGBMRegressor
-
     # On wide tables a third of the columns is tried at each split, to save time.
     share = 1.0 if problem.X.size < 100_000 else 0.33
-    return {
-        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))),
+    return large_rivals(problem) | {
         "lasso": make_pipeline(StandardScaler(), LassoCV(max_iter=2000)),
         "forest": RandomForestRegressor(100, random_state=0, max_features=share),
+    }
+
+
+def large_rivals(problem):
+    from lightgbm import LGBMRegressor
+
+    return {
+        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))),
         "lightgbm": LGBMRegressor(n_jobs=1, verbose=-1),
     }
 
@@ -68,10 +82,22 @@ def timed(model, problem):
 
 def judge(seed):
     """Return the errors of all methods on the problem of a seed."""
-    warnings.filterwarnings("ignore")
     problem = draw(seed)
+    return judged(problem, rivals(problem))
+
+
+def judge_large(seed):
+    """Return the same for a large problem, with its typing errors and the least possible error."""
+    problem = draw_large(seed)
+    found = judged(problem, large_rivals(problem))
+    least = rmse(problem.truth, problem.y_new)
+    return found | {"slip": problem.slip, "place": problem.place, "truth": least}
+
+
+def judged(problem, others):
+    warnings.filterwarnings("ignore")
     record = {
-        "seed": seed,
+        "seed": problem.seed,
         "inputs": problem.inputs,
         "target": problem.target,
         "noise": problem.noise,
@@ -83,9 +109,14 @@ def judge(seed):
     record[OURS], record["seconds"] = timed(model, problem)
     record |= {"told": model.expected_error_, "nodes": model.n_nodes_}
     record["kind"] = None if model.ladder_ is None else model.ladder_.kind
-    for name, rival in rivals(problem).items():
+    for name, rival in others.items():
         record[name], record[f"seconds {name}"] = timed(rival, problem)
     return record
+
+
+def share(where):
+    """Return a share in per cent."""
+    return 100 * float(np.mean(where)) if len(where) else float("nan")
 
 
 def measures(records):
@@ -100,7 +131,6 @@ def measures(records):
     expected = np.array([r["told"] for r in records], dtype=float)
     least = EXACT * of["mean"]
     told = (np.maximum(ours, least) / np.maximum(expected, least))[enough]
-    share = lambda where: 100 * float(np.mean(where)) if len(where) else float("nan")  # noqa: E731
     ratio = ours / of["mean"]
     return {
         "problems": len(records),
@@ -117,18 +147,22 @@ def measures(records):
     }
 
 
-def print_measures(records):
-    for name, value in measures(records).items():
+def print_measures(found):
+    for name, value in found.items():
         print(f"  {name:28} {value:10.3g}")
+
+
+def grouped(records, trait):
+    groups = defaultdict(list)
+    for record in records:
+        groups[record[trait]].append(record)
+    return sorted(groups.items())
 
 
 def print_groups(records, trait):
     print(f"\n{trait:18}{'n':>5}{'>1.1 mean':>11}{'>1.25 ridge':>13}{'worst/mean':>12}{'/best':>8}")
-    groups = defaultdict(list)
-    for record in records:
-        groups[record[trait]].append(record)
-    for name in sorted(groups):
-        found = measures(groups[name])
+    for name, group in grouped(records, trait):
+        found = measures(group)
         print(
             f"{name:18}{found['problems']:5d}{found['> 1.1 mean, %']:11.1f}"
             f"{found['> 1.25 min(mean, ridge), %']:13.1f}{found['worst / mean']:12.2f}"
@@ -144,6 +178,77 @@ def print_offenders(records):
             relative = " ".join(f"{name} {r[name] / r['mean']:.2f}" for name in (OURS, *RIVALS[1:]))
             size = "x".join(map(str, r["shape"]))
             print(f"  {r['seed']:5d} {size:9} {r['inputs']} {r['target']} {r['noise']}: {relative}")
+
+
+# Large problems
+
+
+def large_measures(records):
+    """Return the figures of the table."""
+    column = lambda name: np.array([r[name] for r in records], dtype=float)  # noqa: E731
+    ours, trees, mean = column(OURS), column("lightgbm"), column("mean")
+    told, seconds = ours / column("told"), column("seconds")
+    return {
+        "problems": len(records),
+        "> 1.1 mean, %": share(ours > 1.1 * mean),
+        "> 1.25 lightgbm, %": share(ours > 1.25 * trees),
+        "> 2 lightgbm, %": share(ours > 2 * trees),
+        "worst / mean": float((ours / mean).max()),
+        "worst / lightgbm": float((ours / trees).max()),
+        "median / lightgbm": float(np.median(ours / trees)),
+        "median / truth": float(np.median(ours / column("truth"))),
+        "true / told in 0.7-1.5, %": share((told > 0.7) & (told < 1.5)),
+        "largest true / told": float(told.max()),
+        "median seconds": float(np.median(seconds)),
+        "most seconds": float(seconds.max()),
+        "median seconds / lightgbm": float(np.median(seconds / column("seconds lightgbm"))),
+    }
+
+
+LARGE_COLUMNS = {
+    "n": "problems",
+    ">1.1 mean": "> 1.1 mean, %",
+    ">1.25 trees": "> 1.25 lightgbm, %",
+    ">2 trees": "> 2 lightgbm, %",
+    "/trees": "median / lightgbm",
+    "told, %": "true / told in 0.7-1.5, %",
+    "most/told": "largest true / told",
+    "seconds": "median seconds",
+}
+
+
+def print_large_groups(records, trait):
+    print(f"\n{trait:16}" + "".join(f"{title:>12}" for title in LARGE_COLUMNS))
+    for name, group in grouped(records, trait):
+        found = large_measures(group)
+        print(f"{name:16}" + "".join(f"{found[of]:12.3g}" for of in LARGE_COLUMNS.values()))
+
+
+def print_large_offenders(records):
+    print("\nproblems beyond a bound:")
+    for r in records:
+        told = r[OURS] / r["told"]
+        worse = r[OURS] > min(1.1 * r["mean"], 1.25 * r["lightgbm"])
+        if worse or not 0.7 < told < 1.5:
+            methods = (OURS, *LARGE_RIVALS[1:], "truth")
+            relative = " ".join(f"{name} {r[name] / r['mean']:.2f}" for name in methods)
+            traits = f"{r['inputs']} {r['target']} {r['noise']} {r['slip']} {r['place']}"
+            size = "x".join(map(str, r["shape"]))
+            print(f"  {r['seed']:4d} {size:9} {traits}: {relative} true/told {told:.2f}")
+
+
+def print_large(records):
+    print_measures(large_measures(records))
+    for trait in ("inputs", "target", "slip", "place"):
+        print_large_groups(records, trait)
+    print_large_offenders(records)
+
+
+def print_all(records):
+    print_measures(measures(records))
+    print_groups(records, "inputs")
+    print_groups(records, "target")
+    print_offenders(records)
 
 
 def draw_figure(records, path):
@@ -179,9 +284,10 @@ def read(paths):
     return sorted((json.loads(line) for line in lines), key=lambda r: r["seed"])
 
 
-def measured(seeds, out, n_jobs):
+def measured(judge, seeds, out, n_jobs):
     records = []
-    with Pool(n_jobs) as pool:
+    # A process for each problem, whose memory is free afterwards.
+    with Pool(n_jobs, maxtasksperchild=1) as pool:
         for record in pool.imap_unordered(judge, seeds):
             records.append(record)
             if out is not None:
@@ -193,7 +299,8 @@ def measured(seeds, out, n_jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=["even", "odd", "both"], default="odd")
-    parser.add_argument("--seeds", type=int, default=600)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--seeds", type=int)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--out")
     parser.add_argument("--read", nargs="+")
@@ -203,14 +310,13 @@ def main():
     if arguments.read:
         records = read(arguments.read)
     else:
-        seeds = range(arguments.first, arguments.seeds)
+        default = 240 if arguments.large else 600
+        seeds = range(arguments.first, arguments.seeds or default)
         kept = {"even": (0,), "odd": (1,), "both": (0, 1)}[arguments.half]
         chosen = [seed for seed in seeds if seed % 2 in kept]
-        records = measured(chosen, arguments.out, arguments.jobs)
-    print_measures(records)
-    print_groups(records, "inputs")
-    print_groups(records, "target")
-    print_offenders(records)
+        task = judge_large if arguments.large else judge
+        records = measured(task, chosen, arguments.out, arguments.jobs)
+    (print_large if "slip" in records[0] else print_all)(records)
     if arguments.figure:
         draw_figure(records, arguments.figure)
 
