@@ -164,10 +164,18 @@ def test_a_line_wins_against_a_network_that_is_hardly_better():
         assert scores.best() == wanted
 
 
-def test_a_single_network_wins_against_an_average_that_is_hardly_better():
-    average = network(3, n_networks=2)
-    for factor, wanted in ((0.995, network(4)), (0.9, average)):
-        assert scored({network(4): 0.25, average: 0.25 * factor}).best() == wanted
+def test_an_average_wins_unless_a_single_network_is_clearly_better():
+    """Errors of the single network are smaller on one half of the rows and larger on the other."""
+    average, half = network(3, n_networks=4), np.arange(N_ROWS)[:, None] % 2
+    for better, worse, wanted in ((0.48, 0.518, average), (0.4, 0.5, network(8))):
+        scores = scores_of()
+        left = np.where(half, better, worse)
+        for candidate, errors in ((network(8), left), (average, 0.5 * SIGNS)):
+            scores.add(candidate, [[Y - errors]] * 3, 0.0)
+        assert scores.scores[0] < scores.scores[1]
+        assert scores.best() == wanted
+    # But a line wins against it by the same rule.
+    assert scored({Candidate(LINE): 0.25, average: 0.25, network(8): 0.25}).best().kind == LINE
 
 
 def test_an_average_that_was_asked_for_is_taken():

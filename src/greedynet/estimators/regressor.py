@@ -45,10 +45,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
     each step adds the neuron that lowers the error most, and solves for the outer weights by least
-    squares. Then all neurons are corrected jointly, with a ridge chosen from the data, and those
-    that do not help are removed. By default, folds choose between the mean, a line, networks of
-    increasing width and averages of two, by their errors on rows that they have not seen; with more
-    than 10,000 rows, some of them are held out instead. A validation set takes precedence.
+    squares. After every width all neurons are corrected jointly, with a ridge chosen from the data.
+    By default, folds choose between the mean, a line, networks of increasing width and averages of
+    them, by their errors on rows that they have not seen; with more than 10,000 rows, some of them
+    are held out instead. A validation set takes precedence.
 
     A *neuron* is one hidden unit `c sigma(a . x + b)`; `sigma` is ReLU by default. The number of
     *nodes* is the number of neurons plus two for the affine term `l . x + m`.
@@ -90,9 +90,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         with the parameters `points`, `n_points`, `rule`, `weakness` and `reduction`. Or an object
         of your own with `begin(X, row_scale, activation, seed)`; see `greedynet.search`.
     correct : bool, default=True
-        Whether to correct all neurons jointly at the end, prune those that do not help, and average
-        two networks if the data are noisy. With False, a dictionary, or a user-defined loss without
-        `row_weights`, the network is kept as grown.
+        Whether to correct all neurons jointly after every width, and to try averages. With False, a
+        dictionary, or a user-defined loss without `row_weights`, networks are kept as grown.
     points : array-like of shape (n_points, n_features + 1) or None, default=None
         Points on the sphere, bias last, for inputs in their original units. None to sample them for
         inputs scaled to [-1, 1].

@@ -48,18 +48,16 @@ class LadderSettings:
         A wider network must lower the squared error by this factor to count as better.
     as_good : float
         A smaller network wins within this factor of the smallest squared error.
-    as_good_average : float
-        A single network wins against an average within this factor.
     near_tie : float
-        The constant or the line wins within this number of standard errors of the best network. A
-        weak effect on few rows is taken for noise.
+        The constant or the line, and an average, which vary less with the rows, win within this
+        number of standard errors of the best network. A weak effect on few rows is taken for noise.
     rows_per_input : float
         With fewer rows per input, the affine term of a network is a line with a ridge.
     rows_averaged : pair of int
         Averages are tried with so many training rows at least, and at most: with more, a single
         network varies little. They fail to be tried where many rows are very noisy.
     n_averaged : int
-        Averages are tried of the chosen width and of wider ones, of so many in all.
+        Averages are tried of so many widths: the chosen one, and wider ones while these help.
     parallel_from : int
         Number of inner weights from which folds are computed in parallel.
     """
@@ -75,7 +73,6 @@ class LadderSettings:
     min_weights: int = 250
     clearly_better: float = 0.99
     as_good: float = 0.998
-    as_good_average: float = 0.98
     near_tie: float = 0.5
     rows_per_input: float = 4.0
     rows_averaged: tuple[int, int] = (50, 2_000)

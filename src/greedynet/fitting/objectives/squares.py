@@ -395,22 +395,24 @@ def _averages(
     least, most = settings.rows_averaged
     if asked is None and (not least <= len(rows) <= most or plan.takes_last):
         return
-    n, most = asked or 2, plan.limits.max_neurons
+    most = plan.limits.max_neurons
     if plan.takes_last:
-        yield replace(chosen, width=most // n, n_networks=n)
+        assert asked is not None
+        yield replace(chosen, width=most // asked, n_networks=asked)
         return
     grown = sorted(c.width for c in single_networks(scores.candidates, chosen.form))
-    possible = [width for width in grown if n * width <= most]
-    if asked is None:
+    if asked is not None:
+        for width in [width for width in grown if asked * width <= most]:
+            yield replace(chosen, width=width, n_networks=asked)
+        return
+    # Four vary less than two, but where nodes are few, two may be wide enough and four not.
+    for n in (4,) if 4 * chosen.width <= most else (2, 4):
+        possible = [width for width in grown if n * width <= most]
         wide = [width for width in possible if width >= chosen.width]
-        possible = (wide or possible[-1:])[: settings.n_averaged]
-    for width in possible:
-        yield replace(chosen, width=width, n_networks=n)
-        if asked is None and scores.scores[-1] >= min(scores.scores[:-1]):
-            break
-    best = scores.best(plan.choice, chosen.form)
-    if asked is None and best.n_networks == 2 and 4 * best.width <= most:
-        yield replace(best, n_networks=4)
+        for width in (wide or possible[-1:])[: settings.n_averaged]:
+            yield replace(chosen, width=width, n_networks=n)
+            if scores.scores[-1] >= min(scores.scores[:-1]):
+                break
 
 
 def n_effective(rows: Rows) -> float:
