@@ -173,7 +173,7 @@ def test_nothing_leaves_the_bounds():
         {"n_nodes": None},
         {"hidden_layers": 2, "n_nodes": 16},
         {"hidden_layers": "auto", "n_nodes": None, "max_nodes": 16},
-        {"loss": "absolute", "n_nodes": None},
+        {"loss": "absolute_error", "n_nodes": None},
         {"loss": "chebyshev"},
         {"loss": "quantile", "quantile": 0.2},
         {"n_nodes": None, "cv": 3},

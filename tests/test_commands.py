@@ -120,7 +120,7 @@ def test_help_imports_nothing_numerical(command):
 def test_help_names_all_activations_and_losses():
     text = " ".join(run("fit", "--help").output.replace(",", " ").replace(".", " ").split())
     assert set(ACTIVATIONS) <= set(text.split())
-    for loss in ("squared", "absolute", "huber", "quantile", "chebyshev"):
+    for loss in ("squared_error", "absolute_error", "huber", "quantile", "chebyshev"):
         assert loss in text.split()
         assert get_loss(loss).name == loss
 
@@ -365,7 +365,7 @@ def test_models_saved_in_python(folder):
     found = json.loads(run("info", "estimator.safetensors", "--json").stdout)
     assert (found["kind"], found["loss"], found["created"]) == (
         "GreedyNetRegressor",
-        "squared",
+        "squared_error",
         None,
     )
 

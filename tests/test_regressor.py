@@ -24,7 +24,7 @@ SETTINGS = {
         {"correct": False, "select": 0.05},
         {"linear_term": False, "n_nodes": 5},
         {"cv": 3, "max_nodes": 10},
-        {"loss": "absolute", "max_nodes": 6},
+        {"loss": "absolute_error", "max_nodes": 6},
         {"loss": "quantile", "quantile": 0.4, "max_nodes": 6, "select": "last"},
     ],
     "dictionary": [
@@ -38,7 +38,7 @@ SETTINGS = {
 def checks_that_fail(estimator):
     """Checks with the reason why they do not apply."""
     sets_alpha = "sets `alpha` where an estimator has one, which goes with squares only"
-    return {} if estimator.loss == "squared" else {"check_regressors_train": sets_alpha}
+    return {} if estimator.loss == "squared_error" else {"check_regressors_train": sets_alpha}
 
 
 OTHERS = [

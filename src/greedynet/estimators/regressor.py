@@ -129,11 +129,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
         "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
         `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
-    loss : {"squared", "absolute", "huber", "quantile", "chebyshev"} or float, default="squared"
-        The loss to minimise: squared errors, absolute errors, Huber's loss (quadratic for small
-        errors, linear for large ones), the quantile (pinball) loss, or the largest error; or the
-        l_p norm for a number p above 1. It determines the choice of neurons, their outer weights,
-        and the width.
+    loss : str, float or Loss, default="squared_error"
+        The loss to minimise: "squared_error", "absolute_error", "huber" (quadratic for small
+        errors, linear for large ones), "quantile" (the pinball loss), "chebyshev" (the largest
+        error), or the l_p norm for a number p above 1. It determines the choice of neurons, their
+        outer weights, and the width.
     quantile : float or None, default=None
         Fraction of the rows below the prediction, for `loss="quantile"`; None for the median.
     memory_budget : int, default=4294967296
@@ -268,7 +268,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         refine: Literal["adam"] | None = None,
         refine_epochs: int = 10_000,
         activation: str | Activation = "relu",
-        loss: str | float | Loss = "squared",
+        loss: str | float | Loss = "squared_error",
         quantile: float | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,

@@ -133,10 +133,10 @@ def _check_others(model: Any, n_outputs: int) -> None:
         ("an affine term", bool(model.linear_term), "linear_term=False", "write linear_term=True"),
         ("corrected neurons", bool(model.correct), "correct=False", "write correct=True"),
         (
-            'loss="squared"',
-            getattr(model, "loss", "squared") == "squared",
+            'loss="squared_error"',
+            getattr(model, "loss", "squared_error") == "squared_error",
             f"loss={getattr(model, 'loss', None)!r}",
-            'write loss="squared"',
+            'write loss="squared_error"',
         ),
         (
             "no further training",

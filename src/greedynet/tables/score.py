@@ -243,7 +243,7 @@ def measure_of(scores: Mapping[str, Any]) -> str:
     """Return the name of the score that a model is judged by: that of its loss, or "accuracy"."""
     if "accuracy" in scores:
         return "accuracy"
-    if "absolute_loss" in scores or "huber_loss" in scores:
+    if "absolute_error_loss" in scores or "huber_loss" in scores:
         return "mae"
     return next((name for name in scores if name.endswith("_loss")), "rmse")
 
