@@ -230,7 +230,7 @@ def table_fit(table, target, **settings):
     few = TABLE[::15].drop(columns=target)
     scores = {key: model.about[key] for key in ("rows", "left_out", "training", "validation")}
     parts = {"predictions": again.predict(few), "features": str(again.columns.features)}
-    if again.classes is not None:
+    if again.classes_ is not None:
         parts |= {"labels": again.predict(few), "predictions": again.predict_proba(few)}
     inputs = again.inputs(few)
     return parts_of(again.estimator, inputs) | parts | {"inputs": inputs, "about": str(scores)}

@@ -282,7 +282,7 @@ def _use(model, X, network):
     n, outputs = len(X), network.n_outputs
     classes = getattr(model, "classes_", None)
     if hasattr(model, "columns"):
-        classes = model.classes
+        classes = model.classes_
     _expect(model.predict, X, {n, n * outputs})
     if isinstance(model, GreedyNetClassifier):
         _expect(model.predict_proba, X, {n * len(classes)})

@@ -158,7 +158,7 @@ def test_numbers_are_classes_only_on_demand(folder):
     run("fit", data, "--target", "k", "--nodes", 3, "--out", "numbers.safetensors")
     run("fit", data, "--target", "k", "--classes", "--nodes", 3, "--out", "classes.safetensors")
     assert isinstance(load("numbers.safetensors").estimator, GreedyNetRegressor)
-    assert load("classes.safetensors").classes.tolist() == [0, 1]
+    assert load("classes.safetensors").classes_.tolist() == [0, 1]
     run("predict", "classes.safetensors", data, "--out", "p.csv")
     assert list(read(folder / "p.csv")[0]) == ["prediction", "probability of 0", "probability of 1"]
     assert {row["prediction"] for row in read(folder / "p.csv")} == {"0", "1"}

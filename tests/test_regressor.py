@@ -76,6 +76,29 @@ def data():
     return noisy(n_rows=150, n_features=3)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 1e-3}, {"correct": False, "alpha": 0.1}])
+def test_outer_weights_are_stationary_at_the_ridge_told(data, parameters):
+    model = GreedyNetRegressor(n_nodes=8, **parameters).fit(*data)
+    factor, r = model.network_.path_factor, 4
+    c = factor.coefficients(model.network_.n_neurons)
+    gradient = factor.R.T @ (factor.R @ c - factor.z)
+    assert model.alpha_ == parameters.get("alpha", model.alpha_) > 0
+    np.testing.assert_allclose(gradient[r:] + model.alpha_ * c[r:], 0.0, atol=1e-10)
+
+
+def test_the_network_that_was_kept_in_numbers(data):
+    X, y = data
+    model = GreedyNetRegressor(n_nodes=8, n_networks=2, hidden_layers=1).fit(X, y)
+    assert (model.n_networks_, model.hidden_layers_, model.n_outputs_) == (2, 1, 1)
+    same, smaller = (model.truncate(int(n)) for n in model.path_.n_nodes[[-1, -2]])
+    assert (same.n_networks_, smaller.n_networks_) == (2, 1)
+    assert (same.alpha_, smaller.alpha_) == (model.alpha_, None)
+    deep = GreedyNetRegressor(max_nodes=20, hidden_layers=2).fit(X, np.column_stack([y, X]))
+    assert (deep.n_networks_, deep.hidden_layers_, deep.n_outputs_) == (1, 2, 4)
+    line = GreedyNetRegressor().fit(X, X @ [1.0, 2.0, 3.0])
+    assert (line.alpha_, line.n_networks_, line.hidden_layers_) == (None, 1, 1)
+
+
 def test_scaling_the_outputs_scales_the_predictions(small, data):
     X, y = data
     model = small().fit(X, y)

@@ -577,7 +577,7 @@ def test_nine_of_ten_numbers_are_meant_to_be_numbers():
             fit_table({"a": y, "y": cells}, "y")
     cells = ["1"] * 17 + ["x"] * 3
     assert fit_table({"a": cells, "y": y}, "y", n_nodes=2).columns.features == ("a=1", "a=x")
-    assert fit_table({"a": y, "y": cells}, "y", n_nodes=2).classes.tolist() == ["1", "x"]
+    assert fit_table({"a": y, "y": cells}, "y", n_nodes=2).classes_.tolist() == ["1", "x"]
 
 
 def test_categories_are_learned():
@@ -623,7 +623,7 @@ def test_round_trip(tmp_path, target):
             again.predict_proba(table)
     else:
         assert isinstance(again.estimator, GreedyNetClassifier)
-        assert again.classes.tolist() == (["high", "low"] if target == "label" else [3, 7])
+        assert again.classes_.tolist() == (["high", "low"] if target == "label" else [3, 7])
         np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
 
 

@@ -150,6 +150,16 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
+    hidden_layers_ : int
+        Number of hidden layers of `network_`, 1 or 2.
+    n_networks_ : int
+        Number of networks whose average `network_` is: always 1.
+    n_outputs_ : int
+        Number of outputs of `network_`: 1 for two classes, otherwise one for each class.
+    alpha_ : float or None
+        Ridge of `network_`: `alpha` if it was given, otherwise the one that was chosen. None if
+        only the shares of the classes are predicted, after `truncate` to another width, after
+        further training, and with `correct=False`, unless it was given.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
     expected_error_ : float or None

@@ -187,6 +187,17 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
+    hidden_layers_ : int
+        Number of hidden layers of `network_`, 1 or 2.
+    n_networks_ : int
+        Number of networks whose average `network_` is; 1 for a single network.
+    n_outputs_ : int
+        Number of outputs.
+    alpha_ : float or None
+        Ridge of `network_`: `alpha` if it was given. Otherwise that of the correction, which
+        penalises inner and outer weights alike, so that it is not comparable with `alpha`; the mean
+        for an average. None without neurons, after `truncate` to another width, and after further
+        training.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
     expected_error_ : float, ndarray of shape (n_outputs,) or None
@@ -452,6 +463,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         )
         for name, value in self._attributes(self.training_.network).items():
             setattr(self, name, value)
+        self.alpha_ = None
 
     def _store_errors(self, fitted: Fitted, loss: Loss) -> None:
         """Store what is known of the errors on new rows."""

@@ -109,7 +109,7 @@ class Subject:
     @property
     def classes(self) -> NDArray[Any] | None:
         """The classes, or None if numbers are predicted."""
-        return self.table.classes
+        return self.table.classes_
 
     @property
     def columns(self) -> Columns:
@@ -200,7 +200,7 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
             f"`X` must have {n_features} columns, one for each input of the model, got "
             f"{rows.shape[1]}."
         )
-    if model.classes is None:
+    if model.classes_ is None:
         targets = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
         if targets.shape[1] != model.network.n_outputs:
             raise ValueError(
@@ -208,10 +208,10 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
                 f"model, got {targets.shape[1]}."
             )
         return Rows(rows, targets[:, output], label)
-    unknown = set(targets.tolist()) - set(model.classes.tolist())
+    unknown = set(targets.tolist()) - set(model.classes_.tolist())
     if unknown:
         raise ValueError(
-            f"`y` must hold the classes {model.classes.tolist()[:6]}, got {sorted(unknown)[:3]} "
+            f"`y` must hold the classes {model.classes_.tolist()[:6]}, got {sorted(unknown)[:3]} "
             "too: leave such rows out."
         )
     return Rows(rows, targets, label)
