@@ -181,9 +181,9 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int
-        Number of features seen during `fit`, a category counted once for each of its levels.
+        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if all are strings.
+        Names of the columns of `X`, if it was a data frame and all are strings.
 
     Examples
     --------

@@ -222,9 +222,9 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
     n_features_in_ : int
-        Number of features seen during `fit`, a category counted once for each of its levels.
+        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if all are strings.
+        Names of the columns of `X`, if it was a data frame and all are strings.
 
     Examples
     --------

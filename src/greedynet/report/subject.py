@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.estimators.frames import encode_categories
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
 from greedynet.model.any_network import Network, is_network
@@ -185,13 +184,14 @@ def table_rows(
 
 
 def network_inputs(model: Any, X: Any) -> Any:
-    """Return inputs as those of the network, if the model has learned from missing values."""
-    return X if getattr(model, "filling_", None) is None else model.network_inputs(X)
+    """Return inputs as those of the network, if the model has categories, or learned from gaps."""
+    learned = (getattr(model, name, None) for name in ("filling_", "categories_"))
+    return X if all(what is None for what in learned) else model.network_inputs(X)
 
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
     """Return rows given as arrays."""
-    rows = check_matrix(encode_categories(model.estimator, X), "X")
+    rows = check_matrix(X, "X")
     targets = np.asarray(y)
     check_same_length(X=rows, y=targets)
     n_features = model.network.n_features
