@@ -238,6 +238,10 @@ def test_several_outputs_share_one_pair():
         ((1, 0), r"`bounds` must be \(low, high\) with low <= high, got \(1, 0\): write \(0, 1\)"),
         ((np.nan, 1), r"`bounds` must be a pair .* got \(nan, 1\): write bounds=\(0, None\)"),
         ((0, 1, 2), r"`bounds` must be a pair"),
+        (
+            (-(10**400), None),
+            r"`bounds` must be at most .* got a number of about 400 digits: write",
+        ),
         ((True, 2), r"`bounds` must be a pair"),
         (("0", "1"), r"`bounds` must be a pair"),
         (5, r"The 'bounds' parameter of GreedyNetRegressor must be an array-like, a str among"),
