@@ -99,6 +99,17 @@ def test_the_network_that_was_kept_in_numbers(data):
     assert (line.alpha_, line.n_networks_, line.hidden_layers_) == (None, 1, 1)
 
 
+@pytest.mark.parametrize("power", [660, -660])
+def test_the_score_has_no_unit(data, power):
+    X, y = data
+    y, factor = np.column_stack([y, y[::-1]]), np.array([1.0, 2.0**power])
+    weights = np.linspace(0.0, 2.0, len(y))
+    model = GreedyNetRegressor(n_nodes=6).fit(X, y)
+    wanted = r2_score(y, model.predict(X), sample_weight=weights)
+    model = GreedyNetRegressor(n_nodes=6).fit(X, factor * y)
+    assert model.score(X, factor * y, weights) == pytest.approx(wanted, rel=1e-6)
+
+
 def test_scaling_the_outputs_scales_the_predictions(small, data):
     X, y = data
     model = small().fit(X, y)

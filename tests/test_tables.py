@@ -676,6 +676,15 @@ def test_scores_by_hand():
     assert found["quantile_loss"] == pytest.approx(np.mean(pinball))
 
 
+def test_the_score_of_huge_outputs():
+    x = np.linspace(-1, 1, 40)
+    table = {"x": x, "y": np.sin(3 * x)}
+    huge = {"x": x, "y": 2.0**660 * np.sin(3 * x)}
+    wanted = fit_table(table, "y", n_nodes=3).score(table)
+    assert 0 < wanted < 1
+    assert fit_table(huge, "y", n_nodes=3).score(huge) == pytest.approx(wanted)
+
+
 def test_scores_do_not_depend_on_the_unit():
     table = columns(30)
     table["y"] += np.sin(9 * table["x"])

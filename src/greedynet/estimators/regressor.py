@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -22,6 +21,7 @@ from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
 from greedynet.estimators.plans import regression_plan
+from greedynet.estimators.r_squared import r_squared
 from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
@@ -441,7 +441,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         """
         found, true = self.predict(X), check_columns(y, "y")
         with named("y"):
-            return float(r2_score(true, found, sample_weight=sample_weight))
+            return r_squared(true, found, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""

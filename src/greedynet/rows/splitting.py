@@ -194,12 +194,30 @@ def _taken(rows: Rows, splitter: Any, stratified: bool) -> list[Split]:
     with named("cv"), warnings.catch_warnings():
         # A rare class is absent from some folds.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        # Whether groups are divided is found below.
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
         is_splitter = hasattr(splitter, "split")
         folds = check_cv(splitter).split(rows.X, y, rows.groups) if is_splitter else splitter
         folds = list(folds)
     positions = [_positions(fold, len(rows)) for fold in folds]
     splits = [(rows.take(a), rows.take(b)) for a, b in positions]
-    return _in_blocks(splits) if _are_forward(positions, len(rows)) else splits
+    if _are_forward(positions, len(rows)):
+        return _in_blocks(splits)
+    if any(_divide_groups(*split) for split in splits):
+        warnings.warn(
+            "`cv` divides `groups`: a group has training and test rows in the same fold, so that "
+            "errors on new groups may be larger than told. Write cv=GroupKFold(5), or a number.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return splits
+
+
+def _divide_groups(train: Rows, test: Rows) -> bool:
+    """Whether a group has rows on both sides of a fold."""
+    if train.groups is None or test.groups is None:
+        return False
+    return bool(np.isin(test.groups, train.groups).any())
 
 
 def _positions(fold: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

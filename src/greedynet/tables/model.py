@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators.r_squared import r_squared
 from greedynet.estimators.saving import SaveMixin, restore
 from greedynet.model.any_network import Network, is_deep, is_network
 from greedynet.model.uncertainty.expectation import Expectation
@@ -297,7 +298,7 @@ class TableModel:
                     "write `score(X, y)`, or give a table with the target."
                 )
             X, y, sample_weight = labelled_rows(self, open_as_fitted(self.about, X), sample_weight)
-        measure = r2_score if self.classes_ is None else accuracy_score
+        measure = r_squared if self.classes_ is None else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def truncate(self, n_nodes: int | None = None, *, within: float | None = None) -> Self:
