@@ -206,7 +206,7 @@ def test_slopes_of_one_column_are_those_between_kinks():
         kinks = corners(network, low, high)[:, 0]
         kinks = kinks[np.append(True, np.diff(kinks) > 1e-9)]
         slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
-        change = sensitivity(network, [0], box_of(low, high))["x0"]
+        change = sensitivity(network, [0], box_of(low, high))[0]
         assert change.proven
         found = (change.steepest_fall, change.steepest_rise)
         assert found == pytest.approx((slopes.min(), slopes.max()), rel=1e-6, abs=1e-6)
@@ -220,7 +220,7 @@ def check_slopes(seed: int):
     X = rng.uniform(low, high, (5_000, 2))
     step = np.array([1e-7, 0])
     slopes = (network.predict(X + step) - network.predict(X - step)) / 2e-7
-    change = sensitivity(network, [0], box)["x0"]
+    change = sensitivity(network, [0], box)[0]
     assert change.proven
     assert change.steepest_fall <= slopes.min() + 1e-5
     assert change.steepest_rise >= slopes.max() - 1e-5
@@ -240,6 +240,16 @@ def check_pair(network, found):
     a, b = network.predict(np.array(found.pair))
     assert (a, b) == found.predictions
     assert a > b if found.increasing else a < b
+
+
+def test_slopes_are_keyed_by_the_columns_as_asked_for():
+    network = replace(random_network(3, n_features=2), feature_names=("size", "age"))
+    box = {0: (-1, 1), 1: (-1, 1)}
+    for columns in ([1], ["age"], [1, "size"], (0, 1)):
+        found = sensitivity(network, columns, box)
+        assert list(found) == list(columns)
+        assert {change.column for change in found.values()} <= {"size", "age"}
+    assert list(sensitivity(network, None, box)) == ["size", "age"]
 
 
 def test_monotone_is_proven_or_contradicted_by_a_pair():
@@ -272,7 +282,7 @@ def test_kinks_through_one_point_allow_no_slope_of_no_piece():
     """Three kinks meet: all neurons on or off count at the point alone, where nothing is steep."""
     inner = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])
     network = ShallowNetwork(inner, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]))
-    change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})["x0"]
+    change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})[0]
     # All three on would be a slope of 3, but the third is on where x0 < 0 and the sum is negative.
     assert change.proven
     assert (change.steepest_fall, change.steepest_rise) == (1.0, 2.0)
@@ -286,7 +296,7 @@ def test_many_slopes_need_few_programmes():
     kinks = np.sort(np.append(-network.biases / inner[:, 0], [-2.0, 2.0]))
     kinks = kinks[(kinks >= -2) & (kinks <= 2)]
     slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
-    change = sensitivity(network, [0], {0: (-2, 2)})["x0"]
+    change = sensitivity(network, [0], {0: (-2, 2)})[0]
     assert change.proven
     found = (change.steepest_fall, change.steepest_rise)
     assert found == pytest.approx((slopes.min(), slopes.max()))

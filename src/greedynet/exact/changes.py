@@ -93,7 +93,7 @@ def sensitivity(
     output: Any = None,
     X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
-) -> dict[str, Change]:
+) -> dict[Any, Change]:
     """Return the steepest slopes of the predictions along columns, anywhere in a region.
 
     Parameters
@@ -107,15 +107,16 @@ def sensitivity(
 
     Returns
     -------
-    changes : dict of str to Change
-        By the names of the columns.
+    changes : dict of str or int to Change
+        By the columns as they are asked for, names or positions; by names if `columns` is None.
     """
     region = region_of(model, where, (), X)
     if columns is None:
         numbers = (c for c in region.columns if isinstance(c, NumberColumn))
         columns = [c.name for c in numbers if c.low < c.high]
-    found = (_change(_Along(model, column, where, output, X), max_seconds) for column in columns)
-    return {change.column: change for change in found}
+    return {
+        column: _change(_Along(model, column, where, output, X), max_seconds) for column in columns
+    }
 
 
 def _change(asked: "_Along", max_seconds: float) -> Change:
