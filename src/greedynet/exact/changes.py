@@ -38,7 +38,11 @@ def is_monotone(
     """Return whether predictions never fall, or never rise, with a column, anywhere in a region.
 
     Either this is proven, for all rows, or two rows are returned that differ in this column alone
-    and contradict it.
+    and contradict it. Changes below 1e-9 of the spread of the predictions count as rounding.
+
+    A proof is about the network in exact arithmetic. `predict` is not exact: it may fall by some
+    1e-16 times the size of its terms, which is more than 1e-9 of their sum where they cancel; see
+    *Exact answers* in the documentation.
 
     Parameters
     ----------
