@@ -158,6 +158,14 @@ def test_shapes_that_categories_cannot_have(shape, message):
         GreedyNetRegressor(monotonic_cst=shape).fit(X, y)
 
 
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_column_may_not_have_the_name_of_a_level(place):
+    X, y = frame()
+    X.insert(place, "color=red", np.arange(N))
+    with pytest.raises(ValueError, match=r"`X` must have one column 'color=red', .* got two: ren"):
+        GreedyNetRegressor().fit(X, y)
+
+
 def test_names_of_columns_that_are_numbers():
     X, y = frame()
     X = X.set_axis([0, 1, 2], axis=1)

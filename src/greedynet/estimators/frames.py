@@ -156,22 +156,31 @@ def as_features(X: Any, levels: Levels, argument: str) -> Any:
     """Return a data frame of the same library, with features in the place of categories."""
     columns: dict[str, Any] = {}
     for name in X.columns:
-        if str(name) not in levels:
-            columns[str(name)] = np.asarray(X[name])
-            continue
-        found = levels[str(name)]
-        texts, empty = cell_texts(X[name])
-        features, unknown = unit_columns(texts, found)
-        features[empty] = np.nan
-        if (unknown & ~empty).any():
-            row = int(np.argmax(unknown & ~empty))
+        is_category = str(name) in levels
+        new = _by_level(X, name, levels, argument) if is_category else {str(name): X[name]}
+        for feature in new.keys() & columns.keys():
             raise ValueError(
-                f"`{argument}` must have the categories of the fit in the column {str(name)!r}, "
-                f"{found.tolist()[:8]}, got {str(texts[row])!r} in row {row}: leave such rows out, "
-                "or fit with rows of that category."
+                f"`{argument}` must have one column {feature!r}, also among the levels of "
+                "categories, got two: rename one of them."
             )
-        columns |= dict(zip(features_of(str(name), levels), features.T, strict=True))
+        columns |= {feature: np.asarray(values) for feature, values in new.items()}
     return type(X)(columns)
+
+
+def _by_level(X: Any, name: Any, levels: Levels, argument: str) -> dict[str, Any]:
+    """Return a feature for each level of a category."""
+    found = levels[str(name)]
+    texts, empty = cell_texts(X[name])
+    features, unknown = unit_columns(texts, found)
+    features[empty] = np.nan
+    if (unknown & ~empty).any():
+        row = int(np.argmax(unknown & ~empty))
+        raise ValueError(
+            f"`{argument}` must have the categories of the fit in the column {str(name)!r}, "
+            f"{found.tolist()[:8]}, got {str(texts[row])!r} in row {row}: leave such rows out, "
+            "or fit with rows of that category."
+        )
+    return dict(zip(features_of(str(name), levels), features.T, strict=True))
 
 
 def _culprit(X: Any) -> tuple[Any, Any] | None:
