@@ -335,6 +335,16 @@ def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, na
     refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})
 
 
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
+def test_no_ridge_for_another_loss_unless_as_grown(loss):
+    model = GreedyNetRegressor(n_nodes=4, loss=loss, alpha=0)
+    with pytest.raises(
+        ValueError, match=r'`alpha` requires loss="squared_error", .*: omit `alpha`'
+    ):
+        model.fit(X, y)
+    assert model.set_params(correct=False).fit(X, y).alpha_ == 0.0
+
+
 @pytest.mark.parametrize("loss", ["absolute_error", "chebyshev", 1.5])
 @pytest.mark.parametrize(
     ("weights", "message"),
