@@ -148,7 +148,7 @@ _JUNK = [
     *([], [[]], [1], [1, 2, 3], [0.5, None], ["a", "b", "c"], [10**400], [float("nan")] * 3),
     *({}, {"a": 1}, {"array": "nothing"}, {"pairs": [[1, 2]]}, {"pairs": []}, {"records": []}),
     *({"activation": "tanh"}, {"activation": "leaky_relu"}, {"stop_reason": "EXACT"}),
-    *({"loss": {"loss": "absolute"}}, {"network": {}}, {"deep network": {}}, {"Seen": {}}),
+    *({"loss": {"loss": "absolute_error"}}, {"network": {}}, {"deep network": {}}, {"Seen": {}}),
     {"text": {"dtype": "<U200000000", "values": ["a"]}},
     {"text": {"dtype": "|O", "values": ["a", "b"]}},
     {"text": {"dtype": "<U1", "values": ["red", "green"]}},
@@ -282,7 +282,7 @@ def _use(model, X, network):
     n, outputs = len(X), network.n_outputs
     classes = getattr(model, "classes_", None)
     if hasattr(model, "columns"):
-        classes = model.classes
+        classes = model.classes_
     _expect(model.predict, X, {n, n * outputs})
     if isinstance(model, GreedyNetClassifier):
         _expect(model.predict_proba, X, {n * len(classes)})

@@ -308,7 +308,8 @@ def test_single_precision(small_samples):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"loss": "absolute"}, {"correct": False}, {"activation": "tanh"}, {"alpha": 0.1}]
+    "parameters",
+    [{"loss": "absolute_error"}, {"correct": False}, {"activation": "tanh"}, {"alpha": 0.1}],
 )
 def test_other_fits_from_blocks(small_samples, parameters):
     X, y = problem()

@@ -173,7 +173,7 @@ def test_nothing_leaves_the_bounds():
         {"n_nodes": None},
         {"hidden_layers": 2, "n_nodes": 16},
         {"hidden_layers": "auto", "n_nodes": None, "max_nodes": 16},
-        {"loss": "absolute", "n_nodes": None},
+        {"loss": "absolute_error", "n_nodes": None},
         {"loss": "chebyshev"},
         {"loss": "quantile", "quantile": 0.2},
         {"n_nodes": None, "cv": 3},
@@ -238,6 +238,10 @@ def test_several_outputs_share_one_pair():
         ((1, 0), r"`bounds` must be \(low, high\) with low <= high, got \(1, 0\): write \(0, 1\)"),
         ((np.nan, 1), r"`bounds` must be a pair .* got \(nan, 1\): write bounds=\(0, None\)"),
         ((0, 1, 2), r"`bounds` must be a pair"),
+        (
+            (-(10**400), None),
+            r"`bounds` must be at most .* got a number of about 400 digits: write",
+        ),
         ((True, 2), r"`bounds` must be a pair"),
         (("0", "1"), r"`bounds` must be a pair"),
         (5, r"The 'bounds' parameter of GreedyNetRegressor must be an array-like, a str among"),
@@ -559,7 +563,7 @@ def _check_slopes(network, box, rows):
     before[:, 0] = np.clip(before[:, 0], low, high - step)
     after[:, 0] = before[:, 0] + step
     slopes = (network.predict(after) - network.predict(before)) / step
-    said = sensitivity(network, [0], box)["x0"]
+    said = sensitivity(network, [0], box)[0]
     close = 1e-4 * (1 + np.abs(slopes).max())
     assert said.proven
     assert said.steepest_fall <= slopes.min() + close
@@ -626,9 +630,9 @@ def test_hidden_falls_are_no_falls():
     found = is_monotone(low, 0)
     assert found.holds is False  # it falls behind the hill, below the bound
     assert found.predictions[0] == pytest.approx(1.0)
-    change = sensitivity(replace(hill, bounds=OutputBounds(1.5, 5.0)), [0])["x0"]
+    change = sensitivity(replace(hill, bounds=OutputBounds(1.5, 5.0)), [0])[0]
     assert (change.steepest_fall, change.steepest_rise) == (-1.0, 1.0)
-    change = sensitivity(replace(hill, bounds=OutputBounds(3.0, 5.0)), [0])["x0"]
+    change = sensitivity(replace(hill, bounds=OutputBounds(3.0, 5.0)), [0])[0]
     assert (change.steepest_fall, change.steepest_rise) == (0.0, 0.0)
     assert change.proven
 

@@ -396,23 +396,19 @@ def test_extremes_of_a_wider_region_are_those_of_the_box(layers):
 @every_depth
 def test_slopes_are_zero_outside(layers):
     model = fitted(layers)
-    change = sensitivity(model, [1], {0: 0.9, 1: (1500, 1600)})["x1"]
+    change = sensitivity(model, [1], {0: 0.9, 1: (1500, 1600)})[1]
     assert (change.steepest_fall, change.steepest_rise) == (0.0, 0.0)
     assert change.proven
     assert is_monotone(model, 1, {0: 0.9, 1: (1500, 1600)})
     # With noise; a line without any goes on.
     line = GreedyNetRegressor(n_nodes=2).fit(X, X[:, 1] + np.random.default_rng(2).normal(size=200))
-    slope = sensitivity(line, [1])["x1"].steepest_fall
+    slope = sensitivity(line, [1])[1].steepest_fall
     assert slope == pytest.approx(1, rel=0.1)
-    wide = sensitivity(line, [1], {1: (0, 5000)})["x1"]
+    wide = sensitivity(line, [1], {1: (0, 5000)})[1]
     assert wide.steepest_fall == pytest.approx(0, abs=1e-9)
     assert wide.steepest_rise == pytest.approx(slope)
-    assert (
-        sensitivity(fitted(layers, extrapolate=True), [1], {0: 0.9, 1: (1500, 1600)})[
-            "x1"
-        ].steepest_rise
-        > 0.1
-    )
+    beyond = sensitivity(fitted(layers, extrapolate=True), [1], {0: 0.9, 1: (1500, 1600)})
+    assert beyond[1].steepest_rise > 0.1
 
 
 def test_the_difference_of_networks_with_other_boxes():

@@ -254,11 +254,11 @@ def test_powers():
 
 def test_mean_sizes():
     r = np.array([[3.0], [-4.0]])
-    assert mean_size(get_loss("squared"), r, None) == pytest.approx(np.sqrt(12.5))
-    assert mean_size(get_loss("absolute"), r, None) == pytest.approx(3.5)
+    assert mean_size(get_loss("squared_error"), r, None) == pytest.approx(np.sqrt(12.5))
+    assert mean_size(get_loss("absolute_error"), r, None) == pytest.approx(3.5)
     assert mean_size(get_loss("chebyshev"), r, None) == pytest.approx(4.0)
     assert mean_size(get_loss("quantile", 0.9), r, None) == pytest.approx((2.7 + 0.4) / 2)
-    assert mean_size(get_loss("absolute"), r, np.array([3.0, 1.0])) == pytest.approx(13 / 4)
+    assert mean_size(get_loss("absolute_error"), r, np.array([3.0, 1.0])) == pytest.approx(13 / 4)
 
 
 def best_by(loss, *left):

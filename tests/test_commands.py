@@ -120,7 +120,7 @@ def test_help_imports_nothing_numerical(command):
 def test_help_names_all_activations_and_losses():
     text = " ".join(run("fit", "--help").output.replace(",", " ").replace(".", " ").split())
     assert set(ACTIVATIONS) <= set(text.split())
-    for loss in ("squared", "absolute", "huber", "quantile", "chebyshev"):
+    for loss in ("squared_error", "absolute_error", "huber", "quantile", "chebyshev"):
         assert loss in text.split()
         assert get_loss(loss).name == loss
 
@@ -158,7 +158,7 @@ def test_numbers_are_classes_only_on_demand(folder):
     run("fit", data, "--target", "k", "--nodes", 3, "--out", "numbers.safetensors")
     run("fit", data, "--target", "k", "--classes", "--nodes", 3, "--out", "classes.safetensors")
     assert isinstance(load("numbers.safetensors").estimator, GreedyNetRegressor)
-    assert load("classes.safetensors").classes.tolist() == [0, 1]
+    assert load("classes.safetensors").classes_.tolist() == [0, 1]
     run("predict", "classes.safetensors", data, "--out", "p.csv")
     assert list(read(folder / "p.csv")[0]) == ["prediction", "probability of 0", "probability of 1"]
     assert {row["prediction"] for row in read(folder / "p.csv")} == {"0", "1"}
@@ -365,7 +365,7 @@ def test_models_saved_in_python(folder):
     found = json.loads(run("info", "estimator.safetensors", "--json").stdout)
     assert (found["kind"], found["loss"], found["created"]) == (
         "GreedyNetRegressor",
-        "squared",
+        "squared_error",
         None,
     )
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -206,7 +207,7 @@ def test_slopes_of_one_column_are_those_between_kinks():
         kinks = corners(network, low, high)[:, 0]
         kinks = kinks[np.append(True, np.diff(kinks) > 1e-9)]
         slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
-        change = sensitivity(network, [0], box_of(low, high))["x0"]
+        change = sensitivity(network, [0], box_of(low, high))[0]
         assert change.proven
         found = (change.steepest_fall, change.steepest_rise)
         assert found == pytest.approx((slopes.min(), slopes.max()), rel=1e-6, abs=1e-6)
@@ -220,7 +221,7 @@ def check_slopes(seed: int):
     X = rng.uniform(low, high, (5_000, 2))
     step = np.array([1e-7, 0])
     slopes = (network.predict(X + step) - network.predict(X - step)) / 2e-7
-    change = sensitivity(network, [0], box)["x0"]
+    change = sensitivity(network, [0], box)[0]
     assert change.proven
     assert change.steepest_fall <= slopes.min() + 1e-5
     assert change.steepest_rise >= slopes.max() - 1e-5
@@ -240,6 +241,70 @@ def check_pair(network, found):
     a, b = network.predict(np.array(found.pair))
     assert (a, b) == found.predictions
     assert a > b if found.increasing else a < b
+
+
+def test_slopes_are_keyed_by_the_columns_as_asked_for():
+    network = replace(random_network(3, n_features=2), feature_names=("size", "age"))
+    box = {0: (-1, 1), 1: (-1, 1)}
+    for columns in ([1], ["age"], [1, "size"], (0, 1)):
+        found = sensitivity(network, columns, box)
+        assert list(found) == list(columns)
+        assert {change.column for change in found.values()} <= {"size", "age"}
+    assert list(sensitivity(network, None, box)) == ["size", "age"]
+
+
+def exactly(network, x):
+    """What a network of ReLUs predicts for a row, as a fraction."""
+    columns = [Fraction(value) for value in x.tolist()]
+
+    def dot(weights):
+        return sum(Fraction(w) * v for w, v in zip(weights.tolist(), columns, strict=True))
+
+    neurons = zip(network.inner_weights, network.biases, network.outer_weights[:, 0], strict=True)
+    found = sum(Fraction(c) * max(dot(a) + Fraction(b), 0) for a, b, c in neurons)
+    return found + dot(network.linear_weights[:, 0]) + Fraction(network.intercept[0])
+
+
+def rounding(network, X):
+    """The bound on the rounding of `predict` that docs/exact.md states."""
+    X, u = np.abs(X), 2.0**-53
+    sizes = (X @ np.abs(network.inner_weights.T) + np.abs(network.biases)) @ np.abs(
+        network.outer_weights
+    )
+    sizes += X @ np.abs(network.linear_weights) + np.abs(network.intercept)
+    return (network.n_neurons + network.n_features + 3) * u * sizes[:, 0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_predictions_are_rounded_by_no_more_than_their_terms_allow(seed):
+    d, k = 1 + seed, 5 * (1 + seed)
+    rng = np.random.default_rng(seed)
+    network = random_network(k, n_features=d, seed=seed).with_reach(np.inf)
+    X = 10.0 ** rng.integers(0, 8, (20, d)) * rng.normal(size=(20, d))
+    errors = [
+        abs(Fraction(y) - exactly(network, x))
+        for x, y in zip(X, network.predict(X).tolist(), strict=True)
+    ]
+    assert (np.array(errors, dtype=float) <= rounding(network, X)).all()
+    assert max(errors) > 0
+
+
+def test_a_proven_network_falls_by_rounding_alone():
+    # From the year 2000 on, a plateau: the two neurons cancel, but not their rounding.
+    network = ShallowNetwork(
+        np.array([[3.0], [7.0]]),
+        np.array([-6000.0, -14_000 - 1e-8]),
+        np.array([[7.0], [-3.0]]),
+        np.zeros((1, 1)),
+        np.ones(1),
+        input_range=[[1990.0], [2030.0]],
+    )
+    assert is_monotone(network, 0).holds
+    X = np.linspace(1990, 2030, 10_001)[:, None]
+    y = network.predict(X)
+    fall = -np.diff(y).min()
+    assert fall > 1e-9 * np.ptp(y)
+    assert fall <= 2 * rounding(network, X).max()
 
 
 def test_monotone_is_proven_or_contradicted_by_a_pair():
@@ -272,7 +337,7 @@ def test_kinks_through_one_point_allow_no_slope_of_no_piece():
     """Three kinks meet: all neurons on or off count at the point alone, where nothing is steep."""
     inner = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])
     network = ShallowNetwork(inner, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]))
-    change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})["x0"]
+    change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})[0]
     # All three on would be a slope of 3, but the third is on where x0 < 0 and the sum is negative.
     assert change.proven
     assert (change.steepest_fall, change.steepest_rise) == (1.0, 2.0)
@@ -286,7 +351,7 @@ def test_many_slopes_need_few_programmes():
     kinks = np.sort(np.append(-network.biases / inner[:, 0], [-2.0, 2.0]))
     kinks = kinks[(kinks >= -2) & (kinks <= 2)]
     slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
-    change = sensitivity(network, [0], {0: (-2, 2)})["x0"]
+    change = sensitivity(network, [0], {0: (-2, 2)})[0]
     assert change.proven
     found = (change.steepest_fall, change.steepest_rise)
     assert found == pytest.approx((slopes.min(), slopes.max()))

@@ -459,7 +459,7 @@ def test_every_activation(tmp_path, activation):
     [
         {"correct": False},
         {"linear_term": False},
-        {"loss": "absolute"},
+        {"loss": "absolute_error"},
         {"n_nodes": 2},
         {"select": "1se"},
         {"cv": 3},

@@ -517,7 +517,7 @@ def test_commands_have_shapes(tmp_path):
         ({"convex": [1, 0, 0], "hidden_layers": 2}, "hidden_layers=1"),
         ({"monotonic_cst": [1, 0, 0], "activation": "sin"}, 'activation="relu"'),
         ({"convex": [1, 0, 0], "activation": "tanh"}, 'activation="relu" or "softplus"'),
-        ({"monotonic_cst": [1, 0, 0], "loss": "absolute"}, 'loss="squared"'),
+        ({"monotonic_cst": [1, 0, 0], "loss": "absolute_error"}, 'loss="squared_error"'),
         ({"monotonic_cst": [1, 0, 0], "correct": False}, "correct=True"),
         ({"monotonic_cst": [1, 0, 0], "search": "dictionary"}, 'search="continuous"'),
         ({"monotonic_cst": [1, 0, 0], "refine": "adam"}, "refine=None"),

@@ -577,7 +577,7 @@ def test_nine_of_ten_numbers_are_meant_to_be_numbers():
             fit_table({"a": y, "y": cells}, "y")
     cells = ["1"] * 17 + ["x"] * 3
     assert fit_table({"a": cells, "y": y}, "y", n_nodes=2).columns.features == ("a=1", "a=x")
-    assert fit_table({"a": y, "y": cells}, "y", n_nodes=2).classes.tolist() == ["1", "x"]
+    assert fit_table({"a": y, "y": cells}, "y", n_nodes=2).classes_.tolist() == ["1", "x"]
 
 
 def test_categories_are_learned():
@@ -623,7 +623,7 @@ def test_round_trip(tmp_path, target):
             again.predict_proba(table)
     else:
         assert isinstance(again.estimator, GreedyNetClassifier)
-        assert again.classes.tolist() == (["high", "low"] if target == "label" else [3, 7])
+        assert again.classes_.tolist() == (["high", "low"] if target == "label" else [3, 7])
         np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
 
 
@@ -674,6 +674,15 @@ def test_scores_by_hand():
     assert found["r2"] == pytest.approx(model.estimator.score(model.inputs(table), table["y"]))
     pinball = np.where(residuals > 0, 0.8 * residuals, -0.2 * residuals)
     assert found["quantile_loss"] == pytest.approx(np.mean(pinball))
+
+
+def test_the_score_of_huge_outputs():
+    x = np.linspace(-1, 1, 40)
+    table = {"x": x, "y": np.sin(3 * x)}
+    huge = {"x": x, "y": 2.0**660 * np.sin(3 * x)}
+    wanted = fit_table(table, "y", n_nodes=3).score(table)
+    assert 0 < wanted < 1
+    assert fit_table(huge, "y", n_nodes=3).score(huge) == pytest.approx(wanted)
 
 
 def test_scores_do_not_depend_on_the_unit():

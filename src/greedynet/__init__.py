@@ -4,7 +4,7 @@ A network with one hidden layer, or with two, is grown greedily: each step adds 
 neuron, until the validation score stops improving. The method extends that of the paper *Greedy
 Shallow Networks*.
 
-Names are imported when they are first used, so that the command line starts quickly.
+Names and submodules are imported when they are first used, so that the command line starts quickly.
 """
 
 from importlib import import_module
@@ -96,9 +96,14 @@ _HOMES = {
     "ridgelet_transform": "search.ridgelet",
     "write_report": "report",
 }
+_SUBMODULES = frozenset(
+    {"activations", "dask", "exact", "export", "losses", "paper", "plots", "search", "train"}
+)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"greedynet.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'greedynet' has no attribute {name!r}")
     value = getattr(import_module(f"greedynet.{_HOMES[name]}"), name)
@@ -107,4 +112,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # Without its extra, `dask` is an error, which tools that ask for all names would meet.
+    return sorted({*globals(), *__all__, *_SUBMODULES} - {"dask"})

@@ -150,6 +150,16 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
+    hidden_layers_ : int
+        Number of hidden layers of `network_`, 1 or 2.
+    n_networks_ : int
+        Number of networks whose average `network_` is: always 1.
+    n_outputs_ : int
+        Number of outputs of `network_`: 1 for two classes, otherwise one for each class.
+    alpha_ : float or None
+        Ridge of `network_`: `alpha` if it was given, otherwise the one that was chosen. None if
+        only the shares of the classes are predicted, after `truncate` to another width, after
+        further training, and with `correct=False`, unless it was given.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
     expected_error_ : float or None
@@ -171,9 +181,9 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int
-        Number of features seen during `fit`, a category counted once for each of its levels.
+        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if all are strings.
+        Names of the columns of `X`, if it was a data frame and all are strings.
 
     Examples
     --------

@@ -59,6 +59,7 @@ def _answers(model: Any, network: Network, X: Float64) -> Iterator[_Answer]:
     yield "predict", network.predict(X), of_outputs
     if is_network(model):
         return
+    model = model.without_categories()
     filling = getattr(model, "filling_", None)
     if filling is not None:
         X = X[:, : len(filling.values)]  # the indicators of gaps come last

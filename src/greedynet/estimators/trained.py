@@ -32,7 +32,7 @@ def with_trained_network(model: E, network: Network) -> E:
     trained.__dict__.pop("training_", None)
     known = [name for name in _OF_ERRORS if hasattr(model, name)]
     unknown: dict[str, Any] = dict.fromkeys(known)
-    unknown["expectation_"] = Expectation(model.expectation_.measure)
+    unknown |= {"expectation_": Expectation(model.expectation_.measure), "alpha_": None}
     for name, value in {**model._attributes(network), **unknown, "trained_on_": True}.items():
         setattr(trained, name, value)
     return trained

@@ -38,7 +38,11 @@ def is_monotone(
     """Return whether predictions never fall, or never rise, with a column, anywhere in a region.
 
     Either this is proven, for all rows, or two rows are returned that differ in this column alone
-    and contradict it.
+    and contradict it. Changes below 1e-9 of the spread of the predictions count as rounding.
+
+    A proof is about the network in exact arithmetic. `predict` is not exact: it may fall by some
+    1e-16 times the size of its terms, which is more than 1e-9 of their sum where they cancel; see
+    *Exact answers* in the documentation.
 
     Parameters
     ----------
@@ -93,7 +97,7 @@ def sensitivity(
     output: Any = None,
     X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
-) -> dict[str, Change]:
+) -> dict[Any, Change]:
     """Return the steepest slopes of the predictions along columns, anywhere in a region.
 
     Parameters
@@ -107,15 +111,16 @@ def sensitivity(
 
     Returns
     -------
-    changes : dict of str to Change
-        By the names of the columns.
+    changes : dict of str or int to Change
+        By the columns as they are asked for, names or positions; by names if `columns` is None.
     """
     region = region_of(model, where, (), X)
     if columns is None:
         numbers = (c for c in region.columns if isinstance(c, NumberColumn))
         columns = [c.name for c in numbers if c.low < c.high]
-    found = (_change(_Along(model, column, where, output, X), max_seconds) for column in columns)
-    return {change.column: change for change in found}
+    return {
+        column: _change(_Along(model, column, where, output, X), max_seconds) for column in columns
+    }
 
 
 def _change(asked: "_Along", max_seconds: float) -> Change:

@@ -15,7 +15,6 @@ from greedynet.exact.region import Region, Where, columns_of, network_of, region
 from greedynet.exact.space import Space
 from greedynet.model.any_network import Network
 from greedynet.support.types import Float64
-from greedynet.tables.model import TableModel
 
 Direction = Literal["max", "min"]
 SECONDS = 30.0
@@ -227,7 +226,7 @@ def output_of(model: Any, output: Any) -> int:
 
 
 def _classes(model: Any) -> list[Any] | None:
-    classes = model.classes if isinstance(model, TableModel) else getattr(model, "classes_", None)
+    classes = getattr(model, "classes_", None)
     return None if classes is None else list(classes.tolist())
 
 

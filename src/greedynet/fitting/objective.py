@@ -105,6 +105,14 @@ class Growth(ABC):
         mean = np.mean([self.outputs(state, X) for state in states], axis=0)
         return self.problem.in_units(mean)
 
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge of refitted networks, their mean; None for a line."""
+        if isinstance(states[0], Line):
+            return None
+        return float(np.mean([state.ridge for state in states]))
+
     def unpacked(self, values: Sequence[Any]) -> State:
         """Return a state from its fields, as a checkpoint keeps them."""
         name, *fields = values

@@ -44,11 +44,14 @@ class Fitted:
         All candidates and their errors on held-out rows; None if no row could be held out.
     evidence : Evidence
         Training rows, and predictions of rows that were held out.
+    ridge : float or None
+        The ridge of the network that was kept; None if it has none.
     """
 
     path: SelectionPath
     ladder: Ladder | None
     evidence: Evidence
+    ridge: float | None = None
 
 
 def refit(
@@ -91,7 +94,8 @@ def refit(
     ]
     reach = np.inf if plan.extrapolate else found.scores.reach_of(chosen)
     finished = [with_bounds(network, plan.bounds).with_reach(reach) for network in networks]
-    return _fitted(folds, found, rungs, chosen, finished, plan, objective, context, growth)
+    fitted = _fitted(folds, found, rungs, chosen, finished, plan, objective, context, growth)
+    return replace(fitted, ridge=final.ridge(chosen, states, fit.growth(chosen).problem))
 
 
 def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitContext) -> Fitted:

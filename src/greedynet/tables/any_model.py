@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from greedynet.estimators.frames import feature_names
 from greedynet.estimators.saving import SaveMixin
 from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
@@ -44,11 +45,7 @@ def as_table_model(
                 f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
                 "order of training."
             )
-    found = with_columns(model, names)
-    levels: Mapping[str, Any] = getattr(model, "categories_", {})
-    # A table may also have the features themselves.
-    has_columns = bool(levels) and set(levels) <= set(table.names)
-    return _with_categories(found, levels) if has_columns else found
+    return with_columns(model, names)
 
 
 def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
@@ -78,24 +75,26 @@ def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel
 
 
 def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
-    """Return the names of the columns that a model takes, None without any, and their number."""
+    """Return the names of the features that a model takes, None without any, and their number."""
     network = model.network_ if isinstance(model, SaveMixin) else model
     filling: Filling | None = getattr(model, "filling_", None)
     if filling is None:
         return network.feature_names, network.n_features
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(names), len(filling.values)
+    return feature_names(model), len(filling.values)
 
 
 def with_columns(model: Any, names: Sequence[str]) -> TableModel:
-    """Return a model as one that takes columns of numbers of these names.
+    """Return a model as one that takes columns of these names, of numbers or its categories.
 
     Where it has learned from missing values, the columns fill them in, and its inputs are those of
     its network.
     """
+    levels: Mapping[str, Any] = getattr(model, "categories_", {})
     filling: Filling | None = getattr(model, "filling_", None)
     if filling is None:
-        return TableModel(Columns(tuple(Input(name) for name in names)), model)
+        plain = model.without_categories() if levels else model
+        found = TableModel(Columns(tuple(Input(name) for name in names)), plain)
+        return _with_categories(found, levels)
     values = zip(names, filling.values.tolist(), strict=True)
     inputs = [
         Input(name, means=(value,), gaps=bool(gap))
@@ -103,7 +102,8 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
     ]
     gaps = [Input.indicator(names[j], names) for j in np.flatnonzero(filling.indicated).tolist()]
     inputs += [replace(gap, means=(0.0,)) for gap in gaps]
-    return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
+    found = TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
+    return _with_categories(found, levels)
 
 
 def open_like(model: Any, source: Any, **given: Any) -> Table:

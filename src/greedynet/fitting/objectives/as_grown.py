@@ -113,6 +113,12 @@ class PlainGrowth(Growth):
         """Ridge on the outer weights; a factor of another loss has its own."""
         return self.problem.plan.ridge if self._factor.follows_projection else 0.0
 
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge of all widths; None without neurons."""
+        return self._ridge if candidate.width else None
+
     def packed(self, state: State) -> list[Any]:
         """Return the fields of a state: neurons since the last one; weights follow."""
         if isinstance(state, Line):
@@ -236,6 +242,12 @@ class PlainGrowth(Growth):
 
 class PlainClassGrowth(PlainGrowth):
     """The same for classes, whose errors are log-losses."""
+
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge if one was given; by default, there is a tiny one on the logits."""
+        return self.problem.plan.alpha if candidate.width else None
 
     def training_error(self, states: Sequence[State]) -> float:
         """Return the mean log-loss of these rows."""

@@ -225,13 +225,23 @@ class ClassGrowth(Growth):
             return shares_weights(problem.rows)
         if of_fold is problem:
             return start(candidate)
-        share = 1.0
-        if problem.plan.alpha is None:
-            share = min(1.0, n_of_others(of_fold.rows) / n_of_others(problem.rows))
+        share = self._share(of_fold)
         n_steps = settings.fold_steps if share > 0.5 else settings.final_steps
         begun = start(candidate)
         problem.context.tell(f"correcting {begun.n_neurons} neurons on all rows")
         return self.descend(begun, share * _ridge(candidate), n_steps, settings.final_enough)
+
+    def _share(self, of_fold: Problem) -> float:
+        """Return the factor of a fold's ridge for these rows."""
+        if of_fold is self.problem or self.problem.plan.alpha is not None:
+            return 1.0
+        return min(1.0, n_of_others(of_fold.rows) / n_of_others(self.problem.rows))
+
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge of a network or regression; None for the shares of the classes."""
+        return None if candidate.ridge is None else self._share(of_fold) * _ridge(candidate)
 
     def outputs(self, state: Weights, X: NDArray[np.floating]) -> Float64:
         """Return the logits of scaled inputs."""

@@ -291,6 +291,15 @@ class SquaresGrowth(Growth):
         network = solver.network([self.at(state) for state in states])
         return network if plan.shape is None else in_shape(network, plan.shape)
 
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge that was given, or that of the correction."""
+        given = self.problem.plan.alpha
+        if given is None or isinstance(states[0], Line):
+            return super().ridge(candidate, states, of_fold)
+        return given
+
     def carried(self, state: State, inputs: InputScaling) -> State:
         """Return a network of other rows on these rows."""
         if isinstance(state, Line):

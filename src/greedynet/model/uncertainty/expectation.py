@@ -57,7 +57,7 @@ class Expectation:
     Attributes
     ----------
     measure : str
-        "rmse"; "mae" for the losses "absolute" and "huber"; the name of another loss, such as
+        "rmse"; "mae" for the losses "absolute_error" and "huber"; the name of another loss, such as
         "quantile_loss"; or "log_loss" for classes.
     on_new : float, tuple of float or None
         Error on new rows; of several outputs, that of each in its own units, as all that follow.
@@ -322,7 +322,7 @@ def _counts(unseen: Unseen | None, ahead: float | None) -> dict[str, int]:
 def _measure(loss: Loss) -> str:
     if is_squared(loss):
         return RMSE
-    return MAE if loss.name in ("absolute", "huber") else f"{loss.name}_loss"
+    return MAE if loss.name in ("absolute_error", "huber") else f"{loss.name}_loss"
 
 
 def _kind_of_classes(network: Network) -> str | None:
