@@ -346,7 +346,6 @@ def test_a_shape_helps_where_it_is_true():
     assert errors[1] < errors[0]
 
 
-@pytest.mark.xfail(strict=False, reason="a wider network than one ramp is chosen")
 @pytest.mark.slow
 def test_two_layers_rise_between_plateaus_and_one_does_not():
     X = np.linspace(-1, 1, 200)[:, None]

@@ -150,9 +150,9 @@ def forms_of(folds: Folds, plan: Plan) -> list[Form]:
     if plan.hidden_layers == 2:
         return forms if two is None else [two]
     if two is not None and _may_be_deep(folds, plan):
-        forms.append(two)
         if _may_saturate(plan):
             forms.append(Saturating())
+        forms.append(two)
     return forms
 
 

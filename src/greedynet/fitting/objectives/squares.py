@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from greedynet.activations import ReLU, degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
-from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
+from greedynet.correction.outer_solver import OuterSolver
 from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.forms import Form
-from greedynet.fitting.make_search import least_active, unit
+from greedynet.fitting.make_search import dependent, least_active, unit
 from greedynet.fitting.measures import Measure, Squares
 from greedynet.fitting.objective import Growth, Line, Objective, State, networks_of
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
@@ -168,7 +168,9 @@ class SquaresGrowth(Growth):
         if not problem.plan.needs_all(n_neurons):
             return neurons
         for turn in range(N_TRIES):
-            state, factor = self.at(neurons), problem.coordinates.factor(problem.rows, DEPENDENT)
+            state = self.at(neurons)
+            # As the search knows them: else it would propose copies of those that it does not.
+            factor = problem.coordinates.factor(problem.rows, dependent(problem.plan))
             kept = state.alive
             kept[kept] = factor.extend(state.columns[:, kept])
             points = state.points[kept]
