@@ -27,7 +27,7 @@ from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
     ModelFileError,
-    ShallowNetwork,
+    Network,
     load,
 )
 from greedynet.activations import ACTIVATIONS, LeakyReLU, ReLU
@@ -46,7 +46,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / FILE
 
 
-def loaded_again(model: ShallowNetwork | GreedyNetRegressor, folder: Path):
+def loaded_again(model: Network | GreedyNetRegressor, folder: Path):
     model.save(folder / FILE)
     return load(folder / FILE)
 
@@ -612,6 +612,6 @@ def test_path_factor_of_another_network_is_refused():
     ],
 )
 def test_bad_fields_are_named(field: str, value: object, message: str):
-    assert field in {f.name for f in fields(ShallowNetwork)}
+    assert field in {f.name for f in fields(Network)}
     with pytest.raises(ValueError, match=message):
         replace(random_network(), **{field: value})

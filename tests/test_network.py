@@ -1,18 +1,18 @@
-"""ShallowNetwork: what it computes, frozen, truncated along the path, described."""
+"""Network: what it computes, frozen, truncated along the path, described."""
 
 import pickle
 
 import numpy as np
 import pytest
 
-from greedynet import ShallowNetwork
+from greedynet import Network
 from problems import SEARCHES, noisy, regressor
 
 
 @pytest.fixture
 def network():
     rng = np.random.RandomState(0)
-    return ShallowNetwork(
+    return Network(
         rng.randn(5, 3),
         rng.randn(5),
         rng.randn(5, 2),
@@ -58,7 +58,7 @@ def test_arrays_are_frozen_also_after_pickling(network, name):
 
 def test_arrays_are_copies():
     weights = np.ones((2, 1))
-    network = ShallowNetwork(weights, np.zeros(2), np.ones((2, 1)))
+    network = Network(weights, np.zeros(2), np.ones((2, 1)))
     weights[:] = 7
     assert network.inner_weights.max() == 1
 
@@ -112,7 +112,7 @@ def test_shapes_must_fit(change, message):
     arrays = {"inner_weights": np.ones((2, 3)), "biases": np.zeros(2)}
     arrays |= {"outer_weights": np.ones((2, 1))} | change
     with pytest.raises(ValueError, match=message):
-        ShallowNetwork(**arrays)
+        Network(**arrays)
 
 
 def test_prediction_of_other_columns(network):

@@ -29,7 +29,7 @@ def test_importing_the_package_loads_no_other_library():
     assert libraries(loaded("import greedynet")) <= libraries(loaded(""))
 
 
-@pytest.mark.parametrize("name", ["GreedyNetRegressor", "GreedyNetClassifier", "ShallowNetwork"])
+@pytest.mark.parametrize("name", ["GreedyNetRegressor", "GreedyNetClassifier", "Network"])
 def test_estimators_do_not_load_the_packages_around_them(name):
     modules = loaded(f"from greedynet import {name}")
     assert {package for package in OUTER if f"greedynet.{package}" in modules} == set()

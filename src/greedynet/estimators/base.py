@@ -33,7 +33,7 @@ from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.evidence import Evidence
 from greedynet.model.uncertainty.expectation import Expectation
