@@ -32,8 +32,17 @@ from greedynet import (
 )
 from greedynet.activations import ACTIVATIONS, LeakyReLU, ReLU
 from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
-from greedynet.support.tensorfile import FORMAT_VERSION
-from networks import KINDS, assert_same, fitted, impostor, inputs, kind, random_network
+from greedynet.support.tensorfile import FORMAT_VERSION, write_tree
+from networks import (
+    KINDS,
+    assert_same,
+    fitted,
+    impostor,
+    inputs,
+    kind,
+    random_deep_network,
+    random_network,
+)
 from problems import SEARCHES, regressor
 
 FILE = "model.safetensors"
@@ -595,6 +604,29 @@ def test_digest_of_surrogates_is_refused(file: Path):
 def safe_digest(data: bytes) -> bytes:
     start = 8 + int.from_bytes(data[:8], "little")
     return json.loads(data[8:start])["__metadata__"]["sha256"].encode()
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"n_features": 4},
+        {"n_features": -1},
+        {"n_features": "3"},
+        {"knots": np.zeros(9)},
+        {"knots": np.full(9, np.nan)},
+        {"features": np.full(9, 7)},
+        {"features": np.zeros(2, dtype=int)},
+        {"features": None},
+        {"more": 1},
+    ],
+)
+def test_forged_ramps_are_refused(forged: dict, tmp_path: Path):
+    state, file = random_deep_network().state(), tmp_path / "network.safetensors"
+    write_tree(file, "network", state)
+    assert_same(load(file), random_deep_network())
+    write_tree(file, "network", state | {"ramps": state["ramps"] | forged})
+    with pytest.raises(ModelFileError, match="network"):
+        load(file)
 
 
 def test_path_factor_of_another_network_is_refused():

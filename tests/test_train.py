@@ -331,6 +331,16 @@ def test_other_things_of_the_network_stay():
     np.testing.assert_array_equal(trained.input_range, [X.min(axis=0), X.max(axis=0)])
 
 
+def test_networks_over_the_same_ramps_are_trained_at_once():
+    first = random_deep_network(6)
+    starts = [first, replace(random_deep_network(6, seed=1), ramps=first.ramps)]
+    X = inputs(first, 60)
+    y = np.sin(X[:, 0]) * X[:, 1]
+    for start, result in zip(starts, train_many(starts, X, y, epochs=20), strict=True):
+        alone = train(start, X, y, epochs=20)
+        np.testing.assert_allclose(result.network.predict(X), alone.network.predict(X), rtol=1e-9)
+
+
 def test_second_of_two_layers_is_trained():
     start = random_deep_network(6)
     X = inputs(start, 100)
@@ -581,6 +591,8 @@ def test_bad_networks(example, greedy):
         train_many([], X, y)
     with pytest.raises(ValueError, match=r"`networks` must have one architecture.*1-23-1.*1-4-1"):
         train_many([greedy, *random_networks(1, 1, 4)], X, y)
+    with pytest.raises(ValueError, match=r"must have the same `ramps`.*call `train` for each"):
+        train_many([greedy, random_deep_network()], X, y)
     odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
     with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
         train(odd, X, y)
