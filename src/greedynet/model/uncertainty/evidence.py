@@ -117,7 +117,7 @@ class Evidence:
         ----------
         later : Rows or None
             In original units; None for no such rows.
-        network : Network or Network
+        network : Network
             The network that was kept.
         """
         if later is None:

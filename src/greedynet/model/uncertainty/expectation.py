@@ -330,7 +330,7 @@ def _kind_of_classes(network: Network) -> str | None:
         return None
     if network.is_constant:
         return SHARES
-    return CURVES if isinstance(network, Network) else LINE
+    return LINE if network.ramps is None else CURVES
 
 
 def _indicators(Y: Float64) -> Float64:

@@ -109,7 +109,7 @@ class OutputErrors:
             Share of the rows that those networks had not seen.
         unseen : Unseen
             The held-out rows.
-        network : Network or Network
+        network : Network
         settings : IntervalSettings
         """
         # A power of two near the largest error, so that no square overflows.
@@ -176,7 +176,7 @@ class Intervals:
         Parameters
         ----------
         evidence : Evidence
-        network : Network or Network
+        network : Network
             The network that was kept.
         settings : IntervalSettings
         """
