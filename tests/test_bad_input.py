@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 
 from greedynet import (
     GreedyNetRegressor,
-    ShallowNetwork,
+    Network,
     collapsed_ridgelet_transform,
     fit_table,
     load,
@@ -517,7 +517,7 @@ def test_arrays_that_make_no_network(change, message):
         "outer_weights": np.ones((3, 1)),
     }
     with pytest.raises((ValueError, TypeError, IndexError, AttributeError), match=message):
-        ShallowNetwork(**arrays | change)
+        Network(**arrays | change)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import greedynet
 from corners import corners
-from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.conditions import parse_conditions
@@ -36,17 +36,18 @@ def drawn_network(seed: int, d: int | None = None, n: int | None = None, steep: 
         knots = [np.sort(rng.normal(size=count)) for count in counts]
         ramps = Ramps(d, np.repeat(np.arange(d), counts), np.concatenate(knots))
         inputs = ramps.n_lifted
-    network = ShallowNetwork(
+    network = Network(
         rng.normal(size=(n, inputs)),
         rng.normal(size=n),
         rng.normal(size=(n, 1)),
         steep * rng.normal(size=(inputs, 1)),
         rng.normal(size=1),
         activation=ACTIVATIONS[seed % 3],
+        ramps=ramps,
     )
     low = rng.normal(size=d) - 1
     high = low + rng.exponential(2, size=d)
-    return network if ramps is None else DeepNetwork(ramps, network), low, high
+    return network, low, high
 
 
 def box_of(low, high):
@@ -177,7 +178,7 @@ def test_columns_of_several_features_are_asked_by_their_values():
 def test_true_and_false_are_asked_as_such():
     """Between them there is nothing: a peak at one half is not found."""
     columns = Columns((Input("size"), Input("new", Truths())))
-    peak = ShallowNetwork(
+    peak = Network(
         inner_weights=np.array([[0.0, 1.0], [0.0, 1.0]]),
         biases=np.array([0.0, -0.5]),
         outer_weights=np.array([[1.0], [-2.0]]),
@@ -291,7 +292,7 @@ def test_predictions_are_rounded_by_no_more_than_their_terms_allow(seed):
 
 def test_a_proven_network_falls_by_rounding_alone():
     # From the year 2000 on, a plateau: the two neurons cancel, but not their rounding.
-    network = ShallowNetwork(
+    network = Network(
         np.array([[3.0], [7.0]]),
         np.array([-6000.0, -14_000 - 1e-8]),
         np.array([[7.0], [-3.0]]),
@@ -322,7 +323,7 @@ def test_a_rare_fall_is_found_by_the_programme():
     """A fall near one of 65,536 corners of the box, which no drawn row meets."""
     d = 16
     corner = np.random.default_rng(7).choice([-1.0, 1.0], d)
-    network = ShallowNetwork(
+    network = Network(
         100 * corner[None], np.array([-100 * (d - 0.1)]), np.array([[-corner[0]]]), np.ones((d, 1))
     )
     box = dict.fromkeys(range(d), (-1.0, 1.0))
@@ -336,7 +337,7 @@ def test_a_rare_fall_is_found_by_the_programme():
 def test_kinks_through_one_point_allow_no_slope_of_no_piece():
     """Three kinks meet: all neurons on or off count at the point alone, where nothing is steep."""
     inner = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])
-    network = ShallowNetwork(inner, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]))
+    network = Network(inner, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]))
     change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})[0]
     # All three on would be a slope of 3, but the third is on where x0 < 0 and the sum is negative.
     assert change.proven
@@ -347,7 +348,7 @@ def test_many_slopes_need_few_programmes():
     """With conditions that allow too much, more combinations than are excluded would come up."""
     rng = np.random.default_rng(0)
     inner, outer = rng.normal(size=(25, 1)), rng.normal(size=(25, 1))
-    network = ShallowNetwork(inner, rng.normal(size=25), outer)
+    network = Network(inner, rng.normal(size=25), outer)
     kinks = np.sort(np.append(-network.biases / inner[:, 0], [-2.0, 2.0]))
     kinks = kinks[(kinks >= -2) & (kinks <= 2)]
     slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
@@ -360,7 +361,7 @@ def test_many_slopes_need_few_programmes():
 def test_neurons_with_the_same_kink_are_one():
     inner = np.array([[1.0, 2.0], [-1.0, -2.0], [3.0, 6.0], [0.0, 1.0], [0.0, 0.0]])
     biases = np.array([0.5, -0.5, 1.5, 0.0, 2.0])
-    network = ShallowNetwork(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
+    network = Network(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
     region = region_of(network, {0: (-1, 2), 1: (-3, 1)})
     space = Space.of(region, (network,))
     form = Form.of(network, 0, space)
@@ -370,7 +371,7 @@ def test_neurons_with_the_same_kink_are_one():
 
 
 def test_a_whole_number_beside_a_peak():
-    peak = ShallowNetwork(np.ones((1, 1)), np.array([-2.4]), -np.ones((1, 1)), activation="abs")
+    peak = Network(np.ones((1, 1)), np.array([-2.4]), -np.ones((1, 1)), activation="abs")
     found = optimise(peak, "max", {0: (0, 5)}, integer=[0])
     assert found.proven
     assert found.point.tolist() == [2.0]
@@ -528,7 +529,7 @@ def test_report_tells_the_range_and_warns_of_wild_corners(tmp_path):
     t = rng.uniform(-1, 1, 200)
     # All rows lie along a diagonal, so that nothing holds the network in the other corners.
     X = np.column_stack([t, t + 0.01 * rng.normal(size=200)])
-    wild = ShallowNetwork(
+    wild = Network(
         np.array([[1.0, -1.0]]), np.array([-0.1]), np.array([[50.0]]), np.ones((2, 1)), np.zeros(1)
     )
     wild = replace(wild, input_range=np.array([X.min(axis=0), X.max(axis=0)]))

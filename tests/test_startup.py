@@ -48,7 +48,7 @@ def test_submodules_need_no_import_of_their_own(use):
     assert f"greedynet.{name}" in loaded(f"import greedynet\ngreedynet.{use}")
 
 
-@pytest.mark.parametrize("name", ["GreedyNetRegressor", "GreedyNetClassifier", "ShallowNetwork"])
+@pytest.mark.parametrize("name", ["GreedyNetRegressor", "GreedyNetClassifier", "Network"])
 def test_estimators_do_not_load_the_packages_around_them(name):
     modules = loaded(f"from greedynet import {name}")
     assert {package for package in OUTER if f"greedynet.{package}" in modules} == set()

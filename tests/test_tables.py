@@ -13,10 +13,9 @@ import greedynet
 from deep_networks import bent_columns, random_deep_network
 from extras import need
 from greedynet import (
-    DeepNetwork,
     GreedyNetClassifier,
     GreedyNetRegressor,
-    ShallowNetwork,
+    Network,
     TableModel,
     fit_table,
     load,
@@ -519,7 +518,7 @@ def test_rows_are_counted_across_blocks(tmp_path):
     cells = ["red"] * (2 * ROWS + 50)
     cells[2 * ROWS + 4] = cells[2 * ROWS + 9] = "pink"
     cells[3] = "grey"
-    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     model = TableModel(Columns((Input("c", Categories(("red",))),)), network)
     message = r"'c' holds 'grey', 'pink', which .* \(3 rows, first data row 4\)"
     with pytest.raises(TableError, match=message):
@@ -541,7 +540,7 @@ def test_columns_are_surveyed_across_blocks():
 
 
 def test_targets_that_are_wrong_are_counted_across_blocks():
-    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     model = TableModel(Columns((Input("x"),)), network, "y")
     y = ["1"] * (ROWS + 9)
     y[ROWS + 4] = y[ROWS + 6] = "one"
@@ -869,7 +868,7 @@ def bent():
 
 def test_table_of_two_layers(bent, tmp_path):
     table, model = bent
-    assert isinstance(model.network, DeepNetwork)
+    assert model.network.ramps is not None
     assert model.network.feature_names == ("age", "height", "color=blue", "color=red")
     assert model.estimator.path_.network.feature_names == model.network.feature_names
     assert set(model.network.ramps.features) == {0, 1}  # two values need no curve
@@ -886,7 +885,7 @@ def test_table_model_of_a_bare_deep_network(bent, tmp_path):
     bare = TableModel(model.columns, model.network)
     bare.save(tmp_path / "bare.safetensors")
     loaded = load(tmp_path / "bare.safetensors")
-    assert isinstance(loaded.estimator, DeepNetwork)
+    assert loaded.estimator.ramps is not None
     np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
     with pytest.raises(AttributeError, match="contains only its network"):
         loaded.outside(table)

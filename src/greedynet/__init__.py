@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
     from greedynet.model.bounds import OutputBounds
-    from greedynet.model.deep_network import DeepNetwork
-    from greedynet.model.network import ShallowNetwork
+    from greedynet.model.network import Network
     from greedynet.model.path import SelectionPath
     from greedynet.model.stop_reason import StopReason
     from greedynet.model.uncertainty.expectation import Expectation
@@ -44,7 +43,6 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckpointWarning",
     "CollapsedTransform",
-    "DeepNetwork",
     "Expectation",
     "FewHeldOutRowsWarning",
     "FewerNodesWarning",
@@ -52,12 +50,12 @@ __all__ = [
     "GreedyNetRegressor",
     "LearningCurve",
     "ModelFileError",
+    "Network",
     "NotCorrectedWarning",
     "OutputBounds",
     "Outside",
     "RidgeletTransform",
     "SelectionPath",
-    "ShallowNetwork",
     "StopReason",
     "TableModel",
     "TableWarning",
@@ -72,7 +70,6 @@ __all__ = [
 _HOMES = {
     "CheckpointWarning": "support.errors",
     "CollapsedTransform": "search.ridgelet",
-    "DeepNetwork": "model.deep_network",
     "Expectation": "model.uncertainty.expectation",
     "FewHeldOutRowsWarning": "support.errors",
     "FewerNodesWarning": "support.errors",
@@ -80,12 +77,12 @@ _HOMES = {
     "GreedyNetRegressor": "estimators",
     "LearningCurve": "tables.learning",
     "ModelFileError": "support.tensorfile",
+    "Network": "model.network",
     "NotCorrectedWarning": "support.errors",
     "OutputBounds": "model.bounds",
     "Outside": "model.uncertainty.seen",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
-    "ShallowNetwork": "model.network",
     "StopReason": "model.stop_reason",
     "TableModel": "tables.model",
     "TableWarning": "support.errors",

@@ -33,7 +33,7 @@ from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
-from greedynet.model.any_network import Network, is_deep
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.evidence import Evidence
 from greedynet.model.uncertainty.expectation import Expectation
@@ -349,7 +349,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             "network_": network,
             "n_nodes_": network.n_nodes,
             "n_outputs_": network.n_outputs,
-            "hidden_layers_": 2 if is_deep(network) else 1,
+            "hidden_layers_": 1 if network.ramps is None else 2,
         }
 
     def _limits(self, tol: float = 0.0) -> Limits:

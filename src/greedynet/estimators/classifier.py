@@ -143,7 +143,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    network_ : ShallowNetwork or DeepNetwork
+    network_ : Network
         The network; its outputs are logits, a single one, of the second class, for two classes.
     path_ : SelectionPath
         The growth: every width that was tried, with its network, its training error and its error

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.frames import encode_categories, feature_names, naming_columns
 from greedynet.estimators.sparse import dense_blocks, is_sparse
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
 from greedynet.rows.missing import Filling

@@ -179,7 +179,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
     Attributes
     ----------
-    network_ : ShallowNetwork or DeepNetwork
+    network_ : Network
         The network that was kept, of one hidden layer or of two.
     path_ : SelectionPath
         The growth: every width that was tried, with its network, its training error and its error

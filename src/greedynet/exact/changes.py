@@ -16,7 +16,6 @@ from greedynet.exact.region import NumberColumn, Region, Where, network_of, regi
 from greedynet.exact.slopes import Slope, shallowest_of, steepest
 from greedynet.exact.space import Space
 from greedynet.exact.visible import flat_slopes, steepest_visible
-from greedynet.model.any_network import in_layers
 from greedynet.support.types import Float64
 
 # Rows at which a counterexample is looked for before anything is proven.
@@ -227,8 +226,8 @@ class _Along:
 
     def _hidden(self, rows: Float64) -> Float64:
         """Return the sums `a_n . u + b_n` of the neurons."""
-        _, over = in_layers(self.network)
-        return self.network.neuron_inputs(rows) @ over.inner_weights.T + over.biases
+        network = self.network
+        return network.neuron_inputs(rows) @ network.inner_weights.T + network.biases
 
     def answer(
         self,

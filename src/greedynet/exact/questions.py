@@ -13,7 +13,7 @@ from greedynet.exact.form import Form
 from greedynet.exact.programme import TOLERANCE, Solution, maximise
 from greedynet.exact.region import Region, Where, columns_of, network_of, region_of
 from greedynet.exact.space import Space
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.support.types import Float64
 
 Direction = Literal["max", "min"]
@@ -34,7 +34,7 @@ def optimise(
 
     Parameters
     ----------
-    model : TableModel, GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
+    model : TableModel, GreedyNetRegressor, GreedyNetClassifier or Network
         A fitted model whose activation is "relu", "leaky_relu" or "abs". Of a classifier, the
         answer is about `decision_function`: for two classes, the log-odds of the second one.
     direction : {"max", "min"}, default="max"

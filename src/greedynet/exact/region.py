@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from greedynet.model.any_network import Network, is_network
+from greedynet.model.network import Network
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input
@@ -117,7 +117,7 @@ def region_of(
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    model : TableModel, estimator or Network
     where : mapping or None
         By the name or the position of a column: a pair `(low, high)`, in which None stands for the
         end of the data; a number; a level, or several in a list; a date, or several.
@@ -167,11 +167,11 @@ def network_of(model: Any) -> Network:
     """Return the network of a model; raise an error for anything else."""
     if isinstance(model, TableModel):
         return model.network
-    found = model if is_network(model) else getattr(model, "network_", None)
-    if not is_network(found):
+    found = model if isinstance(model, Network) else getattr(model, "network_", None)
+    if not isinstance(found, Network):
         raise TypeError(
-            "`model` must be a TableModel, a fitted greedynet estimator, a ShallowNetwork or a "
-            f"DeepNetwork, got {type(model).__name__}."
+            "`model` must be a TableModel, a fitted greedynet estimator or a Network, got "
+            f"{type(model).__name__}."
         )
     return found
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network, is_network
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
@@ -221,10 +221,10 @@ def as_columns(model: Any) -> TableModel:
     """Return any fitted model as a `TableModel`, with named features, or x1, x2, ..."""
     if isinstance(model, TableModel):
         return model
-    if not is_network(model) and not isinstance(model, SaveMixin):
+    if not isinstance(model, Network | SaveMixin):
         raise TypeError(
-            "`model` must be a TableModel, a fitted greedynet estimator, a ShallowNetwork or a "
-            f"DeepNetwork, got {type(model).__name__}."
+            "`model` must be a TableModel, a fitted greedynet estimator or a Network, got "
+            f"{type(model).__name__}."
         )
     if isinstance(model, SaveMixin):
         check_is_fitted(model)

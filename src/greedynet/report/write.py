@@ -66,7 +66,7 @@ def write_report(
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork, DeepNetwork or Pipeline
+    model : TableModel, estimator, Network or Pipeline
         A fitted model: our estimators, or a pipeline of scikit-learn that ends in one. Of a
         pipeline, the report is about the network and its inputs, which are what the steps before
         make of `X`, by the names of their `get_feature_names_out`.

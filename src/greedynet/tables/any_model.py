@@ -23,7 +23,7 @@ def as_table_model(
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    model : TableModel, estimator or Network
         A fitted or loaded model.
     table : Table
         The table it shall take; its column names are used if the model has none.
@@ -111,7 +111,7 @@ def open_like(model: Any, source: Any, **given: Any) -> Table:
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    model : TableModel, estimator or Network
         A fitted or loaded model.
     source : str, path, data frame, mapping or Table
         The table; a `Table` that is open already is returned.

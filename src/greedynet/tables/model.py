@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.r_squared import r_squared
 from greedynet.estimators.saving import SaveMixin, restore
-from greedynet.model.any_network import Network, is_deep, is_network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
@@ -46,7 +46,7 @@ class TableModel:
     ----------
     columns : Columns
         The encoding of rows of a table as inputs of the estimator.
-    estimator : GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
+    estimator : GreedyNetRegressor, GreedyNetClassifier or Network
         The model that predicts.
     target : str or None, default=None
         The column that is predicted.
@@ -76,7 +76,7 @@ class TableModel:
     def network(self) -> Network:
         """The network, of one hidden layer or of two."""
         found = self.estimator
-        return found if is_network(found) else found.network_
+        return found if isinstance(found, Network) else found.network_
 
     @property
     def classes_(self) -> NDArray[Any] | None:
@@ -228,7 +228,7 @@ class TableModel:
         outside : Outside
             With one column for each column of the table, and then for each "... is missing".
         """
-        if is_network(self.estimator):
+        if isinstance(self.estimator, Network):
             raise AttributeError(
                 "`outside` needs a model that was fitted; this file contains only its network: "
                 "save the model itself by `save`."
@@ -317,7 +317,7 @@ class TableModel:
             It knows no errors of its own, only that of the estimator, if there is one: `score`
             tells them on any table.
         """
-        if is_network(self.estimator):
+        if isinstance(self.estimator, Network):
             raise AttributeError(
                 "`truncate` needs a model that was fitted; this file contains only its network: "
                 "save the model itself by `save`."
@@ -447,9 +447,8 @@ class TableModel:
 
 
 def _state(model: SaveMixin | Network) -> dict[str, Any]:
-    if not is_network(model):
-        return {"kind": type(model).__name__, **model.state()}
-    return {"kind": "deep network" if is_deep(model) else "network", **model.state()}
+    kind = "network" if isinstance(model, Network) else type(model).__name__
+    return {"kind": kind, **model.state()}
 
 
 class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use

@@ -164,7 +164,7 @@ def scores_of(
 
     Parameters
     ----------
-    estimator : estimator, ShallowNetwork or DeepNetwork
+    estimator : estimator or Network
         The model, which determines the loss or the classes.
     y, found : ndarray of shape (n_rows,)
         True and predicted values.

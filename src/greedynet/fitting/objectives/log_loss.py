@@ -33,10 +33,9 @@ from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.losses.logistic import log_loss, losses_and_residual
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import BLEND, LINE, NETWORK, ONE_LAYER, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
@@ -70,7 +69,7 @@ class Blend(Candidate):
 class ClassGrowth(Growth):
     """Networks of a classifier on the rows of a problem."""
 
-    Network = Weights
+    state_type = Weights
 
     @property
     def _settings(self) -> LogisticSettings:
@@ -252,7 +251,7 @@ class ClassGrowth(Growth):
         rows = self.problem.rows
         return log_loss(self.outputs(states[0], rows.X), rows.Y, rows.weights)
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return the network for inputs in their original units."""
         (weights,) = states
         network = self.problem.network(weights.W, weights.C, weights.L)

@@ -38,7 +38,7 @@ from greedynet.model.candidate import (
     widths_up_to,
 )
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.ridge_line import RidgeLine
@@ -65,7 +65,7 @@ class Neurons(NamedTuple):
 class SquaresGrowth(Growth):
     """Networks of least squares on the rows of a problem."""
 
-    Network = Neurons
+    state_type = Neurons
 
     def __init__(self, problem: Problem, turn: int = 0) -> None:
         super().__init__(problem, turn)
@@ -276,7 +276,7 @@ class SquaresGrowth(Growth):
         # A given ridge is that of the last solve.
         return self.network(states).predict(rows.X).reshape(rows.Y.shape)
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return the mean of some networks, outer weights solved on all rows."""
         if isinstance(states[0], Line):
             return states[0].network(self.problem)

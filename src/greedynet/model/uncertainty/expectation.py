@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, is_squared
 from greedynet.losses.logistic import log_probabilities
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import CURVES, LINE, MEAN, SHARES, Ladder
-from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
 from greedynet.support.phrases import number, percent, plural
 from greedynet.support.types import Float64
@@ -331,7 +330,7 @@ def _kind_of_classes(network: Network) -> str | None:
         return None
     if network.is_constant:
         return SHARES
-    return CURVES if isinstance(network, DeepNetwork) else LINE
+    return LINE if network.ramps is None else CURVES
 
 
 def _indicators(Y: Float64) -> Float64:
