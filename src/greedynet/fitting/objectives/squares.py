@@ -372,7 +372,7 @@ def by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Ite
     widths = widths_up_to(most, settings.growth)
     n_supported, allowed = rows.n_independent / (d + 2), _allowed_work(scores, form, rows, plan)
     # Single rows decide the largest error: what wide networks gain shows later.
-    patience = settings.patience_of_extremes if singles_out_rows(plan.loss) else settings.patience
+    patience = (2 if singles_out_rows(plan.loss) else 1) * settings.patience
     for i, width in enumerate(widths):
         if work(len(rows), d, widths[: i + 1]) > allowed:
             return
