@@ -9,7 +9,6 @@ import greedynet
 from greedynet import GreedyNetRegressor, Network
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.forms import TwoLayers
-from greedynet.fitting.lifted_blocks import LiftedBlocks
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.settings import FitSettings
 from greedynet.fitting.split import Folds
@@ -233,7 +232,7 @@ class OuterProducts:
 def test_blocks_are_lifted_where_they_are_summed(inputs):
     rows = Rows(inputs, np.zeros((60, 1)), start=0)
     ramps = Ramps.at_quantiles(inputs, None, 4)
-    blocks = LiftedBlocks(MemoryBlocks(rows, sizes=BlockSizes(rows=16)), ramps)
+    blocks = TwoLayers(ramps).blocks(MemoryBlocks(rows, sizes=BlockSizes(rows=16)))
     whole = replace(rows, X=ramps.lift(inputs))
     assert (len(blocks), blocks.n_features, blocks.n_outputs) == (60, ramps.n_lifted, 1)
     np.testing.assert_allclose(blocks.total(OuterProducts()), OuterProducts().of(whole), rtol=1e-12)

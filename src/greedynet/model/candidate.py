@@ -12,8 +12,10 @@ from greedynet.support.types import Float64
 # classes is a logistic regression; a network; and for classes a mixture of these.
 MEAN, SHARES, LINE, NETWORK, BLEND = "mean", "class shares", "line", "network", "blend"
 CONSTANTS = (MEAN, SHARES)
-# Forms of networks: one hidden layer, two, or one of neurons that level off.
-ONE_LAYER, TWO_LAYERS, RAMPS = "one layer", "two layers", "ramps"
+# Forms of networks: one hidden layer; the same on rows of which cells far out are clipped; two
+# layers; or one of neurons that level off.
+ONE_LAYER, CLIPPED, TWO_LAYERS, RAMPS = "one layer", "clipped", "two layers", "ramps"
+_IN_WORDS = {CLIPPED: "inputs clipped", TWO_LAYERS: "two layers", RAMPS: "of ramps"}
 CURVES = "curves of single columns"
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -33,7 +35,7 @@ class Candidate:
     n_networks : int
         Number of networks whose mean it is.
     form : str
-        "one layer", "two layers" or "ramps".
+        "one layer", "clipped", "two layers" or "ramps".
     pruned : bool
         Whether it is a wider network from which neurons were removed.
     ridge : float or None
@@ -71,7 +73,7 @@ class Candidate:
             name = f"average of {_NUMBERS[self.n_networks - 2]}"
         parts = [f"pruned {name}" if self.pruned else name]
         if self.form != ONE_LAYER and not self.is_constant:
-            parts.append(self.form if self.form == TWO_LAYERS else "of ramps")
+            parts.append(_IN_WORDS[self.form])
         return ", ".join(parts)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from greedynet.model.candidate import (
     BLEND,
+    CLIPPED,
     LINE,
     NETWORK,
     ONE_LAYER,
@@ -32,6 +33,7 @@ MOST_STOPS = 30
 
 _FORMS = {
     ONE_LAYER: "one hidden layer",
+    CLIPPED: "inputs clipped",
     TWO_LAYERS: "two hidden layers",
     RAMPS: "neurons that level off",
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from greedynet.activations import degree_of
-from greedynet.fitting.lifted_blocks import lifted
+from greedynet.fitting.forms import lifted
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling

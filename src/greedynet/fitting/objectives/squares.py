@@ -28,6 +28,7 @@ from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
 from greedynet.losses.base import singles_out_rows
 from greedynet.model.candidate import (
+    CLIPPED,
     LINE,
     MEAN,
     NETWORK,
@@ -386,7 +387,7 @@ def by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Ite
 def _allowed_work(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> float:
     """Return how much work networks of a form may take, beside those of one layer."""
     first = single_networks(scores.candidates, ONE_LAYER)
-    if form.name == ONE_LAYER or not first or plan.takes_last:
+    if form.name in (ONE_LAYER, CLIPPED) or not first or plan.takes_last:
         return np.inf
     settings = plan.settings.depth
     taken = work(len(rows), rows.n_features, [c.width for c in first])
