@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint
 from scipy.sparse import coo_array
 
 from greedynet.exact.clipped import Clipped, ClippedSum
 from greedynet.exact.form import Form
+from greedynet.exact.highs import linprog, milp
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
 

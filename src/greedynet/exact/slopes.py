@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from greedynet.exact.form import Form
+from greedynet.exact.highs import linprog
 from greedynet.exact.programme import Model
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64

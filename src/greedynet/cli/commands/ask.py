@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from greedynet.cli.options import AS_JSON, MODEL
-from greedynet.cli.quiet import without_stray_output
 
 if TYPE_CHECKING:
     from greedynet.exact import Monotone, Optimum
@@ -81,17 +80,16 @@ def ask(
     wanted += ["max"] if largest or both else []
     answers: list[dict[str, Any]] = []
     lines: list[str] = []
-    with without_stray_output():
-        for direction in wanted:
-            found = optimise(loaded, direction, integer=integer, **options)
-            answers.append({"question": direction, **_optimum(found)})
-            lines += _optimum_lines(f"{_LONG[direction]} {_what(loaded)}", found)
-        for column in columns:
-            for increasing in (True, False):
-                said = is_monotone(loaded, column, increasing=increasing, **options)
-                answers.append(_monotone(said))
-                question = "only rises" if increasing else "only falls"
-                lines.append(f"{question} with {said.column}: {said}")
+    for direction in wanted:
+        found = optimise(loaded, direction, integer=integer, **options)
+        answers.append({"question": direction, **_optimum(found)})
+        lines += _optimum_lines(f"{_LONG[direction]} {_what(loaded)}", found)
+    for column in columns:
+        for increasing in (True, False):
+            said = is_monotone(loaded, column, increasing=increasing, **options)
+            answers.append(_monotone(said))
+            question = "only rises" if increasing else "only falls"
+            lines.append(f"{question} with {said.column}: {said}")
     click.echo(json.dumps(answers, indent=1) if as_json else "\n".join(lines))
 
 
