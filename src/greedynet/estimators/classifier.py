@@ -168,6 +168,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         What `outside` uses: a sample of the training inputs.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
+    booleans_ : ndarray of bool, of shape (`n_features_in_`,)
+        Which features are true and false, if some of `X` were.
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int

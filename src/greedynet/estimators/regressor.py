@@ -210,6 +210,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         History of the training, with `refine="adam"`.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
+    booleans_ : ndarray of bool, of shape (`n_features_in_`,)
+        Which features are true and false, if some of `X` were.
     n_features_in_ : int
         Number of features seen during `fit`, a category counted once for each of its levels.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.estimators.saving import SaveMixin
+from greedynet.model.any_network import is_network
 from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.kinds import Categories
+from greedynet.tables.kinds import Categories, Numbers, Truths
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.reading import open_as_fitted
@@ -44,11 +44,26 @@ def as_table_model(
                 f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
                 "order of training."
             )
-    found = with_columns(model, names)
-    levels: Mapping[str, Any] = getattr(model, "categories_", {})
-    # A table may also have the features themselves.
-    has_columns = bool(levels) and set(levels) <= set(table.names)
-    return _with_categories(found, levels) if has_columns else found
+    # A table may also have the features of the categories themselves.
+    has_columns = set(getattr(model, "categories_", ())) <= set(table.names)
+    return as_fitted(model, names) if has_columns else with_columns(model, names)
+
+
+def as_fitted(model: Any, names: Sequence[str] | None = None) -> TableModel:
+    """Return any model as one that takes the columns of its fit, categories and booleans as such.
+
+    Parameters
+    ----------
+    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    names : sequence of str or None, default=None
+        Names of its inputs; None for its own, or x0, x1, ... if it has none.
+    """
+    if isinstance(model, TableModel):
+        return model
+    if names is None:
+        known, n_columns = known_names(model)
+        names = known or tuple(f"x{j}" for j in range(n_columns))
+    return _with_categories(with_columns(model, names), getattr(model, "categories_", {}))
 
 
 def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
@@ -79,7 +94,7 @@ def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel
 
 def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
     """Return the names of the columns that a model takes, None without any, and their number."""
-    network = model.network_ if isinstance(model, SaveMixin) else model
+    network = model if is_network(model) else model.network_
     filling: Filling | None = getattr(model, "filling_", None)
     if filling is None:
         return network.feature_names, network.n_features
@@ -88,21 +103,24 @@ def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
 
 
 def with_columns(model: Any, names: Sequence[str]) -> TableModel:
-    """Return a model as one that takes columns of numbers of these names.
+    """Return a model as one that takes columns of numbers, or true and false, of these names.
 
     Where it has learned from missing values, the columns fill them in, and its inputs are those of
     its network.
     """
     filling: Filling | None = getattr(model, "filling_", None)
+    booleans = getattr(model, "booleans_", np.zeros(len(names), dtype=np.bool_))
+    kinds = [Truths() if is_boolean else Numbers() for is_boolean in booleans]
+    inputs = [Input(name, kind) for name, kind in zip(names, kinds, strict=True)]
     if filling is None:
-        return TableModel(Columns(tuple(Input(name) for name in names)), model)
-    values = zip(names, filling.values.tolist(), strict=True)
+        return TableModel(Columns(tuple(inputs)), model)
+    gaps = (filling.gaps | filling.empty).tolist()
     inputs = [
-        Input(name, means=(value,), gaps=bool(gap))
-        for (name, value), gap in zip(values, filling.gaps | filling.empty, strict=True)
+        replace(one, means=(value,), gaps=gap)
+        for one, value, gap in zip(inputs, filling.values.tolist(), gaps, strict=True)
     ]
-    gaps = [Input.indicator(names[j], names) for j in np.flatnonzero(filling.indicated).tolist()]
-    inputs += [replace(gap, means=(0.0,)) for gap in gaps]
+    indicated = np.flatnonzero(filling.indicated).tolist()
+    inputs += [replace(Input.indicator(names[j], names), means=(0.0,)) for j in indicated]
     return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
 
 
