@@ -30,8 +30,16 @@ _LONG = {"max": "largest", "min": "smallest"}
     "conditions",
     metavar="CONDITION",
     multiple=True,
-    help="Rows to ask about, such as 'age<=30', '10<=size<=80', 'rooms=3' or 'kind=A'; by default "
-    "all between the smallest and the largest values of the training data.",
+    help="Rows to ask about, such as 'age<=30', '10<=size<=80', 'rooms=3', 'kind=A', 'new=true' or "
+    "'age is missing'; by default all between the smallest and the largest values of the training "
+    "data, without empty cells.",
+)
+@click.option(
+    "--constraint",
+    "sums",
+    metavar="CONSTRAINT",
+    multiple=True,
+    help="A limit of a sum, such as 'size + 2 age <= 90', for --max, --min.",
 )
 @click.option(
     "--integer",
@@ -54,6 +62,7 @@ def ask(
     smallest: bool,
     columns: tuple[str, ...],
     conditions: tuple[str, ...],
+    sums: tuple[str, ...],
     integer: tuple[str, ...],
     output: str | None,
     max_seconds: float,
@@ -64,12 +73,14 @@ def ask(
     Without --max, --min and --monotone, find the smallest and the largest prediction.
     """
     from greedynet.exact import is_monotone, optimise
-    from greedynet.exact.conditions import parse_conditions
+    from greedynet.exact.conditions import parse_conditions, parse_constraint
     from greedynet.exact.region import columns_of
     from greedynet.tables.load import load
 
     loaded = load(model)
-    where = parse_conditions(conditions, columns_of(loaded))
+    known = columns_of(loaded)
+    where = parse_conditions(conditions, known)
+    constraints = [parse_constraint(text, known) for text in sums]
     options: dict[str, Any] = {
         "where": where,
         "output": _output(loaded, output),
@@ -81,7 +92,7 @@ def ask(
     answers: list[dict[str, Any]] = []
     lines: list[str] = []
     for direction in wanted:
-        found = optimise(loaded, direction, integer=integer, **options)
+        found = optimise(loaded, direction, integer=integer, constraints=constraints, **options)
         answers.append({"question": direction, **_optimum(found)})
         lines += _optimum_lines(f"{_LONG[direction]} {_what(loaded)}", found)
     for column in columns:
@@ -111,8 +122,15 @@ def _optimum(found: "Optimum") -> dict[str, Any]:
         "bound": found.bound,
         "proven": found.proven,
         "seconds": round(found.seconds, 3),
-        "row": found.row,
+        "row": _plain(found.row),
+        "distance": None if found.outside is None else float(found.outside.distance[0]),
+        "like_rows_seen": None if found.outside is None else not found.outside.rows[0],
     }
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for JSON, in which empty cells are null."""
+    return {name: None if value != value else value for name, value in row.items()}
 
 
 def _what(model: Any) -> str:
@@ -129,11 +147,12 @@ def _classes(model: Any) -> list[Any] | None:
 
 
 def _optimum_lines(what: str, found: "Optimum") -> list[str]:
+    from greedynet.exact.answers import aside, cell_text
+
     proof = "proven" if found.proven else f"not proven: the bound is {found.bound:.8g}"
     width = max(map(len, found.row), default=0)
-    cells = (v if isinstance(v, str) else f"{v:.8g}" for v in found.row.values())
-    rows = [f"  {name:<{width}}  {v}" for name, v in zip(found.row, cells, strict=True)]
-    return [f"{what}: {found.value:.8g} ({proof})", *rows]
+    rows = [f"  {name:<{width}}  {cell_text(value)}" for name, value in found.row.items()]
+    return [f"{what}: {found.value:.8g} ({proof}{aside(found.outside)})", *rows]
 
 
 def _monotone(found: "Monotone") -> dict[str, Any]:
@@ -141,7 +160,7 @@ def _monotone(found: "Monotone") -> dict[str, Any]:
         "question": "increasing" if found.increasing else "decreasing",
         "column": found.column,
         "holds": found.holds,
-        "rows": None if found.rows is None else list(found.rows),
+        "rows": None if found.rows is None else [_plain(row) for row in found.rows],
         "predictions": None if found.predictions is None else list(found.predictions),
         "seconds": round(found.seconds, 3),
     }
