@@ -15,7 +15,7 @@ from greedynet.model.any_network import Network, is_network
 from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.tables.any_model import known_names, with_columns
+from greedynet.tables.any_model import as_fitted, known_names
 from greedynet.tables.columns import Columns
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.model import TableModel
@@ -231,7 +231,7 @@ def as_columns(model: Any) -> TableModel:
     names, n_columns = known_names(model)
     if names is None:
         names = tuple(f"x{j + 1}" for j in range(n_columns))
-    return with_columns(model, names)
+    return as_fitted(model, names)
 
 
 def check_output(network: Network, classes: NDArray[Any] | None, output: int | None) -> int:
