@@ -7,10 +7,15 @@ import numpy as np
 from greedynet.model.any_network import in_layers
 
 
-def corners(network, low, high):
-    """Return all rows of a box at which pieces of a network of one or two columns have corners."""
+def corners(network, low, high, sums=None):
+    """Return all rows of a box at which pieces of a network of one or two columns have corners.
+
+    With `sums`, a function of the first columns that gives the sums of the neurons, and of anything
+    else that has kinks, the box is one of these columns.
+    """
     low, high = np.asarray(low, float), np.asarray(high, float)
-    rows = [_cell_corners(network, *cell) for cell in _cells(network, low, high)]
+    sums = sums or (lambda X: sums_of(network, X))
+    rows = [_cell_corners(sums, *cell) for cell in _cells(network, low, high)]
     return np.unique(np.concatenate(rows), axis=0)
 
 
@@ -33,12 +38,12 @@ def sums_of(network, X):
     return lifted @ over.inner_weights.T + over.biases
 
 
-def _cell_corners(network, low, high):
+def _cell_corners(sums, low, high):
     """Return the corners in a box on which the sums of the neurons are affine."""
     d = len(low)
-    at_low = sums_of(network, low[None])[0]
+    at_low = sums(low[None])[0]
     ends = np.where(np.eye(d) == 1, high, low)
-    slopes = (sums_of(network, ends) - at_low).T
+    slopes = (sums(ends) - at_low).T
     # Planes `a . v + b = 0` in the unit box: the kinks, and its faces.
     planes = [(a, b) for a, b in zip(slopes, at_low, strict=True) if np.abs(a).max(initial=0) > 0]
     planes += [(np.eye(d)[j], -float(end)) for j in range(d) for end in (0, 1)]

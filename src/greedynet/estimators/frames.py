@@ -139,7 +139,7 @@ def as_features(X: Any, levels: Levels, argument: str) -> Any:
     columns: dict[str, Any] = {}
     for name in X.columns:
         if str(name) not in levels:
-            columns[str(name)] = np.asarray(X[name])
+            columns[str(name)] = X[name]
             continue
         found = levels[str(name)]
         texts, empty = cell_texts(X[name])
