@@ -19,7 +19,9 @@ from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, Shal
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.conditions import parse_constraint
-from greedynet.exact.region import columns_of
+from greedynet.exact.form import Form
+from greedynet.exact.region import columns_of, region_of
+from greedynet.exact.space import Space
 from greedynet.model.any_network import with_bounds
 from greedynet.model.ramps import Ramps
 
@@ -222,6 +224,32 @@ def test_changes_from_false_to_true_are_those_of_all_rows(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
+def test_variables_are_rows_of_the_region(seed):
+    model, gaps, rng = drawn_model(seed)
+    where, states = drawn_question(rng, gaps)
+    integer = ["x0"] if seed % 2 else []
+    region = region_of(columns_of(model), where, integer, model.network_.input_range)
+    space = Space.of(region, (model.network_,))
+    v = space.drawn(200)
+    assert space.meets(v).all()
+    rows = space.rows(v)
+    np.testing.assert_allclose(
+        Form.of(model.network_, 0, space)(v), model.network_.predict(rows), rtol=1e-9, atol=1e-9
+    )
+    for row in map(region.row, rows):
+        assert str(state_of(row)) in map(str, states)
+        assert not integer or np.isnan(row["x0"]) or row["x0"] == round(row["x0"])
+    for one in v:
+        np.testing.assert_allclose(space.tidy(one), one, atol=1e-9)
+        # On the same pieces, empty cells stay empty.
+        moved = space.rows(np.where(space.free(one), 0.5, one)[None])[0]
+        assert str(state_of(region.row(moved))) == str(
+            state_of(region.row(space.rows(one[None])[0]))
+        )
+        assert space.meets(np.where(space.free(one), 0.5, one)[None]).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
 def test_slopes_beside_levels_booleans_and_gaps(seed):
     model, gaps, rng = drawn_model(seed)
     where, states = drawn_question(rng, gaps)
@@ -245,6 +273,20 @@ def test_slopes_beside_levels_booleans_and_gaps(seed):
         y = outputs(model, frame_of(X, state_of(rising.rows[0])))
         assert tuple(y) == pytest.approx(rising.predictions, rel=1e-9)
         assert y[1] < y[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 30, 45, 260])
+def test_slopes_with_and_without_a_gap_are_those_of_either(seed):
+    model, _, _ = drawn_model(seed)
+    there, empty, either = (
+        sensitivity(model, ["x1"], {"x0": said})["x1"]
+        for said in ((LOW[0], None), NAN, [(LOW[0], None), NAN])
+    )
+    assert either.proven
+    steepest = min(there.steepest_fall, empty.steepest_fall)
+    assert either.steepest_fall == pytest.approx(steepest, rel=1e-9)
+    steepest = max(there.steepest_rise, empty.steepest_rise)
+    assert either.steepest_rise == pytest.approx(steepest, rel=1e-9)
 
 
 def test_a_gap_is_asked_for_by_nan_or_by_its_indicator():
