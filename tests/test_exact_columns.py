@@ -20,8 +20,9 @@ from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.conditions import parse_constraint
 from greedynet.exact.form import Form
-from greedynet.exact.region import columns_of, region_of
+from greedynet.exact.models import columns_of
 from greedynet.exact.space import Space
+from greedynet.exact.where import region_of
 from greedynet.model.any_network import with_bounds
 from greedynet.model.ramps import Ramps
 

@@ -10,17 +10,11 @@ from numpy.typing import ArrayLike
 from greedynet.exact.answers import Difference, Extremes, Optimum
 from greedynet.exact.clipped import Clipped, ClippedSum, Limits
 from greedynet.exact.form import Form
+from greedynet.exact.models import box_of, columns_of, network_of, output_of
 from greedynet.exact.programme import TOLERANCE, Solution, maximise
-from greedynet.exact.region import (
-    Constraint,
-    Region,
-    Where,
-    box_of,
-    columns_of,
-    network_of,
-    region_of,
-)
+from greedynet.exact.region import Constraint, Region
 from greedynet.exact.space import Space
+from greedynet.exact.where import Where, region_of
 from greedynet.model.any_network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.support.types import Float64
@@ -239,29 +233,6 @@ def difference(a: Question, b: Question) -> Form | ClippedSum:
     if a.limits is None and b.limits is None:
         return a.form.minus(b.form)
     return ClippedSum((Clipped.of(a.form, a.limits), -Clipped.of(b.form, b.limits)))
-
-
-def output_of(model: Any, output: Any) -> int:
-    """Return the position of the output that is asked about."""
-    network, classes = network_of(model), _classes(model)
-    if output is None:
-        if network.n_outputs == 1:
-            return 0
-        of = "outputs" if classes is None else f"classes {classes[:8]}"
-        raise ValueError(f"`output` must choose one of the {network.n_outputs} {of}, got None.")
-    if classes is not None and network.n_outputs > 1 and output in classes:
-        return int(classes.index(output))
-    if isinstance(output, int | np.integer) and classes is None and 0 <= output < network.n_outputs:
-        return int(output)
-    known = f"a position below {network.n_outputs}" if classes is None else f"one of {classes[:8]}"
-    if classes is not None and network.n_outputs == 1:
-        known = f"None: with two classes, it is the log-odds of {classes[1]!r}"
-    raise ValueError(f"`output` must be {known}, got {output!r}.")
-
-
-def _classes(model: Any) -> list[Any] | None:
-    classes = model.classes if isinstance(model, TableModel) else getattr(model, "classes_", None)
-    return None if classes is None else list(classes.tolist())
 
 
 def _check_same_columns(a: Any, b: Any, region: Region) -> None:

@@ -92,18 +92,15 @@ class Space:
 
     def _limited(self, region: Region) -> "Space":
         """Return the space with the conditions of empty cells and of the region's constraints."""
-        conditions = np.zeros((len(self.presences), self.n_variables))
-        for row, (place, chain) in zip(conditions, self.presences, strict=True):
-            row[[chain.start, place]] = 1.0, -1.0
+        conditions = np.zeros((len(self.presences) + len(region.constraints), self.n_variables))
         most = np.zeros(len(conditions))
-        if region.coefficients is not None and region.most is not None:
-            before, after = self.single_moves()
-            sums = region.coefficients @ (after - before).T
-            size = np.abs(sums).max(axis=1, initial=0.0)
-            size[size == 0.0] = 1.0
-            conditions = np.vstack([conditions, sums / size[:, None]])
-            left = region.most - region.coefficients @ self.base
-            most = np.concatenate([most, left / size])
+        for row, (place, chain) in zip(conditions, self.presences, strict=False):
+            row[[chain.start, place]] = 1.0, -1.0
+        before, after = self.single_moves()
+        for i, (factors, limit) in enumerate(region.constraints, len(self.presences)):
+            sums = (after - before) @ factors
+            size = float(np.abs(sums).max(initial=0.0)) or 1.0
+            conditions[i], most[i] = sums / size, (limit - factors @ self.base) / size
         return replace(self, conditions=conditions, most=most)
 
     @property

@@ -74,7 +74,7 @@ def ask(
     """
     from greedynet.exact import is_monotone, optimise
     from greedynet.exact.conditions import parse_conditions, parse_constraint
-    from greedynet.exact.region import columns_of
+    from greedynet.exact.models import columns_of
     from greedynet.tables.load import load
 
     loaded = load(model)
