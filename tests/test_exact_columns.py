@@ -18,6 +18,7 @@ from corners import corners, sums_of
 from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
+from greedynet.exact.answers import likeness
 from greedynet.exact.conditions import parse_constraint
 from greedynet.exact.form import Form
 from greedynet.exact.models import columns_of
@@ -468,8 +469,7 @@ def test_a_saved_estimator_is_asked_by_its_columns(tmp_path):
     assert answer["distance"] == wanted.outside.distance[0]
     assert answer["like_rows_seen"] is bool(not wanted.outside.rows[0])
     said = CliRunner().invoke(main, ["ask", str(file), "--max", *arguments]).output
-    assert "(proven; " in said
-    assert "rows seen" in said or "row seen" in said
+    assert said.endswith(f"  This row is {likeness(wanted.outside)}.\n")
     assert "  x0    (empty)\n  x1 " in said
     assert "  flag  True\n" in said
     limited = ["ask", str(file), "--max", "--constraint", "x0 + 2*x1 <= -3", "--json"]

@@ -147,12 +147,13 @@ def _classes(model: Any) -> list[Any] | None:
 
 
 def _optimum_lines(what: str, found: "Optimum") -> list[str]:
-    from greedynet.exact.answers import aside, cell_text
+    from greedynet.exact.answers import cell_text, likeness
 
     proof = "proven" if found.proven else f"not proven: the bound is {found.bound:.8g}"
     width = max(map(len, found.row), default=0)
     rows = [f"  {name:<{width}}  {cell_text(value)}" for name, value in found.row.items()]
-    return [f"{what}: {found.value:.8g} ({proof}{aside(found.outside)})", *rows]
+    said = [] if found.outside is None else [f"  This row is {likeness(found.outside)}."]
+    return [f"{what}: {found.value:.8g} ({proof})", *rows, *said]
 
 
 def _monotone(found: "Monotone") -> dict[str, Any]:
