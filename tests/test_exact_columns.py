@@ -476,6 +476,13 @@ def test_a_saved_estimator_is_asked_by_its_columns(tmp_path):
     (answer,) = json.loads(CliRunner().invoke(main, limited).output)
     wanted = optimise(model, constraints=[({"x0": 1, "x1": 2}, -3)])
     assert answer["value"] == wanted.value
+    wrong = CliRunner().invoke(main, [*limited, "--monotone", "x0"])
+    assert wrong.exit_code == 2
+    assert "`--constraint` is for --max and --min" in wrong.output
+    monotone = CliRunner().invoke(main, ["ask", str(file), "--monotone", "flag", "--json"])
+    for answer in json.loads(monotone.output):
+        assert answer["holds"] or [row["flag"] for row in answer["rows"]] == [False, True]
+        assert answer["holds"] or answer["like_rows_seen"] in (True, False)
 
 
 @pytest.mark.parametrize(

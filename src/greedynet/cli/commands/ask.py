@@ -78,6 +78,10 @@ def ask(
     from greedynet.tables.load import load
 
     loaded = load(model)
+    if sums and columns:
+        raise ValueError(
+            "`--constraint` is for --max and --min, got --monotone, too: limit columns by --where."
+        )
     known = columns_of(loaded)
     where = parse_conditions(conditions, known)
     constraints = [parse_constraint(text, known) for text in sums]
@@ -163,5 +167,6 @@ def _monotone(found: "Monotone") -> dict[str, Any]:
         "holds": found.holds,
         "rows": None if found.rows is None else [_plain(row) for row in found.rows],
         "predictions": None if found.predictions is None else list(found.predictions),
+        "like_rows_seen": None if found.outside is None else not found.outside.rows.any(),
         "seconds": round(found.seconds, 3),
     }
