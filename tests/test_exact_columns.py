@@ -379,6 +379,15 @@ def test_constraints_of_which_no_drawn_row_meets_both():
     assert whole.row["x0"] + whole.row["x1"] == 2
 
 
+def test_sums_that_meet_a_constraint_up_to_rounding_do():
+    model, _, _ = drawn_model(1)
+    where = {"x0": 0.1, "x1": 0.2}
+    assert 0.1 + 0.2 > 0.3
+    assert optimise(model, where=where, constraints=[({"x0": 1, "x1": 1}, 0.3)]).proven
+    alone = {**where, "kind": np.array(["B"])[0], "flag": True}
+    assert optimise(model, where=alone, constraints=[({"x0": 1, "x1": 1}, 0.3)]).proven
+
+
 def test_constraints_with_booleans():
     model, _, _ = drawn_model(1)
     found = optimise(model, constraints=[({"flag": -2.0, "x1": 1.0}, -2.5)])

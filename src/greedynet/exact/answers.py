@@ -178,7 +178,7 @@ class Change:
     column : str
     steepest_fall, steepest_rise : float
         The smallest and the largest slope that were found in the region, in units of the
-        prediction for each unit of the column.
+        prediction for each unit of the column; for booleans, the change from false to true.
     bounds : tuple of float
         No slope is smaller than the first or larger than the second.
     rows : tuple of two dicts

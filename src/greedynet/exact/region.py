@@ -17,6 +17,8 @@ from greedynet.support.types import Float64
 Constraint = tuple[Mapping[Any, float], float]
 # The value of an empty cell.
 GAP = float("nan")
+# Of the size of the terms: sums that exceed a constraint by less meet it.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +137,14 @@ class Region:
 
     def limited(self, constraint: Constraint) -> "Region":
         """Return the rows that meet a linear constraint, too."""
-        factors, least = np.zeros(self.n_features), 0.0
+        factors, least, size = np.zeros(self.n_features), 0.0, 0.0
         for given, factor in _sum_of(constraint).items():
             column = self.column(given)
             first = column.feature if isinstance(column, NumberColumn) else column.features[0]
             factors[first] += factor
-            least += min(factor * value for value in _numbers_of(column))
-        if least > constraint[1]:
+            terms = [factor * value for value in _numbers_of(column)]
+            least, size = least + min(terms), size + max(map(abs, terms))
+        if least > constraint[1] + _ROUNDING * size:
             raise ValueError(
                 f"`constraints` must leave rows, got {constraint!r}: in the region, the sum is at "
                 f"least {least:g}."

@@ -21,6 +21,9 @@ from greedynet.exact.region import ChoiceColumn, NumberColumn, Region
 from greedynet.model.any_network import Network, in_layers
 from greedynet.support.types import Float64
 
+# Conditions, whose largest coefficient is 1, may be exceeded by this much.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Space:
@@ -201,7 +204,7 @@ class Space:
 
     def meets(self, v: Float64) -> NDArray[np.bool_]:
         """Return which variables, `(n_rows, n_variables)`, meet all conditions."""
-        return np.asarray((v @ self.conditions.T <= self.most).all(axis=1))
+        return np.asarray((v @ self.conditions.T <= self.most + _ROUNDING).all(axis=1))
 
     def _filled(self, chain: slice, x: Float64 | float) -> Float64:
         """Return the pieces of a column at some values."""

@@ -171,7 +171,7 @@ def _levels(name: str, levels: tuple[str, ...], said: Any) -> list[int]:
     if said is None:
         return list(range(len(levels)))
     places = set()
-    for given in [said] if isinstance(said, str | int | float) else list(said):
+    for given in [said] if isinstance(said, str | int | float | np.generic) else list(said):
         level = str(given).strip()
         if level not in levels and isinstance(given, float) and given.is_integer():
             level = f"{given:g}"  # as tables write it
