@@ -81,11 +81,11 @@ FITS = {
     "two layers": regression(hidden_layers=2, max_nodes=16),
     "one or two layers": regression(hidden_layers="auto", max_nodes=16),
     "monotone": regression(monotonic_cst=[1, 0, 0], max_nodes=6),
-    "absolute": regression(loss="absolute", max_nodes=6),
+    "absolute_error": regression(loss="absolute_error", max_nodes=6),
     "chebyshev": regression(loss="chebyshev", max_nodes=5),
     "tanh": regression(activation="tanh", max_nodes=6),
     "as grown": regression(correct=False, max_nodes=20),
-    "absolute as grown": regression(loss="absolute", correct=False, max_nodes=8),
+    "absolute as grown": regression(loss="absolute_error", correct=False, max_nodes=8),
     "dictionary": regression(search="dictionary", n_points=1_000, max_nodes=15),
     "many rows": regression(20_000, max_nodes=8),
     "blocks": regression(20_000, in_blocks=True, max_nodes=8),
@@ -227,7 +227,7 @@ LARGE_FITS = {
     "dictionary": lambda: large_regression(
         2_000, search="dictionary", n_points=20_000, max_nodes=100
     ),
-    "absolute": lambda: large_regression(4_000, loss="absolute", max_nodes=60),
+    "absolute_error": lambda: large_regression(4_000, loss="absolute_error", max_nodes=60),
     "classes": lambda: large_classification(max_nodes=40),
 }
 

@@ -44,7 +44,7 @@ def multiplications(network):
 
 def fitted(job):
     """Error, whether two layers were chosen, sizes and seconds of one fit."""
-    from greedynet import GreedyNetRegressor, ShallowNetwork
+    from greedynet import GreedyNetRegressor
 
     path, max_nodes, layers, number = job
     X, y, X_new, y_new = split(path, number)
@@ -54,7 +54,7 @@ def fitted(job):
     seconds = time.process_time() - start
     network = model.network_
     error = np.sqrt(np.mean((model.predict(X_new) - y_new) ** 2))
-    deep = not isinstance(network, ShallowNetwork)
+    deep = network.ramps is not None
     sizes = (network.n_nodes, network.n_parameters, multiplications(network))
     return error, deep, *sizes, seconds
 

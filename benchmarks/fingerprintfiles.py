@@ -45,7 +45,7 @@ SAMPLED = {
     "squares": (GreedyNetRegressor, OF_MANY, {"max_nodes": 10}),
     "squares, as grown": (GreedyNetRegressor, OF_MANY, {"max_nodes": 10, "correct": False}),
     "two outputs": (GreedyNetRegressor, np.column_stack([OF_MANY, MANY**2]), {"n_nodes": 8}),
-    "absolute": (GreedyNetRegressor, OF_MANY, {"max_nodes": 7, "loss": "absolute"}),
+    "absolute_error": (GreedyNetRegressor, OF_MANY, {"max_nodes": 7, "loss": "absolute_error"}),
     "tanh": (GreedyNetRegressor, OF_MANY, {"max_nodes": 6, "activation": "tanh"}),
     "classes": (GreedyNetClassifier, BANDS, {"max_nodes": 7}),
     "balanced": (GreedyNetClassifier, BANDS, {"n_nodes": 5, "class_weight": "balanced"}),
@@ -182,7 +182,7 @@ INTERRUPTED = {
     "again and again": ((2, 7, 12, 14, 15), R, X, CLEAN, {"max_nodes": 12}),
     "as grown": ((3, 6), R, X, NOISY, {"max_nodes": 12, "correct": False}),
     "dictionary": ((3,), R, X, NOISY, {"search": "dictionary", "n_points": 400, "n_nodes": 9}),
-    "absolute": ((3, 6, 9), R, X, NOISY, {"loss": "absolute", "max_nodes": 8}),
+    "absolute_error": ((3, 6, 9), R, X, NOISY, {"loss": "absolute_error", "max_nodes": 8}),
     "classes": ((3, 7, 9), C, X, TEXT, {"max_nodes": 6}),
     "cv": ((4,), R, X, NOISY, {"cv": 3, "max_nodes": 10}),
     "blocks": ((3, 8), R, BLOCKS, None, {"max_nodes": 8, "new": MANY}),
@@ -230,7 +230,7 @@ def table_fit(table, target, **settings):
     few = TABLE[::15].drop(columns=target)
     scores = {key: model.about[key] for key in ("rows", "left_out", "training", "validation")}
     parts = {"predictions": again.predict(few), "features": str(again.columns.features)}
-    if again.classes is not None:
+    if again.classes_ is not None:
         parts |= {"labels": again.predict(few), "predictions": again.predict_proba(few)}
     inputs = again.inputs(few)
     return parts_of(again.estimator, inputs) | parts | {"inputs": inputs, "about": str(scores)}

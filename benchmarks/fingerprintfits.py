@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, ShuffleSplit
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
@@ -19,8 +19,8 @@ from greedynet.paper import load_example
 
 CASES = {}
 WEIGHTS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept", "input_range")
-PATH = ("indices", "n_nodes", "training_errors", "validation_errors", "scores")
-FINISHED = ("best_n_nodes", "finished_error", "finished_score")
+PATH = ("indices", "n_nodes", "training_errors", "held_out_errors")
+FINISHED = ("best_n_nodes", "kept_error")
 
 
 def case(name):
@@ -51,7 +51,7 @@ def fitted(kind, X, y=None, weight=None, *, new=None, told=None, **parameters):
 def parts_of(model, X):
     """All that a fitted model came to, but for the seconds it took."""
     rows, path, network = X[:: max(1, len(X) // 20)][:20], model.path_, model.network_
-    widths = [path.network.truncate(int(n)).predict(np.asarray(rows)) for n in path.n_nodes]
+    widths = [path.network_at(int(n)).predict(np.asarray(rows)) for n in path.n_nodes]
     parts = {name: getattr(network, name) for name in WEIGHTS}
     parts |= {f"grown: {name}": getattr(path.network, name) for name in WEIGHTS}
     parts |= {f"path: {name}": getattr(path, name) for name in (*PATH, *FINISHED)}
@@ -195,16 +195,15 @@ regression("as grown", correct=False)
 regression("cv", cv=5)
 regression("cv, as grown", cv=KFold(4, shuffle=True, random_state=1), correct=False)
 regression("cv, pairs", cv=[*KFold(3).split(X)], max_nodes=12)
-regression("validation_fraction", validation_fraction=0.25)
-regression("every node", validation_fraction=0, max_nodes=12)
+regression("held out", cv=ShuffleSplit(1, test_size=0.25, random_state=0))
+regression("every node", select="last", max_nodes=12)
 regression("validation", told=HELD)
 regression("validation, weights", told=HELD | {"sample_weight_val": ROW_WEIGHTS[:120]})
-regression("tol", y=CLEAN, tol=0.1, validation_fraction=0)
+regression("tol", y=CLEAN, tol=0.1, select="last")
 regression("alpha", alpha=1e-2, max_nodes=16)
 regression("alpha, as grown", alpha=1e-2, correct=False)
 regression("no linear term", linear_term=False, max_nodes=16)
 regression("min_active", min_active=40, correct=False)
-regression("patience", patience=3, correct=False, told=HELD)
 regression("random_state", random_state=7)
 regression("n_jobs=1", n_jobs=1, max_nodes=30)
 regression("n_jobs=2", n_jobs=2, max_nodes=30)
@@ -243,14 +242,14 @@ classification("own activation, classes", activation=Bent(), max_nodes=6)
 regression("own loss", loss=Expectile(0.9), max_nodes=10)
 regression("loss as an object", loss=Huber(), max_nodes=10)
 
-LOSSES = {name: {"loss": name} for name in ("absolute", "huber", "chebyshev", 1.5, 2.0, 3.0)}
+LOSSES = {name: {"loss": name} for name in ("absolute_error", "huber", "chebyshev", 1.5, 2.0, 3.0)}
 LOSSES |= {f"quantile {q}": {"loss": "quantile", "quantile": q} for q in (0.1, 0.5, 0.9)}
 WAYS = {
     "corrected": {},
     "as grown": {"correct": False},
     "weights": {"weight": ROW_WEIGHTS},
     "validation": {"told": HELD},
-    "validation_fraction": {"validation_fraction": 0.3},
+    "held out": {"cv": ShuffleSplit(1, test_size=0.3, random_state=0)},
     "two outputs": {"y": TWO},
     "cv": {"cv": 3},
     "n_nodes": {"n_nodes": 7},
@@ -276,9 +275,9 @@ classification("truth values, frame", X=FRAME, y=PAIR > 0)
 classification("balanced", y=TEXT, class_weight="balanced")
 classification("class_weight", y=TEXT, class_weight={"low": 3.0, "top": 0.5})
 classification("classes, validation", told=HELD_CLASSES)
-classification("classes, validation_fraction", validation_fraction=0.3)
+classification("classes, held out", cv=ShuffleSplit(1, test_size=0.3, random_state=0))
 classification("classes, as grown", correct=False)
-classification("classes, as grown, validation", correct=False, told=HELD_CLASSES, patience=2)
+classification("classes, as grown, validation", correct=False, told=HELD_CLASSES)
 classification("classes, n_nodes", n_nodes=6)
 classification("classes, alpha", alpha=1e-3)
 classification("classes, no linear term", linear_term=False)

@@ -177,7 +177,7 @@ OF_NUMBERS = {
     "rule": ["oga"],
     "weakness": [0.5, 1e-300],
     "reduction": ["ridgelet"],
-    "loss": ["absolute", "huber", "chebyshev", "quantile", 1.5, 1.0001, 50.0],
+    "loss": ["absolute_error", "huber", "chebyshev", "quantile", 1.5, 1.0001, 50.0],
     "quantile": [0.9, 1e-12],
 }
 OF_CLASSES = {"class_weight": ["balanced", {0: 1.0, 1: 1e300}, {0: 0.0}, {"class 1": 2.0}, {}]}

@@ -133,7 +133,7 @@ def forged(data, chance):
 
 def _change_kind(metadata, chance):
     if chance.random() < 0.5:
-        kinds = ["network", "deep network", "TableModel", "checkpoint", "", "os.system"]
+        kinds = ["network", "TableModel", "checkpoint", "", "os.system"]
         metadata["kind"] = chance.choice([*kinds, "GreedyNetRegressor", "GreedyNetClassifier"])
     else:
         metadata[chance.choice(["format_version", "library_version", "format"])] = chance.choice(
@@ -148,7 +148,7 @@ _JUNK = [
     *([], [[]], [1], [1, 2, 3], [0.5, None], ["a", "b", "c"], [10**400], [float("nan")] * 3),
     *({}, {"a": 1}, {"array": "nothing"}, {"pairs": [[1, 2]]}, {"pairs": []}, {"records": []}),
     *({"activation": "tanh"}, {"activation": "leaky_relu"}, {"stop_reason": "EXACT"}),
-    *({"loss": {"loss": "absolute"}}, {"network": {}}, {"deep network": {}}, {"Seen": {}}),
+    *({"loss": {"loss": "absolute_error"}}, {"network": {}}, {"Seen": {}}),
     {"text": {"dtype": "<U200000000", "values": ["a"]}},
     {"text": {"dtype": "|O", "values": ["a", "b"]}},
     {"text": {"dtype": "<U1", "values": ["red", "green"]}},
@@ -282,7 +282,7 @@ def _use(model, X, network):
     n, outputs = len(X), network.n_outputs
     classes = getattr(model, "classes_", None)
     if hasattr(model, "columns"):
-        classes = model.classes
+        classes = model.classes_
     _expect(model.predict, X, {n, n * outputs})
     if isinstance(model, GreedyNetClassifier):
         _expect(model.predict_proba, X, {n * len(classes)})

@@ -38,7 +38,7 @@ from greedynet.losses import get_loss
 from greedynet.losses.mean_size import mean_size
 
 OURS = "greedynet"
-LOSSES = (("huber", None), ("absolute", None), *(("quantile", q) for q in (0.1, 0.5, 0.9)))
+LOSSES = (("huber", None), ("absolute_error", None), *(("quantile", q) for q in (0.1, 0.5, 0.9)))
 MAX_ROWS = 1_000
 MIN_ROWS_TOLD = 50
 # Errors below this fraction of the constant's are the same: the problem is reproduced.

@@ -14,7 +14,7 @@ from scaling import problem
 
 from greedynet import GreedyNetRegressor
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings, LeastSquaresSettings
+from greedynet.fitting.settings import CorrectionSettings, FitSettings
 
 D = 10
 TEST_ROWS = 50_000
@@ -42,7 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=200_000)
     rows = parser.parse_args().rows
-    tries = LeastSquaresSettings().n_tries_on_all_rows
+    tries = CorrectionSettings().n_tries_on_all_rows
     GreedyNetRegressor(n_nodes=5).fit(*problem(300, D, seed=1))
     print(f"{'target':<22}{'nodes':>6}{'without':>10}{'s':>6}{'with':>10}{'s':>6}")
     for name, draw, nodes in CASES:
@@ -50,9 +50,9 @@ def main():
         T, truth = draw(TEST_ROWS, 3)
         line = f"{name:<22}{nodes:>6}"
         for n in (0, tries):
-            squares = LeastSquaresSettings(n_tries_on_all_rows=n)
+            squares = CorrectionSettings(n_tries_on_all_rows=n)
             start = time.perf_counter()
-            with settings_context(EstimatorSettings(fit=FitSettings(least_squares=squares))):
+            with settings_context(EstimatorSettings(fit=FitSettings(correction=squares))):
                 model = GreedyNetRegressor(n_nodes=nodes, n_jobs=2).fit(X, y)
             seconds = time.perf_counter() - start
             rmse = np.sqrt(np.mean((model.predict(T) - truth) ** 2))

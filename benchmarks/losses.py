@@ -37,7 +37,7 @@ def outliers():
     def error(loss, X, y):
         return relative_error(GreedyNetRegressor(loss=loss).fit(X, y, **validation), example)
 
-    losses = ("squared", "absolute", "huber")
+    losses = ("squared_error", "absolute_error", "huber")
     clean = {loss: error(loss, X, y) for loss in losses}
     print("clean test errors:", {loss: f"{e:.2e}" for loss, e in clean.items()})
     ratios = []
@@ -48,7 +48,7 @@ def outliers():
         wrong[at] += rng.choice([-1, 1], len(at)) * rng.uniform(5, 20, len(at)) * y.std()
         right = np.setdiff1d(np.arange(len(y)), at)
         ratios.append(
-            [error("squared", X[right], y[right]) / clean["squared"]]
+            [error("squared_error", X[right], y[right]) / clean["squared_error"]]
             + [error(loss, X, wrong) / clean[loss] for loss in losses]
         )
     print("times the clean error, median and range over the draws:")
@@ -101,7 +101,7 @@ def largest_errors():
         for n_nodes in (10, 30):
             found = [
                 np.abs(GreedyNetRegressor(n_nodes, loss=loss).fit(X, y).predict(X) - y).max()
-                for loss in ("chebyshev", "squared")
+                for loss in ("chebyshev", "squared_error")
             ]
             shown = f"{found[0]:.2e} / {found[1]:.2e} = {found[0] / found[1]:.2f}"
             print(f"  example {number}, {n_nodes} nodes: {shown}")
@@ -112,12 +112,13 @@ def costs():
     X = rng.uniform(-1, 1, (1_000, 4))
     y = np.sin(3 * X[:, 0] + X[:, 1]) + 0.2 * rng.standard_normal(len(X))
     seconds = {}
-    for loss in ("squared", "absolute", "huber", 1.5, "chebyshev"):
+    for loss in ("squared_error", "absolute_error", "huber", 1.5, "chebyshev"):
         start = time.process_time()
         GreedyNetRegressor(loss=loss).fit(X, y)
         seconds[loss] = time.process_time() - start
     print(
-        "time of a fit / squared:", {k: f"{s / seconds['squared']:.1f}" for k, s in seconds.items()}
+        "time of a fit / squared_error:",
+        {k: f"{s / seconds['squared_error']:.1f}" for k, s in seconds.items()},
     )
 
 

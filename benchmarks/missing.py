@@ -102,7 +102,7 @@ def ours(missing, train, test, y, y_new, classes):
     )
     if classes:
         p = model.predict_proba(test, missing="mean")
-        return log_loss(y_new, p, labels=model.classes), model.network.n_nodes
+        return log_loss(y_new, p, labels=model.classes_), model.network.n_nodes
     error = np.sqrt(np.mean((model.predict(test, missing="mean") - y_new) ** 2))
     return error, model.network.n_nodes
 

@@ -169,7 +169,7 @@ def violations(n_fits):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = kind(monotonic_cst=shape, hidden_layers=layers, max_nodes=40).fit(X, target)
-        deep += type(model.network_).__name__ == "DeepNetwork"
+        deep += model.network_.ramps is not None
         for column in np.flatnonzero(shape * np.ptp(X, axis=0)):
             answer = is_monotone(model, int(column), increasing=shape[column] > 0)
             counts[answer.holds] += 1

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from greedynet import GreedyNetClassifier, ShallowNetwork
+from greedynet import GreedyNetClassifier, Network
 
 # Text that other languages could stumble over, and whole numbers to the ends of int64.
 TEXT = ['no, "x"\n', "yäs ??/ \\", "%d {b} */", "日本", "zz"]
@@ -45,7 +45,7 @@ def with_logits(weights: np.ndarray, n_classes: int) -> GreedyNetClassifier:
     model = copy(classifier(n_classes))
     n_features, n_outputs = weights.shape
     model.n_features_in_ = n_features
-    model.network_ = ShallowNetwork(
+    model.network_ = Network(
         np.zeros((0, n_features)),
         np.zeros(0),
         np.zeros((0, n_outputs)),

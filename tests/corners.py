@@ -4,8 +4,6 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 
-from greedynet.model.any_network import in_layers
-
 
 def corners(network, low, high, sums=None):
     """Return all rows of a box at which pieces of a network of one or two columns have corners.
@@ -21,9 +19,9 @@ def corners(network, low, high, sums=None):
 
 def _cells(network, low, high):
     """Yield the boxes between knots."""
-    ramps, _ = in_layers(network)
     sides = []
     for j, (start, stop) in enumerate(zip(low, high, strict=True)):
+        ramps = network.ramps
         knots = [] if ramps is None else ramps.knots[ramps.features == j]
         stops = [start, *(t for t in knots if start < t < stop), stop]
         sides.append(list(pairwise(stops)))
@@ -33,9 +31,7 @@ def _cells(network, low, high):
 
 def sums_of(network, X):
     """Return the sums `a_n . u + b_n` of the neurons."""
-    ramps, over = in_layers(network)
-    lifted = X if ramps is None else ramps.lift(X)
-    return lifted @ over.inner_weights.T + over.biases
+    return network.lift(X) @ network.inner_weights.T + network.biases
 
 
 def _cell_corners(sums, low, high):

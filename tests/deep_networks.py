@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from greedynet import DeepNetwork, ShallowNetwork
+from greedynet import Network
 from greedynet.model.ramps import Ramps
 
 # The second of three columns has no knots.
@@ -11,21 +11,21 @@ FEATURES, KNOTS = [0, 0, 0, 0, 2, 2, 2], [-1.0, -0.2, 0.5, 1.0, 5.0, 5.5, 7.0]
 
 def random_deep_network(
     n_neurons: int = 4, n_outputs: int = 1, *, affine: bool = True, seed: int = 0
-) -> DeepNetwork:
+) -> Network:
     rng = np.random.default_rng(seed)
     ramps = Ramps(3, np.array(FEATURES), np.array(KNOTS))
     d = ramps.n_lifted
-    low, high = np.array([[-1.0, 0.0, 5.0], [1.0, 1.0, 7.0]])
-    over = ShallowNetwork(
+    return Network(
         inner_weights=rng.normal(size=(n_neurons, d)),
         biases=rng.normal(size=n_neurons),
         outer_weights=rng.normal(size=(n_neurons, n_outputs)),
         linear_weights=rng.normal(size=(d, n_outputs)) if affine else None,
         intercept=rng.normal(size=n_outputs) if affine else None,
         single_output=n_outputs == 1,
-        input_range=np.column_stack([[low, high], np.tile([[0.0], [1.0]], d - 3)]),
+        input_range=[[-1.0, 0.0, 5.0], [1.0, 1.0, 7.0]],
+        feature_names=("age", "height", "weight"),
+        ramps=ramps,
     )
-    return DeepNetwork(ramps, over, ("age", "height", "weight"))
 
 
 def bent_columns(n_rows: int = 300, seed: int = 0) -> dict[str, np.ndarray]:

@@ -7,10 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, odd_part
-from greedynet.model.any_network import Network
-from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.ramps import Ramps
 from problems import regressor
 
@@ -30,9 +28,9 @@ def random_network(
     n_features: int = 3,
     activation: str = "relu",
     seed: int = 0,
-) -> ShallowNetwork:
+) -> Network:
     rng = np.random.default_rng(seed)
-    return ShallowNetwork(
+    return Network(
         inner_weights=rng.normal(size=(n_neurons, n_features)),
         biases=rng.normal(size=n_neurons),
         outer_weights=rng.normal(size=(n_neurons, n_outputs)),
@@ -45,13 +43,12 @@ def random_network(
     )
 
 
-def random_deep_network(n_neurons: int = 5, n_outputs: int = 1, **options) -> DeepNetwork:
+def random_deep_network(n_neurons: int = 5, n_outputs: int = 1, **options) -> Network:
     """Return a network with ramps along the first and the last of three columns, one steep."""
     knots = [-1.0, 0.2, 0.7, 2.0], [5.0, 5.5, 5.501, 6.0, 7.0]
     ramps = Ramps(3, np.repeat([0, 2], [4, 5]), np.concatenate(knots))
     over = random_network(n_neurons, n_outputs, n_features=ramps.n_lifted, **options)
-    over = replace(over, input_range=ramps.lift(RANGE), feature_names=None)
-    return DeepNetwork(ramps, over, ("a", "b", "c"))
+    return replace(over, ramps=ramps, input_range=RANGE, feature_names=("a", "b", "c"))
 
 
 def _name(activation: str, n_outputs: int, affine: bool, n_neurons: int) -> str:
@@ -103,7 +100,7 @@ def kind(name: str) -> Network:
     return random_network(**KINDS[name])
 
 
-def steep(activation: str) -> ShallowNetwork:
+def steep(activation: str) -> Network:
     """Return a network whose neurons see arguments of thousands, and some near zero."""
     network = random_network(12, 2, affine=False, activation=activation)
     factors = np.where(np.arange(12) < 8, 1000.0, 1.0)
@@ -189,7 +186,7 @@ def assert_close(got: object, network: Network, X: np.ndarray, dtype: str) -> No
     assert (error < CLOSE[dtype]).all(), error
 
 
-def impostor(network: ShallowNetwork) -> ShallowNetwork:
+def impostor(network: Network) -> Network:
     """Return the network with an activation that has a known name and does something else."""
 
     @dataclass(frozen=True)

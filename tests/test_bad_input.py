@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 
 from greedynet import (
     GreedyNetRegressor,
-    ShallowNetwork,
+    Network,
     collapsed_ridgelet_transform,
     fit_table,
     load,
@@ -297,12 +297,12 @@ def test_parameters_of_a_dictionary_without_one(name, value):
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"loss": 1}, ValueError, '`loss` as a power .* above 1, got 1.0: write "absolute"'),
+        ({"loss": 1}, ValueError, '`loss` as a power .* above 1, got 1.0: write "absolute_error"'),
         ({"loss": 0.5}, ValueError, "`loss` as a power must be a finite number above 1, got 0.5"),
         ({"loss": -2.0}, ValueError, "above 1, got -2.0: write"),
         ({"loss": np.nan}, ValueError, "`loss` as a power .* above 1, got nan: write"),
         ({"loss": np.inf}, ValueError, 'got inf: write "chebyshev"'),
-        ({"loss": "median"}, ValueError, "`loss` must be one of \"squared\".*got 'median': write"),
+        ({"loss": "squared"}, ValueError, '`loss` must be .* write "squared_error" for least'),
         ({"loss": None}, ValueError, "`loss` must be one of .*got None"),
         ({"loss": Absolute}, ValueError, "`loss` must be one of .*got <class"),
         (
@@ -317,7 +317,7 @@ def test_parameters_of_a_dictionary_without_one(name, value):
         (
             {"quantile": 0.3},
             ValueError,
-            "`quantile` applies to `loss=\"quantile\"` only, got quantile=0.3 with loss='squared'",
+            "`quantile` applies to `loss=\"quantile\"` only, .* with loss='squared_error'",
         ),
         ({"loss": 1.5, "quantile": 0.3}, ValueError, "`quantile` applies to .*with loss=1.5"),
     ],
@@ -326,16 +326,26 @@ def test_losses_that_are_none(fitted, parameters, error, message):
     refuse(fitted, error, message, **parameters)
 
 
-@pytest.mark.parametrize("loss", ["absolute", "huber", "quantile", "chebyshev", 1.5])
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
 @pytest.mark.parametrize(
     ("name", "value"), [("alpha", 1e-3), ("weakness", 0.5), ("refine", "adam")]
 )
 def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, name, value):
-    message = f'`{name}` requires loss="squared", got it with loss={loss!r}: omit `{name}`'
+    message = f'`{name}` requires loss="squared_error", got it with loss={loss!r}: omit `{name}`'
     refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})
 
 
-@pytest.mark.parametrize("loss", ["absolute", "chebyshev", 1.5])
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
+def test_no_ridge_for_another_loss_unless_as_grown(loss):
+    model = GreedyNetRegressor(n_nodes=4, loss=loss, alpha=0)
+    with pytest.raises(
+        ValueError, match=r'`alpha` requires loss="squared_error", .*: omit `alpha`'
+    ):
+        model.fit(X, y)
+    assert model.set_params(correct=False).fit(X, y).alpha_ == 0.0
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "chebyshev", 1.5])
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -352,15 +362,20 @@ def test_wrong_weights_with_another_loss(fitted, loss, weights, message):
     ("cv", "message"),
     [
         ([], "`cv`.*no fold"),
-        ([3, 4], "`cv`"),
+        ([3, 4], "`cv` must yield pairs of two arrays.*, got 3: write cv=5"),
         ([(np.arange(3),)], "`cv`"),
         ([(np.arange(50), np.arange(3))], "`cv`"),
         ([(np.arange(0), np.arange(3))], "`cv`"),
         ([(np.arange(3), np.arange(0))], "`cv`"),
+        ([(0, 1)], r"`cv` must yield pairs of two arrays.*, got \(0, 1\): write cv=5"),
+        ([(None, None)], r"`cv` must yield pairs of two arrays.*, got \(None, None\): write"),
+        ([([[0, 1]], [[2]])], r"`cv` must yield pairs of two arrays.*, got \(\[\[0, 1\]\], "),
+        ([([0, 1], [2], [3])], r"`cv` must yield pairs of two arrays.*, got \(\[0, 1\], \[2\], "),
+        ([([0.5, 1.5], [2.5])], r"`cv` must yield pairs of two arrays.*, got \(\[0.5, "),
     ],
 )
 def test_folds_that_are_none(fitted, cv, message):
-    refuse(fitted, (ValueError, IndexError, TypeError), message, cv=cv)
+    refuse(fitted, ValueError, message, cv=cv)
 
 
 def test_a_fold_of_zero_weights(fitted):
@@ -502,7 +517,7 @@ def test_arrays_that_make_no_network(change, message):
         "outer_weights": np.ones((3, 1)),
     }
     with pytest.raises((ValueError, TypeError, IndexError, AttributeError), match=message):
-        ShallowNetwork(**arrays | change)
+        Network(**arrays | change)
 
 
 @pytest.mark.parametrize(

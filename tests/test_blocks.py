@@ -186,7 +186,7 @@ def test_last_correction_lowers_the_objective_of_all_rows(activation):
         return exact.error + ridge * size
 
     sums = Passes(MemoryBlocks(rows, sizes=SMALL_BLOCKS)).all
-    corrected = corrected_on_all_rows(state, sums, coordinates, sigma)
+    corrected = corrected_on_all_rows(state, sums, coordinates, sigma, N_TRIES)
     assert corrected.n_neurons == state.n_neurons
     assert objective(corrected) < 0.995 * objective(state)
 
@@ -308,7 +308,8 @@ def test_single_precision(small_samples):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"loss": "absolute"}, {"correct": False}, {"activation": "tanh"}, {"alpha": 0.1}]
+    "parameters",
+    [{"loss": "absolute_error"}, {"correct": False}, {"activation": "tanh"}, {"alpha": 0.1}],
 )
 def test_other_fits_from_blocks(small_samples, parameters):
     X, y = problem()

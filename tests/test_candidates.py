@@ -164,10 +164,18 @@ def test_a_line_wins_against_a_network_that_is_hardly_better():
         assert scores.best() == wanted
 
 
-def test_a_single_network_wins_against_an_average_that_is_hardly_better():
-    average = network(3, n_networks=2)
-    for factor, wanted in ((0.995, network(4)), (0.9, average)):
-        assert scored({network(4): 0.25, average: 0.25 * factor}).best() == wanted
+def test_an_average_wins_unless_a_single_network_is_clearly_better():
+    """Errors of the single network are smaller on one half of the rows and larger on the other."""
+    average, half = network(3, n_networks=4), np.arange(N_ROWS)[:, None] % 2
+    for better, worse, wanted in ((0.48, 0.518, average), (0.4, 0.5, network(8))):
+        scores = scores_of()
+        left = np.where(half, better, worse)
+        for candidate, errors in ((network(8), left), (average, 0.5 * SIGNS)):
+            scores.add(candidate, [[Y - errors]] * 3, 0.0)
+        assert scores.scores[0] < scores.scores[1]
+        assert scores.best() == wanted
+    # But a line wins against it by the same rule.
+    assert scored({Candidate(LINE): 0.25, average: 0.25, network(8): 0.25}).best().kind == LINE
 
 
 def test_an_average_that_was_asked_for_is_taken():
@@ -246,11 +254,11 @@ def test_powers():
 
 def test_mean_sizes():
     r = np.array([[3.0], [-4.0]])
-    assert mean_size(get_loss("squared"), r, None) == pytest.approx(np.sqrt(12.5))
-    assert mean_size(get_loss("absolute"), r, None) == pytest.approx(3.5)
+    assert mean_size(get_loss("squared_error"), r, None) == pytest.approx(np.sqrt(12.5))
+    assert mean_size(get_loss("absolute_error"), r, None) == pytest.approx(3.5)
     assert mean_size(get_loss("chebyshev"), r, None) == pytest.approx(4.0)
     assert mean_size(get_loss("quantile", 0.9), r, None) == pytest.approx((2.7 + 0.4) / 2)
-    assert mean_size(get_loss("absolute"), r, np.array([3.0, 1.0])) == pytest.approx(13 / 4)
+    assert mean_size(get_loss("absolute_error"), r, np.array([3.0, 1.0])) == pytest.approx(13 / 4)
 
 
 def best_by(loss, *left):

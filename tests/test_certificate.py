@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import greedynet
-from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import certificate
 from greedynet.exact.arc import best_on_circle, correlation
@@ -21,7 +21,7 @@ def small_problem(d: int, n: int = 12, seed: int = 0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (n, d))
     y = np.abs(X[:, 0]) + 0.5 * X[:, -1] + 0.1 * rng.normal(size=n)
-    network = ShallowNetwork(
+    network = Network(
         np.eye(1, d), np.zeros(1), np.array([[1.5]]), np.full((d, 1), -0.2), np.zeros(1)
     )
     return X, y, network
@@ -172,7 +172,7 @@ def test_more_columns_are_an_estimate_and_a_line_is_best_at_its_ridge():
     assert "an estimate, not a proof" in found.sentence()
     X, y, _ = small_problem(1)
     slope, middle = np.polyfit(X[:, 0], y, 1)
-    line = ShallowNetwork(
+    line = Network(
         np.zeros((0, 1)), np.zeros(0), np.zeros((0, 1)), np.array([[slope]]), np.array([middle])
     )
     assert certificate(line, X, y).gap == pytest.approx(0, abs=1e-9)

@@ -101,12 +101,12 @@ FITS: dict[str, Callable] = {
     "monotone": regression(y=CLEAN + 3 * X[:, 0], monotonic_cst=[1, 0, 0], max_nodes=6),
     "two layers": regression(hidden_layers=2, max_nodes=16),
     "one or two layers": regression(hidden_layers="auto", max_nodes=16),
-    "absolute": regression(loss="absolute", max_nodes=6),
+    "absolute_error": regression(loss="absolute_error", max_nodes=6),
     "chebyshev": regression(X[:60], NOISY[:60], loss="chebyshev", max_nodes=4),
-    "absolute as grown": regression(loss="absolute", correct=False, max_nodes=6),
+    "absolute as grown": regression(loss="absolute_error", correct=False, max_nodes=6),
     "sampled": regression(MANY, OF_MANY),
     "sampled as grown": regression(MANY, OF_MANY, correct=False),
-    "sampled, absolute": regression(MANY, OF_MANY, loss="absolute", max_nodes=6),
+    "sampled, absolute": regression(MANY, OF_MANY, loss="absolute_error", max_nodes=6),
     "blocks": regression(Blocks(), None),
     "classes": classification(X[:60], CLASSES[:60]),
     "two classes": classification(X[:60], CLEAN[:60] > 0, WEIGHTS[:60], max_nodes=4),
@@ -777,7 +777,7 @@ def test_a_process_that_is_killed_while_it_writes(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
 @pytest.mark.all_folds
-@pytest.mark.parametrize("name", ["averages in threads", "absolute", "two classes"])
+@pytest.mark.parametrize("name", ["averages in threads", "absolute_error", "two classes"])
 def test_processes_that_are_killed_at_random(name, tmp_path):
     moment, wanted = random.Random(name), bits(FITS[name]())
     n_kills = 0

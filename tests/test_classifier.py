@@ -123,6 +123,22 @@ def assert_same(model, other, X):
 # Labels
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_network_that_was_kept_in_numbers(n_classes):
+    X, y = rings(n_classes=n_classes)
+    model = small(alpha=1e-3).fit(X, y)
+    assert (model.alpha_, model.n_networks_, model.hidden_layers_) == (1e-3, 1, 1)
+    assert model.n_outputs_ == (1 if n_classes == 2 else n_classes)
+    chosen = small().fit(X, y)
+    # That of folds, for all rows: a ridge of the mean loss decreases with their number.
+    assert 0.7 * chosen.ladder_.choice.ridge < chosen.alpha_ <= chosen.ladder_.choice.ridge
+    rng = np.random.default_rng(0)
+    noise = [small().fit(rng.standard_normal(X.shape), y) for _ in range(5)]
+    without = [model for model in noise if model.ladder_.kind == "class shares"]
+    assert without
+    assert [model.alpha_ for model in without] == [None] * len(without)
+
+
 @pytest.mark.parametrize(
     ("names", "n_classes"),
     [

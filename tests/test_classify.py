@@ -28,7 +28,6 @@ from greedynet.fitting.objectives.log_loss import (
     lowest_between,
     ridges_for,
     shares_weights,
-    stage_ridge_for,
 )
 from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.fitting.settings import FitSettings, LogisticSettings
@@ -779,10 +778,6 @@ def test_ridges_begin_lower_where_a_class_is_rare(share, n_smaller):
     np.testing.assert_array_equal(*ridges)
     np.testing.assert_array_equal(ridges[0][n_smaller:], RIDGES)
     np.testing.assert_allclose(ridges[0][1:] / ridges[0][:-1], RIDGES[1] / RIDGES[0])
-    # So does the ridge with which networks grow: neurons must not vanish before they are tried.
-    grown = stage_ridge_for(Rows(np.zeros((2_000, 1)), classes_of(labels, 1)), LogisticSettings())
-    step = RIDGES[1] / RIDGES[0]
-    assert grown == pytest.approx(LogisticSettings().stage_ridge / step**n_smaller)
     weights = np.where(labels, 1 / share, 1 / (1 - share))
     even = Rows(np.zeros((2_000, 1)), classes_of(labels, 1), weights)
     np.testing.assert_array_equal(ridges_for(even, LogisticSettings()), RIDGES)

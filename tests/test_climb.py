@@ -75,7 +75,7 @@ def line_of(rows, loss):
     return line, left - loss.fit(np.ones((len(rows), 1)), left, None).weights[0]
 
 
-@pytest.mark.parametrize("loss", [Absolute(), Huber()], ids=["absolute", "huber"])
+@pytest.mark.parametrize("loss", [Absolute(), Huber()], ids=["absolute_error", "huber"])
 def test_the_line_of_a_robust_loss_ignores_outliers(loss):
     X, rng = standardised(100, 3, 0), np.random.default_rng(1)
     wanted = np.array([2.0, -1.0, 0.0])
@@ -134,7 +134,7 @@ def test_the_candidates_from_simple_to_wide():
         {"cv": 3},
         {"correct": False},
         {"search": "dictionary", "n_points": 100},
-        {"loss": "absolute"},
+        {"loss": "absolute_error"},
         {"loss": "chebyshev"},
         {"X_val": True},
         {"many": True},
@@ -159,7 +159,7 @@ def test_every_fit_that_holds_out_rows_has_a_ladder(how):
 
 @pytest.mark.all_folds
 @pytest.mark.parametrize("n", [5, 6, 7, 8, 9])
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 def test_the_mean_wins_against_a_line_that_is_worse_on_held_out_rows(n, loss):
     kinds = []
     for seed in range(6):
@@ -253,7 +253,7 @@ def test_one_column_has_one_network():
     [
         ({"n_networks": 0}, "n_networks"),
         ({"n_networks": 11}, "n_networks"),
-        ({"n_networks": 2, "loss": "absolute"}, '`n_networks` requires loss="squared"'),
+        ({"n_networks": 2, "loss": "absolute_error"}, '`n_networks` requires loss="squared_error"'),
         ({"n_networks": 2, "correct": False}, "`n_networks` requires corrected networks"),
         ({"n_networks": 5, "max_nodes": 6}, "`n_networks` must be at most the number of neurons"),
         ({"n_networks": 3, "n_nodes": 12}, r"must divide the number of neurons, .* for 10"),
@@ -321,7 +321,7 @@ def test_each_rung_of_another_loss_where_it_is_right(quantile):
 
 
 @pytest.mark.all_folds
-@pytest.mark.parametrize("loss", ["huber", "absolute"])
+@pytest.mark.parametrize("loss", ["huber", "absolute_error"])
 def test_a_line_with_many_columns_has_a_ridge(loss):
     """A line without a ridge is worse than the constant."""
     rng = np.random.default_rng(1)
@@ -334,7 +334,7 @@ def test_a_line_with_many_columns_has_a_ridge(loss):
 
 
 @pytest.mark.all_folds
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 def test_few_distinct_rows_are_learned(loss):
     """Seven rows that count as often as they have copies; as seven they would be noise."""
     x = np.random.default_rng(0).choice(np.linspace(-1, 1, 7), 500)[:, None]
@@ -372,7 +372,7 @@ def test_every_way_of_choosing_tells_its_error(how, tmp_path):
     assert str(loaded.ladder_) == str(model.ladder_)
 
 
-@pytest.mark.parametrize(("loss", "best"), [("absolute", 0.16), ("quantile", 0.056)])
+@pytest.mark.parametrize(("loss", "best"), [("absolute_error", 0.16), ("quantile", 0.056)])
 def test_other_losses_tell_their_own(loss, best):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (200, 1))
@@ -382,7 +382,7 @@ def test_other_losses_tell_their_own(loss, best):
     assert 0.7 * best < model.expected_error_ < 1.6 * best
 
 
-@pytest.mark.parametrize("loss", ["absolute", "huber"])
+@pytest.mark.parametrize("loss", ["absolute_error", "huber"])
 def test_other_losses_do_not_fit_noise(loss):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 10)), rng.standard_t(2, 80)

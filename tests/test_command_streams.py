@@ -206,6 +206,38 @@ def test_a_reader_that_closes_the_pipe_gets_no_traceback(folder):
     assert process.returncode == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "closed", "message"),
+    [
+        ("ask m.safetensors", ">&-", "Standard output is closed: redirect it to a file"),
+        ("info m.safetensors", ">&-", "Standard output is closed"),
+        ("evaluate m.safetensors data.csv --target y", ">&-", "Standard output is closed"),
+        ("predict m.safetensors data.csv --out -", ">&-", "Standard output is closed"),
+        ("predict m.safetensors - --out p.csv", "<&-", "Standard input is closed: pipe a table"),
+        ("fit - --target y --out n.safetensors", "<&-", "Standard input is closed"),
+    ],
+)
+def test_closed_streams_are_errors_of_one_line(command, closed, message):
+    line = f"{sys.executable} -m greedynet {command} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert lines.pop().startswith(f"greedynet: {message}")
+    assert [line for line in lines if not line.startswith("note: ")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_that_are_not_needed(folder, closed):
+    (folder / "c.safetensors").unlink(missing_ok=True)
+    command = "fit data.csv --target y --ignore id --ignore name --nodes 3 --out c.safetensors"
+    line = f"{sys.executable} -m greedynet {command} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr if "2>" in closed else "") == (0, "")
+    assert load("c.safetensors").network.n_nodes == 3
+
+
 # Cells that a spreadsheet would compute
 
 

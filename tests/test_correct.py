@@ -611,14 +611,14 @@ def test_the_average_of_networks_predicts_the_mean(n_outputs, linear_term):
     growth, rows = growth_of(n_outputs=n_outputs, linear_term=linear_term)
     states = [Neurons(some_neurons(8, 2, seed), 0.1) for seed in (0, 1, 2)]
     X = np.concatenate([rows.X, 3 * rows.X])
-    networks = [growth.network([state]).with_reach(np.inf) for state in states]
+    networks = [replace(growth.network([state]), reach=np.inf) for state in states]
     each = [network.predict(X) for network in networks]
-    averaged = growth.network(states).with_reach(np.inf)
+    averaged = replace(growth.network(states), reach=np.inf)
     assert averaged.n_neurons == sum(network.n_neurons for network in networks)
     np.testing.assert_allclose(averaged.predict(X), np.mean(each, axis=0), rtol=1e-9, atol=1e-9)
     assert np.abs(each[0] - each[1]).max() > 0.01
     # Of a network with itself, it is the network.
-    twice = growth.network([states[0], states[0]]).with_reach(np.inf)
+    twice = replace(growth.network([states[0], states[0]]), reach=np.inf)
     np.testing.assert_allclose(twice.predict(X), each[0], rtol=1e-9, atol=1e-9)
 
 
@@ -629,7 +629,7 @@ def test_the_network_of_a_state_predicts_what_the_state_does(n_outputs):
     state = Neurons(some_neurons(8, 2), 0.1)
     X = np.concatenate([rows.X, 3 * rows.X])
     wanted = growth.predict([state], Rows(X, np.zeros((len(X), n_outputs))))
-    found = growth.network([state]).with_reach(np.inf).predict(X).reshape(wanted.shape)
+    found = replace(growth.network([state]), reach=np.inf).predict(X).reshape(wanted.shape)
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 

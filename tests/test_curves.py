@@ -31,11 +31,11 @@ def test_curves_without_neurons_add_up_to_the_prediction():
 def test_neurons_can_be_computed_from_what_they_see():
     network, X, output = random_deep_network(4, 2), rows(), 1
     found = column_curves(network, output, most_neurons=4)
-    c = network.over.outer_weights[:, output]
+    c = network.outer_weights[:, output]
     hidden = []
     for n in range(4):
         seen = at_rows(X, found, [one.through[one.neurons.tolist().index(n)] for one in found])
-        sums = network.over.inner_weights[n] @ network.ramps.lift(X[:1])[0] + network.over.biases[n]
+        sums = network.inner_weights[n] @ network.ramps.lift(X[:1])[0] + network.biases[n]
         hidden.append(np.maximum((seen - seen[0]) / c[n] + sums, 0))
     np.testing.assert_allclose(np.array(hidden).T, network.hidden(X), atol=1e-12)
 

@@ -507,6 +507,15 @@ def test_score_on_constants_is_scikit_learns(client, off):
     assert found == r2_score(y, y - off) == (0.0 if off else 1.0)
 
 
+@pytest.mark.parametrize("factor", [1.0, 2.0**660, 2.0**-660])
+def test_score_is_that_of_the_local_estimator_in_any_unit(client, factor):
+    X, y = problem(600)
+    model = fit(client, DaskGreedyNetRegressor(n_nodes=5), X, factor * y, chunks=200)
+    found = model.score(on_dask(X, 200), on_dask(factor * y, 200))
+    assert found == pytest.approx(model.to_local().score(X, factor * y), rel=1e-12)
+    assert 0 < found < 1
+
+
 def test_to_local_has_the_same_attributes(fitted):
     local = fitted.to_local()
     assert type(local) is GreedyNetRegressor

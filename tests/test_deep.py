@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import greedynet
-from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetRegressor, Network
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.forms import TwoLayers
 from greedynet.fitting.lifted_blocks import LiftedBlocks
@@ -14,7 +14,7 @@ from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.settings import FitSettings
 from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CURVES, LINE, MEAN
-from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.curves import over_hinges
 from greedynet.model.effects import feature_effect
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks
@@ -103,48 +103,40 @@ def test_knots_are_checked(features, knots, match):
 
 def network_over(ramps, seed=0, n_neurons=5, n_outputs=2):
     rng = np.random.default_rng(seed)
-    return ShallowNetwork(
+    return Network(
         rng.standard_normal((n_neurons, ramps.n_lifted)),
         rng.standard_normal(n_neurons),
         rng.standard_normal((n_neurons, n_outputs)),
         rng.standard_normal((ramps.n_lifted, n_outputs)),
         rng.standard_normal(n_outputs),
         single_output=False,
+        ramps=ramps,
     )
 
 
 def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(inputs):
     X = inputs
     ramps = Ramps.at_quantiles(X, None, 4)
-    over = network_over(ramps)
-    inner, linear = over.inner_weights.copy(), over.linear_weights.copy()
+    network = network_over(ramps)
+    inner, linear = network.inner_weights.copy(), network.linear_weights.copy()
     inner[:, 3:] = 0
     linear[3:] = 0
-    unused = ShallowNetwork(
-        inner, over.biases, over.outer_weights, linear, over.intercept, single_output=False
-    )
-    plain = ShallowNetwork(
-        inner[:, :3],
-        over.biases,
-        over.outer_weights,
-        linear[:3],
-        over.intercept,
-        single_output=False,
-    )
-    np.testing.assert_allclose(DeepNetwork(ramps, unused).predict(X), plain.predict(X), rtol=1e-12)
+    unused = replace(network, inner_weights=inner, linear_weights=linear)
+    plain = replace(network, inner_weights=inner[:, :3], linear_weights=linear[:3], ramps=None)
+    np.testing.assert_allclose(unused.predict(X), plain.predict(X), rtol=1e-12)
 
 
 def test_the_form_with_hinges_is_the_same_network(inputs):
     X = inputs
     ramps = Ramps.at_quantiles(X, None, 4)
-    network = DeepNetwork(ramps, network_over(ramps))
-    form = network.in_hinges()
-    u = np.column_stack([X, np.maximum(X[:, form.features] - form.knots, 0)])
+    network = network_over(ramps)
+    form, (features, knots) = over_hinges(network), network.hinges()
+    u = np.column_stack([X, np.maximum(X[:, features] - knots, 0)])
     hidden = np.maximum(u @ form.inner_weights.T + form.biases, 0)
     found = hidden @ form.outer_weights + u @ form.linear_weights + form.intercept
     np.testing.assert_allclose(found, network.predict(X), rtol=1e-9)
     arrays = (form.inner_weights, form.biases, form.outer_weights, form.linear_weights)
-    assert network.n_parameters == sum(a.size for a in (*arrays, form.intercept, form.knots))
+    assert network.n_parameters == sum(a.size for a in (*arrays, form.intercept, knots))
     assert network.n_nodes == 5 + 2 + network.n_hinges == 5 + 2 + 9
     assert network.n_multiplications == 5 * (3 + 9 + 2) + (3 + 9) * 2
 
@@ -167,7 +159,7 @@ def test_auto_keeps_one_layer_where_that_is_right():
     X = rng.uniform(-1, 1, (300, 3))
     y = np.maximum(X @ [1.0, -2.0, 0.5], 0) + 0.05 * rng.standard_normal(300)
     one, auto = (GreedyNetRegressor(hidden_layers=h).fit(X, y) for h in (1, "auto"))
-    assert isinstance(auto.network_, ShallowNetwork)
+    assert auto.network_.ramps is None
     np.testing.assert_array_equal(auto.predict(X), one.predict(X))
     assert auto.expected_error_ == one.expected_error_
     assert len(auto.ladder_) > len(one.ladder_)
@@ -262,9 +254,9 @@ def test_rows_in_blocks_give_the_two_layers_of_memory(small_samples):
     X, y = curves(1_500, noise=0.05)
     model = GreedyNetRegressor(hidden_layers=2, max_nodes=40)
     in_memory = model.fit(X, y).predict(X)
-    assert isinstance(model.network_, DeepNetwork)
+    assert model.network_.ramps is not None
     in_blocks = model.fit([(X[:600], y[:600]), (X[600:], y[600:])])
-    assert isinstance(in_blocks.network_, DeepNetwork)
+    assert in_blocks.network_.ramps is not None
     np.testing.assert_allclose(in_blocks.predict(X), in_memory, atol=1e-9)
 
 
@@ -275,7 +267,7 @@ def test_two_layers_are_chosen_from_samples_of_many_rows(small_samples):
     for hidden_layers in (1, "auto"):
         model = GreedyNetRegressor(hidden_layers=hidden_layers, max_nodes=60).fit(X, y)
         error[hidden_layers] = np.sqrt(np.mean((model.predict(new) - truth) ** 2))
-    assert isinstance(model.network_, DeepNetwork)
+    assert model.network_.ramps is not None
     assert error["auto"] < 0.7 * error[1]
 
 

@@ -11,6 +11,7 @@ import runpy
 
 import pytest
 
+import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, activations, fit_table
 from greedynet.cli.daylight import daylight_path
@@ -48,6 +49,12 @@ def test_the_front_page_says_what_its_fit_says():
 def test_every_public_name_is_on_the_api_page(module):
     public = importlib.import_module(module).__all__
     assert sorted(listed_names()[module]) == sorted(public)
+
+
+def test_every_module_of_the_api_page_is_an_attribute():
+    listed = {module.partition(".")[2] for module in listed_names()} - {""}
+    assert listed | {"dask"} == greedynet._SUBMODULES
+    assert listed <= set(dir(greedynet))
 
 
 def test_every_activation_is_on_the_api_page():

@@ -166,7 +166,7 @@ def test_true_and_false_as_asked_for_and_as_classes():
     flags = truths(True, False)
     model = fit_table({"x": flags["y"], "flag": flags["flag"]}, "flag", n_nodes=2)
     assert isinstance(model.estimator, GreedyNetClassifier)
-    assert model.classes.tolist() == ["False", "True"]
+    assert model.classes_.tolist() == ["False", "True"]
 
 
 def test_true_and_false_of_other_files(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 import greedynet
 from corners import corners
-from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.conditions import parse_conditions
@@ -36,17 +37,18 @@ def drawn_network(seed: int, d: int | None = None, n: int | None = None, steep: 
         knots = [np.sort(rng.normal(size=count)) for count in counts]
         ramps = Ramps(d, np.repeat(np.arange(d), counts), np.concatenate(knots))
         inputs = ramps.n_lifted
-    network = ShallowNetwork(
+    network = Network(
         rng.normal(size=(n, inputs)),
         rng.normal(size=n),
         rng.normal(size=(n, 1)),
         steep * rng.normal(size=(inputs, 1)),
         rng.normal(size=1),
         activation=ACTIVATIONS[seed % 3],
+        ramps=ramps,
     )
     low = rng.normal(size=d) - 1
     high = low + rng.exponential(2, size=d)
-    return network if ramps is None else DeepNetwork(ramps, network), low, high
+    return network, low, high
 
 
 def box_of(low, high):
@@ -178,7 +180,7 @@ def test_columns_of_several_features_are_asked_by_their_values():
 def test_true_and_false_are_asked_as_such():
     """Between them there is nothing: a peak at one half is not found."""
     columns = Columns((Input("size"), Input("new", Truths())))
-    peak = ShallowNetwork(
+    peak = Network(
         inner_weights=np.array([[0.0, 1.0], [0.0, 1.0]]),
         biases=np.array([0.0, -0.5]),
         outer_weights=np.array([[1.0], [-2.0]]),
@@ -208,7 +210,7 @@ def test_slopes_of_one_column_are_those_between_kinks():
         kinks = corners(network, low, high)[:, 0]
         kinks = kinks[np.append(True, np.diff(kinks) > 1e-9)]
         slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
-        change = sensitivity(network, [0], box_of(low, high))["x0"]
+        change = sensitivity(network, [0], box_of(low, high))[0]
         assert change.proven
         found = (change.steepest_fall, change.steepest_rise)
         assert found == pytest.approx((slopes.min(), slopes.max()), rel=1e-6, abs=1e-6)
@@ -222,7 +224,7 @@ def check_slopes(seed: int):
     X = rng.uniform(low, high, (5_000, 2))
     step = np.array([1e-7, 0])
     slopes = (network.predict(X + step) - network.predict(X - step)) / 2e-7
-    change = sensitivity(network, [0], box)["x0"]
+    change = sensitivity(network, [0], box)[0]
     assert change.proven
     assert change.steepest_fall <= slopes.min() + 1e-5
     assert change.steepest_rise >= slopes.max() - 1e-5
@@ -244,6 +246,70 @@ def check_pair(network, found):
     assert a > b if found.increasing else a < b
 
 
+def test_slopes_are_keyed_by_the_columns_as_asked_for():
+    network = replace(random_network(3, n_features=2), feature_names=("size", "age"))
+    box = {0: (-1, 1), 1: (-1, 1)}
+    for columns in ([1], ["age"], [1, "size"], (0, 1)):
+        found = sensitivity(network, columns, box)
+        assert list(found) == list(columns)
+        assert {change.column for change in found.values()} <= {"size", "age"}
+    assert list(sensitivity(network, None, box)) == ["size", "age"]
+
+
+def exactly(network, x):
+    """What a network of ReLUs predicts for a row, as a fraction."""
+    columns = [Fraction(value) for value in x.tolist()]
+
+    def dot(weights):
+        return sum(Fraction(w) * v for w, v in zip(weights.tolist(), columns, strict=True))
+
+    neurons = zip(network.inner_weights, network.biases, network.outer_weights[:, 0], strict=True)
+    found = sum(Fraction(c) * max(dot(a) + Fraction(b), 0) for a, b, c in neurons)
+    return found + dot(network.linear_weights[:, 0]) + Fraction(network.intercept[0])
+
+
+def rounding(network, X):
+    """The bound on the rounding of `predict` that docs/exact.md states."""
+    X, u = np.abs(X), 2.0**-53
+    sizes = (X @ np.abs(network.inner_weights.T) + np.abs(network.biases)) @ np.abs(
+        network.outer_weights
+    )
+    sizes += X @ np.abs(network.linear_weights) + np.abs(network.intercept)
+    return (network.n_neurons + network.n_features + 3) * u * sizes[:, 0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_predictions_are_rounded_by_no_more_than_their_terms_allow(seed):
+    d, k = 1 + seed, 5 * (1 + seed)
+    rng = np.random.default_rng(seed)
+    network = replace(random_network(k, n_features=d, seed=seed), reach=np.inf)
+    X = 10.0 ** rng.integers(0, 8, (20, d)) * rng.normal(size=(20, d))
+    errors = [
+        abs(Fraction(y) - exactly(network, x))
+        for x, y in zip(X, network.predict(X).tolist(), strict=True)
+    ]
+    assert (np.array(errors, dtype=float) <= rounding(network, X)).all()
+    assert max(errors) > 0
+
+
+def test_a_proven_network_falls_by_rounding_alone():
+    # From the year 2000 on, a plateau: the two neurons cancel, but not their rounding.
+    network = Network(
+        np.array([[3.0], [7.0]]),
+        np.array([-6000.0, -14_000 - 1e-8]),
+        np.array([[7.0], [-3.0]]),
+        np.zeros((1, 1)),
+        np.ones(1),
+        input_range=[[1990.0], [2030.0]],
+    )
+    assert is_monotone(network, 0).holds
+    X = np.linspace(1990, 2030, 10_001)[:, None]
+    y = network.predict(X)
+    fall = -np.diff(y).min()
+    assert fall > 1e-9 * np.ptp(y)
+    assert fall <= 2 * rounding(network, X).max()
+
+
 def test_monotone_is_proven_or_contradicted_by_a_pair():
     for seed in range(7):
         check_slopes(seed)
@@ -259,7 +325,7 @@ def test_a_rare_fall_is_found_by_the_programme():
     """A fall near one of 65,536 corners of the box, which no drawn row meets."""
     d = 16
     corner = np.random.default_rng(7).choice([-1.0, 1.0], d)
-    network = ShallowNetwork(
+    network = Network(
         100 * corner[None], np.array([-100 * (d - 0.1)]), np.array([[-corner[0]]]), np.ones((d, 1))
     )
     box = dict.fromkeys(range(d), (-1.0, 1.0))
@@ -273,8 +339,8 @@ def test_a_rare_fall_is_found_by_the_programme():
 def test_kinks_through_one_point_allow_no_slope_of_no_piece():
     """Three kinks meet: all neurons on or off count at the point alone, where nothing is steep."""
     inner = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])
-    network = ShallowNetwork(inner, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]))
-    change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})["x0"]
+    network = Network(inner, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]))
+    change = sensitivity(network, [0], {0: (-1, 1), 1: (-1, 1)})[0]
     # All three on would be a slope of 3, but the third is on where x0 < 0 and the sum is negative.
     assert change.proven
     assert (change.steepest_fall, change.steepest_rise) == (1.0, 2.0)
@@ -284,11 +350,11 @@ def test_many_slopes_need_few_programmes():
     """With conditions that allow too much, more combinations than are excluded would come up."""
     rng = np.random.default_rng(0)
     inner, outer = rng.normal(size=(25, 1)), rng.normal(size=(25, 1))
-    network = ShallowNetwork(inner, rng.normal(size=25), outer)
+    network = Network(inner, rng.normal(size=25), outer)
     kinks = np.sort(np.append(-network.biases / inner[:, 0], [-2.0, 2.0]))
     kinks = kinks[(kinks >= -2) & (kinks <= 2)]
     slopes = np.diff(network.predict(kinks[:, None])) / np.diff(kinks)
-    change = sensitivity(network, [0], {0: (-2, 2)})["x0"]
+    change = sensitivity(network, [0], {0: (-2, 2)})[0]
     assert change.proven
     found = (change.steepest_fall, change.steepest_rise)
     assert found == pytest.approx((slopes.min(), slopes.max()))
@@ -297,7 +363,7 @@ def test_many_slopes_need_few_programmes():
 def test_neurons_with_the_same_kink_are_one():
     inner = np.array([[1.0, 2.0], [-1.0, -2.0], [3.0, 6.0], [0.0, 1.0], [0.0, 0.0]])
     biases = np.array([0.5, -0.5, 1.5, 0.0, 2.0])
-    network = ShallowNetwork(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
+    network = Network(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
     region = region_of(columns_of(network), {0: (-1, 2), 1: (-3, 1)})
     space = Space.of(region, (network,))
     form = Form.of(network, 0, space)
@@ -307,7 +373,7 @@ def test_neurons_with_the_same_kink_are_one():
 
 
 def test_a_whole_number_beside_a_peak():
-    peak = ShallowNetwork(np.ones((1, 1)), np.array([-2.4]), -np.ones((1, 1)), activation="abs")
+    peak = Network(np.ones((1, 1)), np.array([-2.4]), -np.ones((1, 1)), activation="abs")
     found = optimise(peak, "max", {0: (0, 5)}, integer=[0])
     assert found.proven
     assert found.point.tolist() == [2.0]
@@ -465,7 +531,7 @@ def test_report_tells_the_range_and_warns_of_wild_corners(tmp_path):
     t = rng.uniform(-1, 1, 200)
     # All rows lie along a diagonal, so that nothing holds the network in the other corners.
     X = np.column_stack([t, t + 0.01 * rng.normal(size=200)])
-    wild = ShallowNetwork(
+    wild = Network(
         np.array([[1.0, -1.0]]), np.array([-0.1]), np.array([[50.0]]), np.ones((2, 1)), np.zeros(1)
     )
     wild = replace(wild, input_range=np.array([X.min(axis=0), X.max(axis=0)]))

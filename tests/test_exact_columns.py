@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import greedynet
 from corners import corners, sums_of
-from greedynet import DeepNetwork, GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.answers import likeness
@@ -24,7 +24,6 @@ from greedynet.exact.form import Form
 from greedynet.exact.models import columns_of
 from greedynet.exact.space import Space
 from greedynet.exact.where import region_of
-from greedynet.model.any_network import with_bounds
 from greedynet.model.ramps import Ramps
 
 NAN = float("nan")
@@ -65,18 +64,17 @@ def drawn_model(seed: int):
     if seed % 5 == 0:
         ramps = Ramps(d, np.array([0, 0, 0, 1, 1, 1]), np.sort(rng.normal(size=6)))
         inputs = ramps.n_lifted
-    network = ShallowNetwork(
+    model.network_ = Network(
         rng.normal(size=(5, inputs)),
         rng.normal(size=5),
         rng.normal(size=(5, 1)),
         rng.normal(size=(inputs, 1)),
         rng.normal(size=1),
         activation=("relu", "leaky_relu", "abs")[seed % 3],
+        input_range=known.input_range,
+        feature_names=known.feature_names,
+        ramps=ramps,
     )
-    box = known.input_range
-    network = replace(network, input_range=box if ramps is None else ramps.lift(box))
-    network = network if ramps is None else DeepNetwork(ramps, network)
-    model.network_ = replace(network, feature_names=known.feature_names)
     return model, gaps.split(), rng
 
 
@@ -198,7 +196,7 @@ def test_changes_from_false_to_true_are_those_of_all_rows(seed):
     where["flag"] = [False, True]
     if seed % 2:
         bounds = greedynet.OutputBounds(np.array([-1.0]), np.array([1.0]))
-        model.network_ = with_bounds(model.network_, bounds)
+        model.network_ = replace(model.network_, bounds=bounds)
     high, changes = model.network_.input_range[1, :2], []
     for empty, kind in {str(s[:2]): s[:2] for s in states}.values():
         both = [(empty, kind, flag) for flag in (False, True)]
@@ -340,6 +338,15 @@ def test_tables_with_gaps_are_asked_as_estimators_are():
         assert np.isnan(found.row["size"]) == ("size" in where)
 
 
+def test_the_estimator_of_a_table_is_asked_by_the_inputs_of_its_network():
+    model = fitted("x0 kind flag")
+    plain = model.without_filling()
+    names = list(model.network_.feature_names)
+    assert list(columns_of(plain).names) == names
+    assert list(columns_of(model).names) == ["x0", "x1", "kind", "flag"]
+    assert list(optimise(plain, where={"x0 is missing": 0}).row) == names
+
+
 def test_largest_difference_where_cells_are_empty():
     model, _, _ = drawn_model(1)
     other, _, _ = drawn_model(5)
@@ -456,7 +463,7 @@ def test_a_corner_far_from_a_diagonal_is_unlike_any_row():
     beyond = optimise(model, where={0: 1.01, 1: 1.0})
     assert str(beyond).endswith("unlike any row seen: beyond the range of x0")
     assert "unlike any row seen" in str(largest_difference(model, model, {0: 0.9, 1: -0.9}))
-    assert "unlike any row seen" in str(sensitivity(model, [0], {1: -0.9})["x0"])
+    assert "unlike any row seen" in str(sensitivity(model, [0], {1: -0.9})[0])
     falls = is_monotone(model, 0, {0: (0.8, 0.9), 1: -0.9}, increasing=False)
     assert falls.pair is None or "unlike any row seen" in str(falls)
     alone = optimise(model.network_)

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from classifiers import classifier, clear, rows, with_logits
-from greedynet import GreedyNetClassifier, ShallowNetwork
+from greedynet import GreedyNetClassifier, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
-from greedynet.model.deep_network import DeepNetwork
 from greedynet.model.ramps import Ramps
 from networks import (
     DEEP_KINDS,
@@ -67,7 +66,7 @@ if COMPILER is None and os.environ.get("GREEDYNET_REQUIRE_EXTRAS") == "1":
 compiled = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 
 
-def run(network: ShallowNetwork, X: np.ndarray, dtype: str, folder: Path) -> np.ndarray:
+def run(network: Network, X: np.ndarray, dtype: str, folder: Path) -> np.ndarray:
     """Compile the header into a program and send it the rows."""
     to_c(network, folder / "model.h", dtype=dtype)
     printed = run_program(PROGRAM, X, dtype, folder)
@@ -161,7 +160,7 @@ def test_nan_stays_nan(tmp_path: Path, activation: str):
 # C has no arrays without elements.
 @compiled
 def test_program_without_ramps(tmp_path: Path):
-    network = DeepNetwork(Ramps(3, np.empty(0), np.empty(0)), random_network())
+    network = replace(random_network(), ramps=Ramps(3, np.empty(0), np.empty(0)))
     X = inputs(network)
     assert_close(run(network, X, "float64", tmp_path), network, X, "float64")
 
@@ -176,7 +175,7 @@ def test_program_of_two_layers_in_units_far_from_one(tmp_path: Path, dtype: str)
 
 def test_numbers_come_back_exactly(tmp_path: Path):
     special = [1e-310, -0.0, 5e-324, -1e300, 0.1, 1 / 3]
-    network = ShallowNetwork(np.ones((6, 1)), np.zeros(6), np.zeros((6, 1)))
+    network = Network(np.ones((6, 1)), np.zeros(6), np.zeros((6, 1)))
     network = replace(network, biases=special)
     to_c(network, tmp_path / "model.h", dtype="float64")
     text = (tmp_path / "model.h").read_text(encoding="ascii")

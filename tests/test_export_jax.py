@@ -125,7 +125,7 @@ def test_gradient_of_two_layers_is_that_of_the_second():
     with jax.enable_x64(True):
         params, apply = to_jax(network, scaling="folded")
         for name, value in params.items():
-            assert_same(np.array(value), np.array(getattr(network.over, name)))
+            assert_same(np.array(value), np.array(getattr(network, name)))
         slopes = jax.grad(lambda params: apply(params, X).sum())(params)
     np.testing.assert_allclose(slopes["outer_weights"][:, 0], network.hidden(X).sum(axis=0))
     lifted = network.neuron_inputs(X).sum(axis=0)

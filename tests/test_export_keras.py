@@ -11,7 +11,7 @@ import pytest
 
 from classifiers import classifier, rows
 from extras import need
-from greedynet import ShallowNetwork
+from greedynet import Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_keras
 from networks import (
@@ -54,7 +54,7 @@ def test_model_is_the_network(name: str, fold: bool, dtype: str):
     assert_close(got, network, X, dtype)
     plain = fold or network.linear_weights is None
     with jax.enable_x64(dtype == "float64"):
-        free = to_keras(network.with_reach(np.inf), dtype=dtype, fold_affine=fold)
+        free = to_keras(replace(network, reach=np.inf), dtype=dtype, fold_affine=fold)
     assert isinstance(free, keras.Sequential) == plain
 
 
@@ -80,9 +80,7 @@ def test_large_arguments(activation: str):
 
 
 def test_sine_has_all_its_digits_after_many_turns():
-    network = ShallowNetwork(
-        np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["sin"]
-    )
+    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["sin"])
     X = np.random.default_rng(0).uniform(-1e6, 1e6, (1000, 1))
     with jax.enable_x64(True):
         got = keras.ops.convert_to_numpy(to_keras(network, dtype="float64")(X))[:, 0]

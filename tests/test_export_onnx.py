@@ -14,10 +14,9 @@ import greedynet
 from classifiers import KINDS as LABELS
 from classifiers import classifier, clear, labels_of, rows, with_logits
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import DisagreementError, register_skl2onnx, to_onnx
-from greedynet.model.deep_network import DeepNetwork
 from networks import (
     CLOSE,
     DEEP_KINDS,
@@ -88,9 +87,7 @@ def test_slope_is_the_activations_own(tmp_path: Path, dtype: str):
 
 # Where the tail is small its digits still count.
 def test_gelu_has_its_tail_in_float64(tmp_path: Path):
-    network = ShallowNetwork(
-        np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["gelu"]
-    )
+    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), activation=ACTIVATIONS["gelu"])
     to_onnx(network, tmp_path / "model.onnx", dtype="float64")
     X = np.linspace(-30, 30, 601)[:, None]
     got = run(tmp_path / "model.onnx", X)[:, 0]
@@ -303,7 +300,7 @@ def test_two_layers_in_a_pipeline(dtype: str):
     skl2onnx = need("skl2onnx")
     register_skl2onnx()
     model, X = pipeline(2, hidden_layers=2)
-    assert isinstance(model[-1].network_, DeepNetwork)
+    assert model[-1].network_.ramps is not None
     rows = X.astype(dtype)
     got = run(skl2onnx.to_onnx(model, rows[:1], target_opset=17).SerializeToString(), rows)
     wanted = model.predict(rows)
@@ -355,7 +352,7 @@ def test_conversion_refuses_what_disagrees():
     register_skl2onnx()
     model = fitted()
     # Two neurons that differ by 1e-6 and cancel: their difference is below float32's digits.
-    model.network_ = ShallowNetwork(
+    model.network_ = Network(
         np.ones((2, 2)), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
     )
     with pytest.raises(DisagreementError, match="`skl2onnx` made a model that differs"):

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import greedynet.export
 from classifiers import classifier, with_logits
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError, ShallowNetwork
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError, Network
 from greedynet.activations import ACTIVATIONS, ReLU
 from greedynet.export import (
     DisagreementError,
@@ -36,6 +36,8 @@ from greedynet.export.agreement import (
     sample_inputs,
 )
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS, Exporter
+from greedynet.model.curves import over_hinges
+from greedynet.model.network import WEIGHTS
 from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.extras import require
 from networks import (
@@ -203,7 +205,7 @@ def test_other_things_are_refused(tmp_path: Path, export: Export):
     for given, error, message in (
         (GreedyNetRegressor(), NotFittedError, "not fitted yet"),
         (pipeline, TypeError, r"`model` of `to_\w+` must be .* got Pipeline.*`pipeline\[-1\]`"),
-        (np.ones(3), TypeError, r"`model` of `to_\w+` must be a ShallowNetwork.* got ndarray"),
+        (np.ones(3), TypeError, r"`model` of `to_\w+` must be a Network.* got ndarray"),
         (tmp_path / "foreign", ModelFileError, "not a model file"),
         (tmp_path / "nowhere", FileNotFoundError, "nowhere"),
     ):
@@ -295,11 +297,11 @@ def test_two_layers_in_units_far_from_one(
 
 # Why exports consist of ramps: large weights of hinges cancel where knots are close.
 def test_hinges_would_lose_digits_in_float32():
-    network = fitted_deep().network_.with_reach(np.inf)
-    form, X = network.in_hinges(), sample_inputs(network).astype("float32")
-    weights = {name: value.astype("float32") for name, value in form._asdict().items()}
-    hinges = np.maximum(X[:, form.features] - weights["knots"], 0)
-    u = np.hstack([X, hinges])
+    network = replace(fitted_deep().network_, reach=np.inf)
+    form, X = over_hinges(network), sample_inputs(network).astype("float32")
+    weights = {name: getattr(form, name).astype("float32") for name in WEIGHTS}
+    features, knots = network.hinges()
+    u = np.hstack([X, np.maximum(X[:, features] - knots.astype("float32"), 0)])
     hidden = np.maximum(u @ weights["inner_weights"].T + weights["biases"], 0)
     y = hidden @ weights["outer_weights"] + u @ weights["linear_weights"] + weights["intercept"]
     assert y.dtype == np.float32
@@ -333,10 +335,10 @@ def test_wrong_ramp_is_refused(
 def test_knots_beyond_float32_are_refused(tmp_path: Path, export: Export, scale: float):
     network = random_deep_network(affine=False)
     ramps = Ramps(3, network.ramps.features, scale * network.ramps.knots)
-    over = replace(network.over, input_range=None)
+    network = replace(network, ramps=ramps, input_range=None)
     message = r"knots of the network must be finite and different in float32, .*float64"
     with pytest.raises(ValueError, match=message):
-        export(replace(network, ramps=ramps, over=over), tmp_path, dtype="float32")
+        export(network, tmp_path, dtype="float32")
 
 
 # A step of one part in a billion: float32 has one number for both of its ends.
@@ -350,7 +352,7 @@ def test_knots_that_float32_cannot_tell_apart_are_a_step(tmp_path: Path, export:
 @every_export
 def test_first_layer_without_ramps_is_exported(tmp_path: Path, export: Export):
     none = Ramps(3, np.empty(0), np.empty(0))
-    export(replace(random_deep_network(), ramps=none, over=random_network()), tmp_path)
+    export(replace(random_network(), ramps=none), tmp_path)
 
 
 @pytest.mark.parametrize("n_neurons", [0, 5])
@@ -428,7 +430,7 @@ def test_what_float32_cannot_hold_is_zero(tmp_path: Path, export: Export):
 @every_export
 def test_lost_digits_are_refused_in_float32(tmp_path: Path, export: Export):
     # Two neurons that differ by 1e-6 and cancel: their difference is below float32's digits.
-    network = ShallowNetwork(
+    network = Network(
         np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
     )
     with pytest.raises(DisagreementError, match=r"write dtype='float64'"):
@@ -438,7 +440,7 @@ def test_lost_digits_are_refused_in_float32(tmp_path: Path, export: Export):
 @every_export
 def test_float64_is_not_blamed_for_cancelling_terms(tmp_path: Path, export: Export):
     jax = need("jax")
-    network = ShallowNetwork(
+    network = Network(
         np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-9]), np.array([[-1e9], [1e9]])
     )
     with jax.enable_x64(True):
@@ -450,7 +452,7 @@ def test_float64_is_not_blamed_for_cancelling_terms(tmp_path: Path, export: Expo
 @pytest.mark.parametrize("name", ["sigmoid", "gelu", "softplus"])
 def test_float64_is_not_blamed_for_tails(tmp_path: Path, export: Export, name: str):
     jax = need("jax")
-    network = ShallowNetwork(
+    network = Network(
         np.ones((1, 1)), np.array([-7.0]), np.ones((1, 1)), activation=ACTIVATIONS[name]
     )
     with jax.enable_x64(True):
@@ -460,13 +462,13 @@ def test_float64_is_not_blamed_for_tails(tmp_path: Path, export: Export, name: s
 @every_export
 @pytest.mark.filterwarnings("error")
 def test_weights_beyond_float32_are_refused(tmp_path: Path, export: Export):
-    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.array([[1e200]]))
+    network = Network(np.ones((1, 1)), np.zeros(1), np.array([[1e200]]))
     with pytest.raises(ValueError, match=r"`outer_weights` .* must be finite in float32.*1e\+200"):
         export(network, tmp_path, dtype="float32")
 
 
 def test_inputs_beyond_float32_are_refused():
-    network = ShallowNetwork(
+    network = Network(
         np.full((1, 1), 1e-200), np.zeros(1), np.ones((1, 1)), input_range=[[0.0], [1e200]]
     )
     with pytest.raises(ValueError, match=r"`dtype` of `f` must be able to represent the inputs"):
@@ -602,7 +604,7 @@ def test_points_fill_the_training_range():
 
 def test_points_reach_from_the_first_knot_to_the_last():
     network = random_deep_network()
-    X = sample_inputs(replace(network, over=replace(network.over, input_range=None)), 1000)
+    X = sample_inputs(replace(network, input_range=None), 1000)
     low, high = [-1.0, -1.0, 5.0], [2.0, 1.0, 7.0]
     assert ((low <= X) & (high >= X)).all()
     assert (np.ptp(X, axis=0) > 0.98 * np.subtract(high, low)).all()

@@ -5,7 +5,7 @@ import pytest
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GroupKFold, KFold, cross_validate
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -344,6 +344,17 @@ def test_groups_that_cannot_be_used(kind, parameters, more, message):
     X, y, groups = grouped_rows()
     with pytest.raises(ValueError, match=message):
         kind(**({"max_nodes": 8} | parameters)).fit(X, y, **({"groups": groups} | more))
+
+
+def test_folds_that_divide_groups_are_said():
+    X, y, groups = grouped_rows()
+    folds = list(GroupKFold(3).split(X, y, groups))
+    for cv in (GroupKFold(3), folds, TimeSeriesSplit(3)):
+        GreedyNetRegressor(max_nodes=4, cv=cv).fit(X, y, groups=groups)  # a warning is an error
+    divided = KFold(3, shuffle=True, random_state=0)
+    for cv in (divided, list(divided.split(X))):
+        with pytest.warns(UserWarning, match=r"^`cv` divides `groups`: .* Write cv=GroupKFold"):
+            GreedyNetRegressor(max_nodes=4, cv=cv).fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

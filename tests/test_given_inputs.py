@@ -5,6 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import greedynet
 from extras import need
@@ -90,20 +93,85 @@ def test_categories_are_features():
     model = GreedyNetRegressor(n_nodes=2).fit(X, y)
     features = ("size", "color=blue", "color=green", "color=red", "new")
     assert model.network_.feature_names == features
-    np.testing.assert_array_equal(model.feature_names_in_, features)
+    np.testing.assert_array_equal(model.feature_names_in_, ["size", "color", "new"])
+    assert model.n_features_in_ == 3
     assert model.categories_["color"].tolist() == ["blue", "green", "red"]
     np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
     # The table of the same columns has the same features.
     table = greedynet.fit_table({"size": X["size"], "color": X["color"].astype(str), "y": y}, "y")
     assert table.columns.features == features[:-1]
-    # Levels in another order or of another type, and a matrix of the features.
+    # Levels in another order or of another type.
     text = X.assign(color=X["color"].astype(str))
     few = X.assign(color=pandas.Categorical(text["color"], ["red", "green", "blue"])).iloc[:7]
     np.testing.assert_array_equal(model.predict(text), model.predict(X))
     np.testing.assert_array_equal(model.predict(few), model.predict(X)[:7])
-    red = [[0.5, 0, 0, 1, 1]]
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        np.testing.assert_allclose(model.predict(red), [3.0], atol=1e-9)
+    for other in ([[0.5, "red", True]], X.to_numpy(), model.network_inputs(X)):
+        with pytest.raises(ValueError, match=r"`X` must be a data frame .* 'color', got .*: write"):
+            model.predict(other)
+    with pytest.raises(ValueError, match=r"in the same order, \['size', 'color', 'new'\], got"):
+        model.predict(X[["color", "size", "new"]])
+
+
+def test_scikit_learn_inspects_the_columns_as_given():
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    found = permutation_importance(model, X, y, n_repeats=2, random_state=0).importances_mean
+    assert found.shape == (3,)
+    assert found.argmax() == 1
+    curve = partial_dependence(model, X, ["color"])
+    np.testing.assert_allclose(np.diff(curve["average"][0]), [1.0, 2.0], atol=1e-9)
+    wide = GreedyNetRegressor(n_nodes=4, correct=False).fit(X, y * X["size"])
+    assert list(wide.get_feature_names_out()) == ["greedynetregressor0", "greedynetregressor1"]
+    pipeline = make_pipeline(FunctionTransformer(feature_names_out="one-to-one"), model)
+    np.testing.assert_array_equal(pipeline.fit(X, y)[-1].feature_names_in_, list(X))
+
+
+@pytest.mark.parametrize("name", ["monotonic_cst", "convex"])
+@pytest.mark.parametrize("shape", [[1, 0, 0], {"size": 1}])
+def test_shapes_are_those_of_the_columns_as_given(name, shape):
+    X, y = frame()
+    model = GreedyNetRegressor(max_nodes=6, **{name: shape}).fit(X, y - X["size"])
+    change = np.diff([model.predict(X.assign(size=size)) for size in (0.2, 0.5, 0.8)], axis=0)
+    assert (change[1] >= (change[0] if name == "convex" else 0.0) - 1e-12).all()
+    blocks = [(X[:50], y[:50]), (X[50:], y[50:])]
+    assert GreedyNetRegressor(max_nodes=6, **{name: shape}).fit(blocks).n_features_in_ == 3
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ([0, -1, 0], "must be 0 for the column 'color', which has categories .* got -1: leave"),
+        (
+            {"color": 1},
+            "must be 0 for the column 'color', which has categories and no order, got 1",
+        ),
+        (
+            {"color=red": 1},
+            r"must name columns of `X`, \['size', 'color', 'new'\], got 'color=red'",
+        ),
+        ([1, 0, 0, 0, 0], "must have one number for each of the 3 columns .*, got 5 numbers"),
+    ],
+)
+def test_shapes_that_categories_cannot_have(shape, message):
+    X, y = frame()
+    with pytest.raises(ValueError, match=f"`monotonic_cst` {message}"):
+        GreedyNetRegressor(monotonic_cst=shape).fit(X, y)
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_column_may_not_have_the_name_of_a_level(place):
+    X, y = frame()
+    X.insert(place, "color=red", np.arange(N))
+    with pytest.raises(ValueError, match=r"`X` must have one column 'color=red', .* got two: ren"):
+        GreedyNetRegressor().fit(X, y)
+
+
+def test_names_of_columns_that_are_numbers():
+    X, y = frame()
+    X = X.set_axis([0, 1, 2], axis=1)
+    model = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    assert model.feature_names_in_.tolist() == ["0", "1", "2"]
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
 
 
 def test_categories_are_saved(tmp_path: Path):
@@ -207,11 +275,8 @@ def test_tables_for_an_estimator_with_categories(tmp_path, missing):
     model.save(tmp_path / "m.safetensors")
     X.assign(new=X["new"].astype(int), key=np.arange(N)).to_csv(tmp_path / "a.csv", index=False)
     X.to_csv(tmp_path / "b.csv", index=False)  # with True and False
-    pandas.DataFrame(model.network_inputs(X)[:, :5], columns=model.feature_names_in_).to_csv(
-        tmp_path / "features.csv", index=False
-    )
     loaded = greedynet.load(tmp_path / "m.safetensors")
-    for name in ("a.csv", "b.csv", "features.csv")[: 2 if missing == "learn" else 3]:
+    for name in ("a.csv", "b.csv"):
         table = open_table(tmp_path / name)
         found = as_table_model(loaded, table).predict(table)
         np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
@@ -270,4 +335,6 @@ def test_report_takes_the_frame_of_the_fit(tmp_path: Path):
     X, y = frame()
     model = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, np.abs(y))
     greedynet.write_report(model, tmp_path / "report.html", X, y)
-    assert "color=blue" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "color=blue" in page
+    assert "model.predict(X)  # 3 columns" in page

@@ -63,7 +63,7 @@ REGRESSORS = {
     "all nodes": regressor(max_nodes=12, select="last"),
     "folds": regressor(max_nodes=8, cv=5),
     "tanh": regressor(n_nodes=4, activation="tanh"),
-    "absolute": regressor(max_nodes=6, loss="absolute"),
+    "absolute_error": regressor(max_nodes=6, loss="absolute_error"),
     "huber": regressor(max_nodes=6, loss="huber"),
     "quantile": regressor(max_nodes=6, loss="quantile", quantile=0.8),
     "chebyshev": regressor(max_nodes=5, loss="chebyshev"),

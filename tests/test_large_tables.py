@@ -100,7 +100,7 @@ def test_means_are_those_of_all_blocks_but_for_the_rows_held_out():
 
 
 def test_other_losses_are_measured_on_all_rows():
-    in_memory, in_blocks = both(table(60), loss="absolute", hold_out=0.2, n_nodes=2)
+    in_memory, in_blocks = both(table(60), loss="absolute_error", hold_out=0.2, n_nodes=2)
     assert in_blocks.about["training"] == pytest.approx(in_memory.about["training"])
     # The median of the targets would need all of them.
     assert in_blocks.about["held_out"]["constant"] is None
@@ -199,7 +199,7 @@ def test_rows_set_aside_are_chosen_in_cells(monkeypatch, hold, spill):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e180, 1e-180])
-@pytest.mark.parametrize("loss", ["squared", "absolute", 3.0])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", 3.0])
 def test_scores_from_blocks_are_those_of_all_rows(scale, loss):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(200, 2)), scale * (rng.normal(size=200) + 3)

@@ -585,8 +585,8 @@ def test_a_column_twice_does_no_harm(loss):
 @pytest.mark.parametrize(
     ("value", "wanted"),
     [
-        ("squared", Squared()),
-        ("absolute", Absolute()),
+        ("squared_error", Squared()),
+        ("absolute_error", Absolute()),
         ("huber", Huber()),
         ("quantile", Quantile(0.5)),
         ("chebyshev", Chebyshev()),
@@ -612,7 +612,7 @@ def test_loss_comes_back_from_its_arguments(loss):
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ((1,), ValueError, '`loss` as a power .* above 1, got 1.0: write "absolute"'),
+        ((1,), ValueError, '`loss` as a power .* above 1, got 1.0: write "absolute_error"'),
         ((np.inf,), ValueError, 'got inf: write "chebyshev"'),
         (
             (np.nan,),
@@ -624,7 +624,11 @@ def test_loss_comes_back_from_its_arguments(loss):
         ((True,), ValueError, "`loss` must be one of .*, got True: write"),
         ((None,), ValueError, "`loss` must be one of .*, got None"),
         ((Squared,), ValueError, "`loss` must be one of .*, got <class"),
-        (("median",), ValueError, '"squared", "absolute", "huber", "quantile", "chebyshev", a pow'),
+        (
+            ("absolute",),
+            ValueError,
+            '"squared_error", "absolute_error", "huber", .*, a power above',
+        ),
         (
             ("quantile", 0.0),
             ValueError,
@@ -634,7 +638,7 @@ def test_loss_comes_back_from_its_arguments(loss):
         (("quantile", np.nan), ValueError, "`quantile` must lie strictly between 0 and 1, got nan"),
         (("quantile", "0.5"), TypeError, "`quantile` must be a number .* got '0.5': write 0.5"),
         (("quantile", True), TypeError, "`quantile` must be a number .* got True"),
-        (("squared", 0.5), ValueError, '`quantile` applies to `loss="quantile"` only, got'),
+        (("squared_error", 0.5), ValueError, '`quantile` applies to `loss="quantile"` only, got'),
         ((Quantile(0.3), 0.5), ValueError, '`quantile` applies to `loss="quantile"` only'),
     ],
 )

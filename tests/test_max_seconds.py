@@ -60,7 +60,7 @@ FITS = {
     ),
     "folds": lambda: (GreedyNetRegressor(max_nodes=6, cv=3), waves()),
     "all nodes": lambda: (GreedyNetRegressor(max_nodes=6, select="last"), waves()),
-    "absolute": lambda: (GreedyNetRegressor(max_nodes=6, loss="absolute"), waves()),
+    "absolute_error": lambda: (GreedyNetRegressor(max_nodes=6, loss="absolute_error"), waves()),
     "chebyshev": lambda: (GreedyNetRegressor(max_nodes=6, loss="chebyshev"), waves(60)),
     "tanh": lambda: (GreedyNetRegressor(max_nodes=5, activation="tanh"), waves(60)),
     "classifier": lambda: (GreedyNetClassifier(max_nodes=12), classes()),

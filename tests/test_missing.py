@@ -13,7 +13,7 @@ from extras import need
 from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
-    ShallowNetwork,
+    Network,
     fit_table,
     load,
     write_report,
@@ -55,7 +55,7 @@ def test_indicators_are_filling_values_of_each_neuron():
     filling = Filling(rng.normal(size=3), ALL, ~ALL, ALL)
     W, V, c = rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
     b, linear, of_gaps = rng.normal(size=4), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
-    network = ShallowNetwork(
+    network = Network(
         np.hstack([W, V]), b, c, np.vstack([linear, of_gaps]), np.zeros(2), single_output=False
     )
     X = rng.normal(size=(50, 3))

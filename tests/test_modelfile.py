@@ -27,13 +27,22 @@ from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
     ModelFileError,
-    ShallowNetwork,
+    Network,
     load,
 )
 from greedynet.activations import ACTIVATIONS, LeakyReLU, ReLU
 from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
-from greedynet.support.tensorfile import FORMAT_VERSION
-from networks import KINDS, assert_same, fitted, impostor, inputs, kind, random_network
+from greedynet.support.tensorfile import FORMAT_VERSION, write_tree
+from networks import (
+    KINDS,
+    assert_same,
+    fitted,
+    impostor,
+    inputs,
+    kind,
+    random_deep_network,
+    random_network,
+)
 from problems import SEARCHES, regressor
 
 FILE = "model.safetensors"
@@ -46,7 +55,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / FILE
 
 
-def loaded_again(model: ShallowNetwork | GreedyNetRegressor, folder: Path):
+def loaded_again(model: Network | GreedyNetRegressor, folder: Path):
     model.save(folder / FILE)
     return load(folder / FILE)
 
@@ -597,6 +606,29 @@ def safe_digest(data: bytes) -> bytes:
     return json.loads(data[8:start])["__metadata__"]["sha256"].encode()
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"n_features": 4},
+        {"n_features": -1},
+        {"n_features": "3"},
+        {"knots": np.zeros(9)},
+        {"knots": np.full(9, np.nan)},
+        {"features": np.full(9, 7)},
+        {"features": np.zeros(2, dtype=int)},
+        {"features": None},
+        {"more": 1},
+    ],
+)
+def test_forged_ramps_are_refused(forged: dict, tmp_path: Path):
+    state, file = random_deep_network().state(), tmp_path / "network.safetensors"
+    write_tree(file, "network", state)
+    assert_same(load(file), random_deep_network())
+    write_tree(file, "network", state | {"ramps": state["ramps"] | forged})
+    with pytest.raises(ModelFileError, match="network"):
+        load(file)
+
+
 def test_path_factor_of_another_network_is_refused():
     model = fitted()
     network, other = model.path_.network, model.path_.network.truncate(5)
@@ -612,6 +644,6 @@ def test_path_factor_of_another_network_is_refused():
     ],
 )
 def test_bad_fields_are_named(field: str, value: object, message: str):
-    assert field in {f.name for f in fields(ShallowNetwork)}
+    assert field in {f.name for f in fields(Network)}
     with pytest.raises(ValueError, match=message):
         replace(random_network(), **{field: value})

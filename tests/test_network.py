@@ -1,18 +1,23 @@
-"""ShallowNetwork: what it computes, frozen, truncated along the path, described."""
+"""Network: what it computes, frozen, truncated along the path, described."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from greedynet import ShallowNetwork
+from greedynet import Network, OutputBounds
+from greedynet.model.ramps import Ramps
+from networks import random_deep_network, random_network
 from problems import SEARCHES, noisy, regressor
+
+RAMPS = random_deep_network().ramps
 
 
 @pytest.fixture
 def network():
     rng = np.random.RandomState(0)
-    return ShallowNetwork(
+    return Network(
         rng.randn(5, 3),
         rng.randn(5),
         rng.randn(5, 2),
@@ -56,9 +61,21 @@ def test_arrays_are_frozen_also_after_pickling(network, name):
         network.biases = np.zeros(5)
 
 
+def test_ramps_are_frozen_also_after_pickling():
+    network = random_deep_network()
+    for held in (network, pickle.loads(pickle.dumps(network))):
+        with pytest.raises(ValueError, match="read-only"):
+            held.ramps.knots[0] = 1.0
+
+
+def test_ramps_without_knots_are_none():
+    network = random_network()
+    assert replace(network, ramps=Ramps(3, np.empty(0), np.empty(0))).ramps is None
+
+
 def test_arrays_are_copies():
     weights = np.ones((2, 1))
-    network = ShallowNetwork(weights, np.zeros(2), np.ones((2, 1)))
+    network = Network(weights, np.zeros(2), np.ones((2, 1)))
     weights[:] = 7
     assert network.inner_weights.max() == 1
 
@@ -101,8 +118,39 @@ def test_description_names_the_largest_neurons(search):
 
 
 @pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (random_network(), ("5 relu neurons and an affine term", "(5, 3)", "clipped to feature 0")),
+        (random_deep_network(), ("5 hinges along single columns", "(5, 10)", "c in [5, 7]")),
+        (random_network(1000, 3, affine=False, activation="tanh"), ("1,000 tanh", "(1000, 3)")),
+        (replace(random_network(), reach=np.inf), ("inputs taken as they are",)),
+        (replace(random_network(), bounds=OutputBounds(0, 1)), ("outputs between 0 and 1",)),
+        (
+            replace(
+                random_network(2, 900, n_features=400),
+                feature_names=["a long name " * 9] * 400,
+                input_range=np.outer([-1e300, 1e300], np.ones(400)),
+                bounds=OutputBounds(np.arange(900.0), None),
+            ),
+            ("2 relu neurons", "(2, 400)", "(2, 900)", "(400, 900)", "clipped", "at least 0"),
+        ),
+    ],
+)
+def test_representation_fits_on_a_screen(made, said):
+    lines = repr(made).splitlines()
+    assert lines[0].startswith("Network: ")
+    assert len(lines) <= 5
+    assert max(map(len, lines)) <= 100
+    assert all(part in repr(made) for part in said)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
+        (
+            {"ramps": RAMPS},
+            r"`inner_weights` must have 10 columns, for 3 inputs and 7 `ramps`, got 3",
+        ),
         ({"biases": np.zeros(3)}, r"`biases` must have the shape \(2,\).*got \(3,\)"),
         ({"outer_weights": np.zeros((2, 2))}, "`single_output=True` requires one output, got 2"),
         ({"intercept": np.zeros(4)}, r"`intercept` must have the shape \(1,\)"),
@@ -112,7 +160,7 @@ def test_shapes_must_fit(change, message):
     arrays = {"inner_weights": np.ones((2, 3)), "biases": np.zeros(2)}
     arrays |= {"outer_weights": np.ones((2, 1))} | change
     with pytest.raises(ValueError, match=message):
-        ShallowNetwork(**arrays)
+        Network(**arrays)
 
 
 def test_prediction_of_other_columns(network):

@@ -29,7 +29,7 @@ FITS = {
     "X_val": (wide(max_nodes=80), dict(zip(("X_val", "y_val"), noisy(60, 3, seed=1), strict=True))),
     "cv": (wide(cv=2), {}),
     "groups": (wide(), {"groups": np.arange(300) // 20}),
-    "absolute": (wide(max_nodes=20, loss="absolute"), {}),
+    "absolute_error": (wide(max_nodes=20, loss="absolute_error"), {}),
     "chebyshev": (wide(max_nodes=5, loss="chebyshev"), {}),
     "correct=False": (wide(max_nodes=40, cv=3, correct=False), {}),
     "dictionary": (wide(max_nodes=60, search="dictionary", n_points=40_000), {}),

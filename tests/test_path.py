@@ -34,7 +34,7 @@ KINDS = {
     "last": {"max_nodes": 12, "select": "last"},
     "as grown": {"max_nodes": 9, "correct": False},
     "dictionary": {"max_nodes": 9, "search": "dictionary", "n_points": 200},
-    "absolute": {"max_nodes": 8, "loss": "absolute"},
+    "absolute_error": {"max_nodes": 8, "loss": "absolute_error"},
     "chebyshev": {"max_nodes": 5, "loss": "chebyshev"},
     "averages": {"max_nodes": 16, "n_networks": 2},
     "two layers": {"max_nodes": 20, "hidden_layers": 2},
@@ -155,7 +155,7 @@ def test_nothing_is_within_an_error_that_nobody_knows():
 def test_validation_rows_are_those_of_the_path():
     """Its networks are those of the single fold, trained on all rows."""
     (X, y), (X_val, y_val) = noisy(150, noise=0.5), noisy(80, noise=0.5, seed=1)
-    for parameters in ({}, {"correct": False}, {"n_nodes": 8}, {"loss": "absolute"}):
+    for parameters in ({}, {"correct": False}, {"n_nodes": 8}, {"loss": "absolute_error"}):
         model = GreedyNetRegressor(**({"max_nodes": 12} | parameters))
         model.fit(X, y, X_val=X_val, y_val=y_val)
         for n_nodes in model.path_.n_nodes.tolist():

@@ -27,7 +27,7 @@ from deep_networks import bent_columns, random_deep_network
 from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
-    ShallowNetwork,
+    Network,
     collapsed_ridgelet_transform,
     fit_table,
     ridgelet_transform,
@@ -85,7 +85,7 @@ def hat(n_features=1, n_outputs=1):
     inner[:, 0] = [1.0, 2.0, -1.0, 0.5]
     outer = np.array([[1.0], [-2.0], [3.0], [0.5]]) * rng.uniform(1, 2, n_outputs)
     biases = np.array([0.5, 0.0, 0.5, 3.0])
-    return ShallowNetwork(inner, biases, outer, single_output=n_outputs == 1)
+    return Network(inner, biases, outer, single_output=n_outputs == 1)
 
 
 def line_colours(collection):
@@ -520,7 +520,7 @@ def test_neurons_on_the_circle_do_not_depend_on_units():
     wanted = np.column_stack([a, b])[order]
     wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
     # The same function of x = 1000 u + 5000.
-    scaled = ShallowNetwork(a / 1000, b - 5 * a[:, 0], c, input_range=[[4000.0], [6000.0]])
+    scaled = Network(a / 1000, b - 5 * a[:, 0], c, input_range=[[4000.0], [6000.0]])
     for one in (network, scaled):
         display = NeuronsDisplay.from_network(one)
         np.testing.assert_allclose(display.kinks_.get_offsets(), wanted, atol=1e-12)
@@ -794,7 +794,7 @@ def test_options_of_the_user_replace_ours(draw, artist):
 
 
 def wide(n_features):
-    return ShallowNetwork(np.ones((2, n_features)), np.zeros(2), np.ones((2, 1)))
+    return Network(np.ones((2, n_features)), np.zeros(2), np.ones((2, 1)))
 
 
 def fitted(n_features):
@@ -818,8 +818,7 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(fitted(1)[0], [[0], [1]]),
             TypeError,
-            "`network` .* must be a ShallowNetwork or a DeepNetwork, got GreedyNetRegressor: .* "
-            "`from_estimator`",
+            "`network` .* must be a Network, got GreedyNetRegressor: .* `from_estimator`",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(1)),
@@ -969,7 +968,7 @@ def fitted(n_features):
         ),
         (
             lambda: NeuronsDisplay.from_network(
-                ShallowNetwork(np.empty((0, 1)), np.empty(0), np.empty((0, 1)))
+                Network(np.empty((0, 1)), np.empty(0), np.empty((0, 1)))
             ),
             ValueError,
             "`network` must have at least one neuron to be drawn, .* larger `n_nodes`",
@@ -1079,13 +1078,13 @@ def test_what_curves_refuse(deep, one):
         CurvesDisplay.from_network(network, 3)
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         CurvesDisplay.from_network(random_deep_network(3, 2))
-    with pytest.raises(TypeError, match="draw its effects with `EffectDisplay`"):
+    with pytest.raises(ValueError, match="draw its effects with `EffectDisplay`"):
         CurvesDisplay.from_estimator(one[1])
-    with pytest.raises(TypeError, match="must be a ShallowNetwork or a DeepNetwork, got Green"):
+    with pytest.raises(TypeError, match="must be a Network, got Green"):
         CurvesDisplay.from_network(type("Green", (), {})())
     with pytest.raises(ValueError, match="`names` must have one name"):
         CurvesDisplay(column_curves(network), ["age"])
-    with pytest.raises(TypeError, match=r"one hidden layer.*`CurvesDisplay`"):
+    with pytest.raises(ValueError, match=r"one hidden layer.*`CurvesDisplay`"):
         NeuronsDisplay.from_estimator(model)
 
 

@@ -24,7 +24,7 @@ SETTINGS = {
         {"correct": False, "select": 0.05},
         {"linear_term": False, "n_nodes": 5},
         {"cv": 3, "max_nodes": 10},
-        {"loss": "absolute", "max_nodes": 6},
+        {"loss": "absolute_error", "max_nodes": 6},
         {"loss": "quantile", "quantile": 0.4, "max_nodes": 6, "select": "last"},
     ],
     "dictionary": [
@@ -38,7 +38,7 @@ SETTINGS = {
 def checks_that_fail(estimator):
     """Checks with the reason why they do not apply."""
     sets_alpha = "sets `alpha` where an estimator has one, which goes with squares only"
-    return {} if estimator.loss == "squared" else {"check_regressors_train": sets_alpha}
+    return {} if estimator.loss == "squared_error" else {"check_regressors_train": sets_alpha}
 
 
 OTHERS = [
@@ -74,6 +74,40 @@ def small(request):
 @pytest.fixture(scope="module")
 def data():
     return noisy(n_rows=150, n_features=3)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 1e-3}, {"correct": False, "alpha": 0.1}])
+def test_outer_weights_are_stationary_at_the_ridge_told(data, parameters):
+    model = GreedyNetRegressor(n_nodes=8, **parameters).fit(*data)
+    factor, r = model.network_.path_factor, 4
+    c = factor.coefficients(model.network_.n_neurons)
+    gradient = factor.R.T @ (factor.R @ c - factor.z)
+    assert model.alpha_ == parameters.get("alpha", model.alpha_) > 0
+    np.testing.assert_allclose(gradient[r:] + model.alpha_ * c[r:], 0.0, atol=1e-10)
+
+
+def test_the_network_that_was_kept_in_numbers(data):
+    X, y = data
+    model = GreedyNetRegressor(n_nodes=8, n_networks=2, hidden_layers=1).fit(X, y)
+    assert (model.n_networks_, model.hidden_layers_, model.n_outputs_) == (2, 1, 1)
+    same, smaller = (model.truncate(int(n)) for n in model.path_.n_nodes[[-1, -2]])
+    assert (same.n_networks_, smaller.n_networks_) == (2, 1)
+    assert (same.alpha_, smaller.alpha_) == (model.alpha_, None)
+    deep = GreedyNetRegressor(max_nodes=20, hidden_layers=2).fit(X, np.column_stack([y, X]))
+    assert (deep.n_networks_, deep.hidden_layers_, deep.n_outputs_) == (1, 2, 4)
+    line = GreedyNetRegressor().fit(X, X @ [1.0, 2.0, 3.0])
+    assert (line.alpha_, line.n_networks_, line.hidden_layers_) == (None, 1, 1)
+
+
+@pytest.mark.parametrize("power", [660, -660])
+def test_the_score_has_no_unit(data, power):
+    X, y = data
+    y, factor = np.column_stack([y, y[::-1]]), np.array([1.0, 2.0**power])
+    weights = np.linspace(0.0, 2.0, len(y))
+    model = GreedyNetRegressor(n_nodes=6).fit(X, y)
+    wanted = r2_score(y, model.predict(X), sample_weight=weights)
+    model = GreedyNetRegressor(n_nodes=6).fit(X, factor * y)
+    assert model.score(X, factor * y, weights) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_scaling_the_outputs_scales_the_predictions(small, data):

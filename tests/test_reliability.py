@@ -176,7 +176,7 @@ def set_text(**state):
 
 def with_inputs(n_features):
     def change(tree, header):
-        tree["fitted"]["network_"]["deep network"]["ramps"]["n_features"] = n_features
+        tree["fitted"]["network_"]["network"]["ramps"]["n_features"] = n_features
 
     return change
 

@@ -17,10 +17,9 @@ import greedynet
 from deep_networks import bent_columns
 from extras import need
 from greedynet import (
-    DeepNetwork,
     GreedyNetClassifier,
     GreedyNetRegressor,
-    ShallowNetwork,
+    Network,
     fit_table,
     write_report,
 )
@@ -333,7 +332,7 @@ def test_largest_neurons_and_weights_are_listed():
     small = [0, 7, 20, 21, 44]
     inner[:, small] *= 0.01
     outer = rng.permutation(np.arange(1.0, n_neurons + 1))
-    network = ShallowNetwork(inner, np.zeros(n_neurons), outer[:, None])
+    network = Network(inner, np.zeros(n_neurons), outer[:, None])
     found = neurons_section(Subject(as_columns(network), "y"))
     assert (found["left"], found["weightsLeft"]) == (20, 5)
     assert found["names"][found["firstWeight"] :] == [
@@ -410,7 +409,7 @@ def test_what_is_affine_at_the_edges_is_taken_off():
     """Away from a bump in the middle the transform vanishes, at the edges of the data too."""
     x = np.linspace(-1, 1, 401)
     y = 3 + 2 * x + np.maximum(0, 0.3 - np.abs(x))
-    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     rows = Rows(x[:, None], y, "rows")
     values = np.abs(ridgelet_section(Subject(as_columns(network), "y", rows))["values"])
     kinks = -1 / np.tan(np.linspace(0, np.pi, len(values))[1:-1])
@@ -459,7 +458,7 @@ def test_every_activation(tmp_path, activation):
     [
         {"correct": False},
         {"linear_term": False},
-        {"loss": "absolute"},
+        {"loss": "absolute_error"},
         {"n_nodes": 2},
         {"select": "1se"},
         {"cv": 3},
@@ -482,7 +481,7 @@ def test_every_kind_of_fit(tmp_path, parameters):
 
 def test_networks_alone_constants_and_outputs(tmp_path):
     page = tmp_path / "report.html"
-    network = ShallowNetwork(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     write_report(network, page)
     assert contents(page)["growth"] is None
     assert "its file contains the network alone" in page.read_text(encoding="utf-8")
@@ -897,8 +896,8 @@ def test_neurons_of_two_layers(pages):
     # Along one column, all else equal, the weighted sum moves as far as the table says.
     X = np.tile(known.X[:1], (2001, 1))
     X[:, 0] = np.linspace(*network.input_range[:, 0], 2001)
-    sums = network.ramps.lift(X) @ network.over.inner_weights[n]
-    wanted = np.ptp(sums) * abs(network.over.outer_weights[n, 0])
+    sums = network.ramps.lift(X) @ network.inner_weights[n]
+    wanted = np.ptp(sums) * abs(network.outer_weights[n, 0])
     assert found["rows"][0][3] == pytest.approx(wanted, rel=0.01)
 
 
@@ -914,7 +913,7 @@ def test_words_about_two_layers(pages):
 def test_candidates_with_other_layers_are_told_in_words(tmp_path):
     table = bent_columns(200)
     model = fit_table(table, "y", hidden_layers="auto", max_nodes=30)
-    deep = isinstance(model.network, DeepNetwork)
+    deep = model.network.ramps is not None
     write_report(model, tmp_path / "r.html", table)
     growth, ladder = contents(tmp_path / "r.html")["growth"], model.estimator.ladder_
     others = [
@@ -932,7 +931,7 @@ def test_pictures_of_two_layers_have_no_kinks(n_features, tmp_path):
     X = np.random.default_rng(0).uniform(-1, 1, (200, n_features))
     y = np.sin(4 * X[:, 0]) * X[:, -1]
     model = GreedyNetRegressor(hidden_layers=2, max_nodes=30).fit(X, y)
-    assert isinstance(model.network_, DeepNetwork)
+    assert model.network_.ramps is not None
     write_report(model, tmp_path / "r.html", X, y)
     found = contents(tmp_path / "r.html")
     assert found["picture"]["kinks"] is None

@@ -29,7 +29,26 @@ def test_importing_the_package_loads_no_other_library():
     assert libraries(loaded("import greedynet")) <= libraries(loaded(""))
 
 
-@pytest.mark.parametrize("name", ["GreedyNetRegressor", "GreedyNetClassifier", "ShallowNetwork"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "exact.optimise",
+        "export.to_c",
+        "plots.EffectDisplay",
+        "train.train",
+        "activations.get_activation",
+        "losses.get_loss",
+        "search.SearchFactory",
+        "paper.load_example",
+        "dask.DaskGreedyNetRegressor",
+    ],
+)
+def test_submodules_need_no_import_of_their_own(use):
+    name = use.partition(".")[0]
+    assert f"greedynet.{name}" in loaded(f"import greedynet\ngreedynet.{use}")
+
+
+@pytest.mark.parametrize("name", ["GreedyNetRegressor", "GreedyNetClassifier", "Network"])
 def test_estimators_do_not_load_the_packages_around_them(name):
     modules = loaded(f"from greedynet import {name}")
     assert {package for package in OUTER if f"greedynet.{package}" in modules} == set()

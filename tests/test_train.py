@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from extras import need
-from greedynet import GreedyNetRegressor, ShallowNetwork
+from greedynet import GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.paper import load_example
 from networks import assert_same, impostor, inputs, random_deep_network
@@ -59,7 +59,7 @@ def greedy_start(example):
 def general(n_rows=37, affine=True, seed=0, activation="relu"):
     """A network with an affine term and two outputs, rows and sample weights."""
     rng = np.random.RandomState(seed)
-    network = ShallowNetwork(
+    network = Network(
         inner_weights=rng.randn(7, 3),
         biases=rng.randn(7),
         outer_weights=rng.randn(7, 2),
@@ -313,7 +313,7 @@ def test_integer_weights_equal_repeated_rows():
 
 def test_affine_term_and_no_neurons():
     X, y = noisy(n_features=2)
-    start = ShallowNetwork(np.empty((0, 2)), np.empty(0), np.empty((0, 1)), np.zeros((2, 1)))
+    start = Network(np.empty((0, 2)), np.empty(0), np.empty((0, 1)), np.zeros((2, 1)))
     network = train(start, X, y, epochs=3000, learning_rate=0.02, decay=0.998).network
     wanted = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), y, rcond=None)[0]
     np.testing.assert_allclose(
@@ -331,6 +331,16 @@ def test_other_things_of_the_network_stay():
     np.testing.assert_array_equal(trained.input_range, [X.min(axis=0), X.max(axis=0)])
 
 
+def test_networks_over_the_same_ramps_are_trained_at_once():
+    first = random_deep_network(6)
+    starts = [first, replace(random_deep_network(6, seed=1), ramps=first.ramps)]
+    X = inputs(first, 60)
+    y = np.sin(X[:, 0]) * X[:, 1]
+    for start, result in zip(starts, train_many(starts, X, y, epochs=20), strict=True):
+        alone = train(start, X, y, epochs=20)
+        np.testing.assert_allclose(result.network.predict(X), alone.network.predict(X), rtol=1e-9)
+
+
 def test_second_of_two_layers_is_trained():
     start = random_deep_network(6)
     X = inputs(start, 100)
@@ -338,7 +348,7 @@ def test_second_of_two_layers_is_trained():
     result = train(start, X, y, X_val=X[:50], y_val=y[:50], epochs=200, learning_rate=1e-2)
     assert_same(result.network.ramps, start.ramps)
     assert result.network.feature_names == start.feature_names
-    wide = start.with_input_range(result.network.input_range)  # the box includes the rows
+    wide = replace(start, input_range=result.network.input_range)  # the box includes the rows
     losses = [np.mean((network.predict(X) - y) ** 2) for network in (wide, result.network)]
     best = result.loss_history[[0, result.best_epoch]]
     np.testing.assert_allclose(losses, best, rtol=1e-9)
@@ -571,16 +581,18 @@ def test_bad_settings(example, greedy, bad, error, message):
 
 def test_bad_networks(example, greedy):
     X, y = example.X_train, example.y_train
-    with pytest.raises(TypeError, match=r"`network` must be a ShallowNetwork.*`network_`"):
+    with pytest.raises(TypeError, match=r"`network` must be a Network.*`network_`"):
         train(GreedyNetRegressor(), X, y)
     with pytest.raises(TypeError, match=r"`networks` must be a list.*call `train`"):
         train_many(greedy, X, y)
-    with pytest.raises(TypeError, match="`networks` must hold ShallowNetwork objects, got int"):
+    with pytest.raises(TypeError, match="`networks` must hold Network objects, got int"):
         train_many([3], X, y)
     with pytest.raises(ValueError, match="`networks` must hold at least one"):
         train_many([], X, y)
     with pytest.raises(ValueError, match=r"`networks` must have one architecture.*1-23-1.*1-4-1"):
         train_many([greedy, *random_networks(1, 1, 4)], X, y)
+    with pytest.raises(ValueError, match=r"must have the same `ramps`.*call `train` for each"):
+        train_many([greedy, random_deep_network()], X, y)
     odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
     with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
         train(odd, X, y)

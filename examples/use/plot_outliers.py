@@ -23,7 +23,7 @@ wrong = rng.choice(len(x), len(x) // 20, replace=False)
 y[wrong] += rng.choice([-1, 1], len(wrong)) * rng.uniform(3, 8, len(wrong))
 
 grid = np.linspace(-1, 1, 1000)
-colours = {"squared": "#2f6690", "absolute": "#d1495b", "huber": "#3b8c6e"}
+colours = {"squared_error": "#2f6690", "absolute_error": "#d1495b", "huber": "#3b8c6e"}
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 for ax, (loss, colour) in zip(axes, colours.items(), strict=True):
     model = GreedyNetRegressor(loss=loss).fit(x[:, None], y)

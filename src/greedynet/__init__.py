@@ -4,7 +4,7 @@ A network with one hidden layer, or with two, is grown greedily: each step adds 
 neuron, until the validation score stops improving. The method extends that of the paper *Greedy
 Shallow Networks*.
 
-Names are imported when they are first used, so that the command line starts quickly.
+Names and submodules are imported when they are first used, so that the command line starts quickly.
 """
 
 from importlib import import_module
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
     from greedynet.model.bounds import OutputBounds
-    from greedynet.model.deep_network import DeepNetwork
-    from greedynet.model.network import ShallowNetwork
+    from greedynet.model.network import Network
     from greedynet.model.path import SelectionPath
     from greedynet.model.stop_reason import StopReason
     from greedynet.model.uncertainty.expectation import Expectation
@@ -44,7 +43,6 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckpointWarning",
     "CollapsedTransform",
-    "DeepNetwork",
     "Expectation",
     "FewHeldOutRowsWarning",
     "FewerNodesWarning",
@@ -52,12 +50,12 @@ __all__ = [
     "GreedyNetRegressor",
     "LearningCurve",
     "ModelFileError",
+    "Network",
     "NotCorrectedWarning",
     "OutputBounds",
     "Outside",
     "RidgeletTransform",
     "SelectionPath",
-    "ShallowNetwork",
     "StopReason",
     "TableModel",
     "TableWarning",
@@ -72,7 +70,6 @@ __all__ = [
 _HOMES = {
     "CheckpointWarning": "support.errors",
     "CollapsedTransform": "search.ridgelet",
-    "DeepNetwork": "model.deep_network",
     "Expectation": "model.uncertainty.expectation",
     "FewHeldOutRowsWarning": "support.errors",
     "FewerNodesWarning": "support.errors",
@@ -80,12 +77,12 @@ _HOMES = {
     "GreedyNetRegressor": "estimators",
     "LearningCurve": "tables.learning",
     "ModelFileError": "support.tensorfile",
+    "Network": "model.network",
     "NotCorrectedWarning": "support.errors",
     "OutputBounds": "model.bounds",
     "Outside": "model.uncertainty.seen",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
-    "ShallowNetwork": "model.network",
     "StopReason": "model.stop_reason",
     "TableModel": "tables.model",
     "TableWarning": "support.errors",
@@ -96,9 +93,14 @@ _HOMES = {
     "ridgelet_transform": "search.ridgelet",
     "write_report": "report",
 }
+_SUBMODULES = frozenset(
+    {"activations", "dask", "exact", "export", "losses", "paper", "plots", "search", "train"}
+)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"greedynet.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'greedynet' has no attribute {name!r}")
     value = getattr(import_module(f"greedynet.{_HOMES[name]}"), name)
@@ -107,4 +109,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # Without its extra, `dask` is an error, which tools that ask for all names would meet.
+    return sorted({*globals(), *__all__, *_SUBMODULES} - {"dask"})

@@ -46,6 +46,7 @@ __all__ = [
     "has_small_slopes",
     "is_convex",
     "odd_part",
+    "saved_name",
     "scales_of",
     "shared_degree",
 ]
@@ -92,3 +93,15 @@ def get_activation(activation: str | Activation) -> Activation:
     if ACTIVATIONS.get(activation.name) != activation:
         check_activation(activation)
     return activation
+
+
+def saved_name(activation: Activation) -> str:
+    """Return the name under which a registered activation is saved; raise an error for others."""
+    name = activation.name
+    if ACTIVATIONS.get(name) != activation:
+        raise ValueError(
+            f"`activation` must be one of {sorted(ACTIVATIONS)} to be saved, because files contain "
+            f"no code, got {activation!r}: add it to `greedynet.activations.ACTIVATIONS` under its "
+            f"name, {name!r}, before saving and before loading."
+        )
+    return name

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from greedynet.cli.shell import FilePath, StreamPath
-from greedynet.cli.standard import STANDARD, standard_input
+from greedynet.cli.standard import STANDARD, check_standard_output, standard_input
 
 # Input and output files.
 INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
@@ -29,7 +29,14 @@ def data_argument(*, required: bool = True) -> Any:
 
 DATA = data_argument()
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+def _printed(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    """Return the option of a command that has nothing to do if nobody reads what it prints."""
+    check_standard_output()
+    return value
+
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, callback=_printed, help="Print JSON.")
 
 # The network
 

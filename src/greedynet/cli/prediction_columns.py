@@ -39,14 +39,14 @@ class PredictionColumns:
         for name, share in (("--interval", self._interval), ("--sets", self._sets)):
             if share is not None and not 0 < share < 1:
                 raise ValueError(f"{name} must be between 0 and 1, such as 0.9, got {share}.")
-        if self._interval is not None and self._model.classes is not None:
+        if self._interval is not None and self._model.classes_ is not None:
             raise ValueError("--interval is for numbers, this model predicts classes: use --sets.")
-        if self._sets is not None and self._model.classes is None:
+        if self._sets is not None and self._model.classes_ is None:
             raise ValueError("--sets is for classes, this model predicts numbers: use --interval.")
 
     def names(self) -> list[str]:
         """Return the names of the columns."""
-        network, classes = self._model.network, self._model.classes
+        network, classes = self._model.network, self._model.classes_
         several = not network.single_output and classes is None
         each = [str(j) for j in range(network.n_outputs)] if several else [""]
         names = [f"prediction{j}" for j in each]
@@ -64,7 +64,7 @@ class PredictionColumns:
 
         model, found = self._model, self._model.predict(X)
         columns: list[list[Any]] = [*found.reshape(len(found), -1).T.tolist()]
-        if model.classes is not None:
+        if model.classes_ is not None:
             columns += model.predict_proba(X).T.tolist()
         if self._interval is not None:
             ends = model.predict_interval(X, self._interval)
@@ -97,6 +97,6 @@ class PredictionColumns:
     def _labels(self) -> list[str]:
         from greedynet.tables.cells import label_text
 
-        classes = self._model.classes
+        classes = self._model.classes_
         found = [] if classes is None else classes.tolist()
         return [label_text(label) for label in found]

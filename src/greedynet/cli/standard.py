@@ -17,6 +17,8 @@ _NAME = "standard input"
 @contextmanager
 def standard_input() -> Iterator[Path]:
     """Lend the path of a copy of standard input: tables are read more than once."""
+    if sys.stdin is None:
+        raise OSError("Standard input is closed: pipe a table into it, or pass a file.")
     with tempfile.TemporaryDirectory(prefix="greedynet-") as folder:
         copy = Path(folder, _NAME)
         with open(copy, "wb") as file:
@@ -34,6 +36,13 @@ def _named(copy: Path) -> Path:
 @contextmanager
 def standard_output() -> Iterator[IO[bytes]]:
     """Lend standard output; what has been written to it cannot be taken back."""
+    check_standard_output()
     stream = sys.stdout.buffer
     yield stream
     stream.flush()
+
+
+def check_standard_output() -> None:
+    """Raise an error if standard output is closed, as after `>&-`."""
+    if sys.stdout is None:
+        raise OSError("Standard output is closed: redirect it to a file, or to /dev/null.")

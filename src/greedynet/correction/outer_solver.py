@@ -13,7 +13,7 @@ from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.shaped import ShapedProjection, shaped_weights
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.model.coordinates import Coordinates, Solved
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
@@ -54,7 +54,7 @@ class OuterSolver:
     passes: Passes | None = None
     shape: Shape | None = None
 
-    def network(self, states: Sequence[VariableProjection]) -> ShallowNetwork:
+    def network(self, states: Sequence[VariableProjection]) -> Network:
         """Return the mean of some networks as a single network."""
         if self.shape is not None:
             return _joined([self._shaped(state) for state in states])
@@ -70,13 +70,13 @@ class OuterSolver:
             return networks[0]
         return _mean(networks, solve(np.arange(len(points)), ridge))
 
-    def solved(self, points: Float64) -> ShallowNetwork:
+    def solved(self, points: Float64) -> Network:
         """Return the network of given neurons, with outer weights by least squares or `alpha`."""
         return self._solver(points, 0.0)(np.arange(len(points)), 0.0)
 
     def _solver(
         self, points: Float64, ridge: float
-    ) -> Callable[[NDArray[np.intp], float], ShallowNetwork]:
+    ) -> Callable[[NDArray[np.intp], float], Network]:
         """Return a function that solves for some of the neurons, with a ridge close to `ridge`."""
         norms = np.ones(len(points))
         if self.alpha is not None:
@@ -87,7 +87,7 @@ class OuterSolver:
             gram = self.passes.products(self.coordinates, points, self.activation, ridge)
             gram = gram.divided(np.append(np.ones(n_affine), norms))
 
-        def solve(chosen: NDArray[np.intp], ridge: float) -> ShallowNetwork:
+        def solve(chosen: NDArray[np.intp], ridge: float) -> Network:
             if gram is not None:
                 solved: Solved = gram.triangle(np.append(np.arange(n_affine), n_affine + chosen))
             else:
@@ -105,7 +105,7 @@ class OuterSolver:
 
         return solve
 
-    def _shaped(self, state: VariableProjection) -> ShallowNetwork:
+    def _shaped(self, state: VariableProjection) -> Network:
         """Return a network of the shape."""
         assert isinstance(state, ShapedProjection)
         assert self.shape is not None
@@ -117,7 +117,7 @@ class OuterSolver:
         weights = shaped_weights(gram, points, self.shape, signs, ridge)
         affine = self.coordinates.affine.to_weights @ weights[:r]
         kept, present = weights[r:] != 0, self.coordinates.affine.n_nodes > 0
-        of_scaled_rows = ShallowNetwork(
+        of_scaled_rows = Network(
             inner_weights=points[kept, :-1],
             biases=points[kept, -1],
             outer_weights=weights[r:][kept, None],
@@ -141,14 +141,14 @@ class OuterSolver:
         return self.coordinates.neuron_columns(self.rows, points, self.activation)
 
 
-def _mean(networks: Sequence[ShallowNetwork], pooled: ShallowNetwork) -> ShallowNetwork:
+def _mean(networks: Sequence[Network], pooled: Network) -> Network:
     """Return the mean of networks, with the path of `pooled` if that has all their neurons."""
     mean = _joined(networks)
     path_factor = pooled.path_factor if mean.n_neurons == pooled.n_neurons else None
     return replace(mean, path_factor=path_factor)
 
 
-def _joined(networks: Sequence[ShallowNetwork]) -> ShallowNetwork:
+def _joined(networks: Sequence[Network]) -> Network:
     """Return the mean of networks, without a path."""
 
     def joined(name: str) -> Float64:

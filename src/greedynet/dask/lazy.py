@@ -11,6 +11,7 @@ from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
 from greedynet.rows.blocks.prepare import Raw
+from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 
 # Methods that the estimators call with inputs of the network, in which nothing is missing.
@@ -67,7 +68,7 @@ def _on_block(X: Any, model: Any, method: str, arguments: dict[str, Any]) -> NDA
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Weight, mean and squared deviations of outputs, and the squared residuals of a model."""
+    """Weight and mean of outputs, and the norms of their deviations and of a model's residuals."""
 
     weight: float
     mean: Float64
@@ -84,15 +85,18 @@ class Moments:
         return Moments(
             weight,
             self.mean + share * gap,
-            self.deviations + other.deviations + self.weight * share * gap**2,
-            self.residuals + other.residuals,
+            np.hypot(
+                np.hypot(self.deviations, other.deviations), (self.weight * share) ** 0.5 * gap
+            ),
+            np.hypot(self.residuals, other.residuals),
         )
 
     def r2(self) -> float:
         """Return the coefficient of determination, averaged over the outputs."""
         of_constants = np.where(self.residuals == 0, 1.0, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            r2 = np.where(self.deviations == 0, of_constants, 1 - self.residuals / self.deviations)
+            shares = (self.residuals / self.deviations) ** 2
+            r2 = np.where(self.deviations == 0, of_constants, 1 - shares)
         return float(r2.mean())
 
 
@@ -129,7 +133,12 @@ def _moments_of(model: Any, raw: Raw) -> Moments:
         return Moments(0.0, *np.zeros((3, n_outputs)))
     residuals = Y - model.predict(X).reshape(Y.shape)
     mean = w @ Y / weight
-    return Moments(weight, mean, w @ (Y - mean) ** 2, w @ residuals**2)
+    return Moments(weight, mean, _norms(Y - mean, w), _norms(residuals, w))
+
+
+def _norms(values: Float64, weights: Float64) -> Float64:
+    """Return the norm of each column, weighted, whose square may overflow."""
+    return np.array([safe_norm(column) for column in (np.sqrt(weights)[:, None] * values).T])
 
 
 def _correct_of(model: Any, raw: Raw) -> tuple[float, float]:

@@ -33,7 +33,7 @@ from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.evidence import Evidence
 from greedynet.model.uncertainty.expectation import Expectation
@@ -109,6 +109,9 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     path_: SelectionPath
     expectation_: Expectation
     truncated_from_: int
+    n_nodes_: int
+    alpha_: float | None
+    n_networks_: int
     expected_error_: float | Float64 | None
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
@@ -283,6 +286,8 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         for name in ("truncated_from_", "trained_on_"):
             self.__dict__.pop(name, None)
         self.path_, self.ladder_ = path, fitted.ladder
+        self.alpha_ = fitted.ridge
+        self.n_networks_ = 1 if fitted.ladder is None else fitted.ladder.choice.n_networks
         self.stop_reason_ = path.stop_reason
         self.expected_error_ = evidence.error
         if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
@@ -327,6 +332,8 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         smaller = copy(self)
         for name in ("training_", "trained_on_"):
             smaller.__dict__.pop(name, None)
+        if n_nodes != self.n_nodes_:
+            smaller.alpha_, smaller.n_networks_ = None, 1
         for name, value in {**self._attributes(path.kept), **self._known_at(position)}.items():
             setattr(smaller, name, value)
         smaller.path_, smaller.stop_reason_ = path, path.stop_reason
@@ -338,7 +345,12 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         raise NotImplementedError
 
     def _attributes(self, network: Network) -> dict[str, Any]:
-        return {"network_": network, "n_nodes_": network.n_nodes}
+        return {
+            "network_": network,
+            "n_nodes_": network.n_nodes,
+            "n_outputs_": network.n_outputs,
+            "hidden_layers_": 1 if network.ramps is None else 2,
+        }
 
     def _limits(self, tol: float = 0.0) -> Limits:
         """Return when to stop."""

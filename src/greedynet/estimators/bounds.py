@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from greedynet.model.bounds import OutputBounds
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.support.checks import is_number
+from greedynet.support.checks import check_float, is_number
 from greedynet.support.types import Float64
 
 
@@ -28,6 +28,8 @@ def check_bounds(bounds: Any) -> OutputBounds | None:
     if bounds is None:
         return None
     pair = list(bounds) if np.ndim(bounds) == 1 else []
+    for end in pair:
+        check_float(end, "bounds")
     if len(pair) != 2 or not all(end is None or _is_end(end) for end in pair):
         raise ValueError(
             "`bounds` must be a pair (low, high) of numbers, with None for an open end, got "

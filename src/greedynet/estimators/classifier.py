@@ -143,13 +143,23 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    network_ : ShallowNetwork or DeepNetwork
+    network_ : Network
         The network; its outputs are logits, a single one, of the second class, for two classes.
     path_ : SelectionPath
         The growth: every width that was tried, with its network, its training error and its error
         on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
+    hidden_layers_ : int
+        Number of hidden layers of `network_`, 1 or 2.
+    n_networks_ : int
+        Number of networks whose average `network_` is: always 1.
+    n_outputs_ : int
+        Number of outputs of `network_`: 1 for two classes, otherwise one for each class.
+    alpha_ : float or None
+        Ridge of `network_`: `alpha` if it was given, otherwise the one that was chosen. None if
+        only the shares of the classes are predicted, after `truncate` to another width, after
+        further training, and with `correct=False`, unless it was given.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
     expected_error_ : float or None
@@ -168,14 +178,15 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         What `outside` uses: a sample of the training inputs.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
-    booleans_ : ndarray of bool, of shape (`n_features_in_`,)
-        Which features are true and false, if some of `X` were.
+    booleans_ : ndarray of bool, of shape (n_features,)
+        Which columns of `X` are true and false, if some are; a category has an entry for each of
+        its levels.
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int
-        Number of features seen during `fit`, a category counted once for each of its levels.
+        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if all are strings.
+        Names of the columns of `X`, if it was a data frame and all are strings.
 
     Examples
     --------

@@ -26,20 +26,58 @@ def levels_of_frame(X: Any) -> Levels:
 
 
 def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
-    """Return inputs with features instead of the categories of the fit.
-
-    Anything but a data frame is taken to hold the features.
-    """
-    known: Levels = getattr(estimator, "categories_", {})
-    if not known or not is_frame(X):
+    """Return inputs with features instead of the categories of the fit, if there were some."""
+    known = _known(estimator)
+    if not known:
         return X
+    names = estimator.feature_names_in_.tolist()
+    if not is_frame(X):
+        raise ValueError(
+            f"`{argument}` must be a data frame for a model with categories in the column "
+            f"{next(iter(known))!r}, got {type(X).__name__}: write pandas.DataFrame({argument}, "
+            "columns=model.feature_names_in_)."
+        )
     columns = list(map(str, X.columns))
-    missing = [name for name in known if name not in columns]
-    if missing and not set(_features(known)) <= set(columns):
+    missing = [name for name in names if name not in columns]
+    if missing:
         raise ValueError(
             f"`{argument}` must have the column {missing[0]!r}, as in the fit, got {columns}."
         )
-    return X if missing else as_features(X, known, argument)
+    if columns != names:
+        raise ValueError(
+            f"`{argument}` must have the columns of the fit in the same order, {names}, got "
+            f"{columns}: write {argument}[model.feature_names_in_]."
+        )
+    return as_features(X, known, argument)
+
+
+def feature_names(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the features, one for each level of a category; None without names."""
+    names, levels = getattr(estimator, "feature_names_in_", None), _known(estimator)
+    if names is None:
+        return None
+    return tuple(feature for name in names for feature in features_of(name, levels))
+
+
+def features_of(name: str, levels: Levels) -> list[str]:
+    """Return the names of the features of a column."""
+    return [f"{name}={level}" for level in levels[name]] if name in levels else [name]
+
+
+def store_columns_as_given(estimator: Any) -> None:
+    """Store names and number of the columns of `X` in place of those of the features."""
+    levels = _known(estimator)
+    if levels:
+        column_of = {feature: name for name in levels for feature in features_of(name, levels)}
+        names = dict.fromkeys(column_of.get(f, f) for f in estimator.feature_names_in_)
+        estimator.feature_names_in_ = np.array(list(names), dtype=object)
+        estimator.n_features_in_ = len(names)
+
+
+def _known(estimator: Any) -> Levels:
+    """Return the levels of the columns of categories in the fit."""
+    levels: Levels = getattr(estimator, "categories_", {})
+    return levels
 
 
 @contextmanager
@@ -130,30 +168,35 @@ def cell_texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     return texts.astype(str), empty
 
 
-def _features(levels: Levels) -> list[str]:
-    return [f"{name}={level}" for name, found in levels.items() for level in found]
-
-
 def as_features(X: Any, levels: Levels, argument: str) -> Any:
     """Return a data frame of the same library, with features in the place of categories."""
     columns: dict[str, Any] = {}
     for name in X.columns:
-        if str(name) not in levels:
-            columns[str(name)] = X[name]
-            continue
-        found = levels[str(name)]
-        texts, empty = cell_texts(X[name])
-        features, unknown = unit_columns(texts, found)
-        features[empty] = np.nan
-        if (unknown & ~empty).any():
-            row = int(np.argmax(unknown & ~empty))
+        is_category = str(name) in levels
+        new = _by_level(X, name, levels, argument) if is_category else {str(name): X[name]}
+        for feature in new.keys() & columns.keys():
             raise ValueError(
-                f"`{argument}` must have the categories of the fit in the column {str(name)!r}, "
-                f"{found.tolist()[:8]}, got {str(texts[row])!r} in row {row}: leave such rows out, "
-                "or fit with rows of that category."
+                f"`{argument}` must have one column {feature!r}, also among the levels of "
+                "categories, got two: rename one of them."
             )
-        columns |= {f"{name}={level}": features[:, j] for j, level in enumerate(found)}
+        columns |= new
     return type(X)(columns)
+
+
+def _by_level(X: Any, name: Any, levels: Levels, argument: str) -> dict[str, Any]:
+    """Return a feature for each level of a category."""
+    found = levels[str(name)]
+    texts, empty = cell_texts(X[name])
+    features, unknown = unit_columns(texts, found)
+    features[empty] = np.nan
+    if (unknown & ~empty).any():
+        row = int(np.argmax(unknown & ~empty))
+        raise ValueError(
+            f"`{argument}` must have the categories of the fit in the column {str(name)!r}, "
+            f"{found.tolist()[:8]}, got {str(texts[row])!r} in row {row}: leave such rows out, "
+            "or fit with rows of that category."
+        )
+    return dict(zip(features_of(str(name), levels), features.T, strict=True))
 
 
 def _culprit(X: Any) -> tuple[Any, Any] | None:

@@ -21,7 +21,9 @@ from greedynet.estimators.frames import (
     as_features,
     booleans_of,
     encode_categories,
+    feature_names,
     levels_of_frame,
+    store_columns_as_given,
 )
 from greedynet.estimators.sparse import dense_rows
 from greedynet.estimators.training_checks import check_classes, check_training
@@ -69,6 +71,7 @@ def training_rows(
         preparation = Preparation(source.n_features, n_outputs)
         return _surveyed(estimator, source, preparation), source.output_shape == ()
     inputs, outputs = check_training(estimator, X, y)
+    store_columns_as_given(estimator)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     rows = Rows(inputs, outputs.reshape(len(outputs), -1), weights)
     return _learned(estimator, rows), outputs.ndim == 1
@@ -136,6 +139,7 @@ def _source(
     vars(estimator).pop("feature_names_in_", None)
     if source.feature_names is not None:
         estimator.feature_names_in_ = np.array(source.feature_names, dtype=object)
+    store_columns_as_given(estimator)
     return source
 
 
@@ -154,6 +158,7 @@ def class_rows(
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         return _class_blocks(estimator, source, class_weight)
     inputs, labels = check_classes(estimator, X, y)
+    store_columns_as_given(estimator)
     weights = check_weights(sample_weight, "sample_weight", len(inputs))
     classes = np.unique(labels)
     _check_two_classes(labels, weights)
@@ -271,7 +276,7 @@ def validation_rows(
         raise ValueError(f"`X_val` and `y_val` must be passed together: `{missing}` is missing.")
     X_val, _, _ = dense_rows(X_val, y_val, None, np.inf)
     X_val = encode_categories(estimator, X_val, "X_val")
-    names = getattr(estimator, "feature_names_in_", None)
+    names = feature_names(estimator)
     columns = getattr(X_val, "columns", None)
     if names is not None and columns is not None and list(columns) != list(names):
         raise ValueError(
@@ -283,7 +288,7 @@ def validation_rows(
     inputs = check_matrix(X_val, "X_val", dtype, gaps=filling is not None)
     outputs = check_columns(y_val, "y_val")
     for name, got, wanted in (
-        ("X_val", inputs.shape[1], estimator.n_features_in_),
+        ("X_val", inputs.shape[1], estimator.n_features_in_ if names is None else len(names)),
         ("y_val", outputs.shape[1], rows.n_outputs),
     ):
         if got != wanted:

@@ -96,7 +96,7 @@ def check_loss(loss: Loss, given: Any, **changed: bool) -> None:
     """
     for name in (name for name, used in changed.items() if used and loss != Squared()):
         raise ValueError(
-            f'`{name}` requires loss="squared", got it with loss={given!r}: omit `{name}`.'
+            f'`{name}` requires loss="squared_error", got it with loss={given!r}: omit `{name}`.'
         )
 
 

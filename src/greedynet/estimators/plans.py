@@ -51,19 +51,20 @@ def regression_plan(
     }
     shared = _shared(model, rows, limits, seed, of_dictionary)
     loss = get_loss(model.loss, model.quantile)
+    correct = bool(model.correct) and model.search != "dictionary"
+    if correct and is_squared(loss):
+        # The same norm in another form; the correction of least squares is the best.
+        loss = Squared()
     check_loss(
         loss,
         model.loss,
-        alpha=model.alpha not in ("auto", 0),
+        # Networks for another loss have no ridge as grown, and one of their own when corrected.
+        alpha=model.alpha != "auto" and (correct or model.alpha != 0),
         weakness=model.weakness != 1.0,
         refine=model.refine is not None,
         n_networks=model.n_networks not in ("auto", 1),
     )
-    correct = bool(model.correct) and model.search != "dictionary"
     n_networks = check_n_networks(model.n_networks, limits, correct=correct)
-    if correct and is_squared(loss):
-        # The same norm in another form; the correction of least squares is the best.
-        loss = Squared()
     return Plan(
         **shared,
         correct=correct and _is_correctable(loss, rows.n_outputs),

@@ -9,11 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.estimators.frames import encode_categories, naming_columns
+from greedynet.estimators.frames import encode_categories, feature_names, naming_columns
 from greedynet.estimators.sparse import dense_blocks, is_sparse
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
 from greedynet.rows.missing import Filling
@@ -66,10 +67,12 @@ class Predicting:
         """Return the inputs of the network, checked by scikit-learn."""
         finite, kinds = finite_or_nan(self._filling is not None), [np.float64, np.float32]
         check_unmasked(X, "X")
-        X = encode_categories(self, X)
-        with named("X"), naming_columns(X):
-            checked = validate_data(self, X, dtype=kinds, reset=False, ensure_all_finite=finite)
-        return self._filled(checked)
+        features = encode_categories(self, X)
+        how: dict[str, Any] = {"dtype": kinds, "ensure_all_finite": finite}
+        with named("X"), naming_columns(features):
+            if features is X:
+                return self._filled(validate_data(self, X, reset=False, **how))
+            return self._filled(check_array(features, input_name="X", **how))
 
     @property
     def _filling(self) -> Filling | None:
@@ -83,7 +86,7 @@ class Predicting:
             return X
         unlearned = filling.unlearned(X)
         if len(unlearned):
-            names = filling.names(getattr(self, "feature_names_in_", None))
+            names = filling.names(feature_names(self))
             listed = ", ".join(repr(names[j]) for j in unlearned[:4])
             more = f" and {len(unlearned) - 4} more" if len(unlearned) > 4 else ""
             warnings.warn(
@@ -133,22 +136,35 @@ class Predicting:
         d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
         return Outside(found[:, :d] > 0, found[:, d], self._input_names())
 
+    def without_categories(self) -> Self:
+        """Return a copy that takes arrays, with a column for each level of a category."""
+        if not hasattr(self, "categories_"):
+            return self
+        return self._on_arrays(len(feature_names(self) or ()))
+
+    def _on_arrays(self, n_features: int) -> Self:
+        """Return a copy that takes arrays of so many columns."""
+        plain = copy(self)
+        for name in ("categories_", "feature_names_in_"):
+            vars(plain).pop(name, None)
+        plain.n_features_in_ = n_features
+        return plain
+
     def without_filling(self) -> Self:
         """Return a copy that takes the inputs of `network_`, in which nothing is missing."""
         if self._filling is None:
-            return self
-        plain = copy(self)
-        for name in ("filling_", "feature_names_in_"):
+            return self.without_categories()
+        plain = self._on_arrays(self.network_.n_features)
+        for name in ("booleans_", "filling_"):
             vars(plain).pop(name, None)
-        plain.n_features_in_ = self.network_.n_features
         return plain
 
     def _network_names(self) -> tuple[str, ...] | None:
         """Return the names of the inputs of the network; None if they need none."""
-        names, filling = getattr(self, "feature_names_in_", None), self._filling
+        names, filling = feature_names(self), self._filling
         if filling is not None and filling.indicated.any():
             return filling.names(names)
-        return None if names is None else tuple(names)
+        return names
 
     def _input_names(self) -> tuple[str, ...]:
         names = self.network_.feature_names

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -22,6 +21,7 @@ from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
 from greedynet.estimators.plans import regression_plan
+from greedynet.estimators.r_squared import r_squared
 from greedynet.estimators.staged import StagedNumbers
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
@@ -45,10 +45,10 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
     each step adds the neuron that lowers the error most, and solves for the outer weights by least
-    squares. Then all neurons are corrected jointly, with a ridge chosen from the data, and those
-    that do not help are removed. By default, folds choose between the mean, a line, networks of
-    increasing width and averages of two, by their errors on rows that they have not seen; with more
-    than 10,000 rows, some of them are held out instead. A validation set takes precedence.
+    squares. After every width all neurons are corrected jointly, with a ridge chosen from the data.
+    By default, folds choose between the mean, a line, networks of increasing width and averages of
+    them, by their errors on rows that they have not seen; with more than 10,000 rows, some of them
+    are held out instead. A validation set takes precedence.
 
     A *neuron* is one hidden unit `c sigma(a . x + b)`; `sigma` is ReLU by default. The number of
     *nodes* is the number of neurons plus two for the affine term `l . x + m`.
@@ -90,9 +90,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         with the parameters `points`, `n_points`, `rule`, `weakness` and `reduction`. Or an object
         of your own with `begin(X, row_scale, activation, seed)`; see `greedynet.search`.
     correct : bool, default=True
-        Whether to correct all neurons jointly at the end, prune those that do not help, and average
-        two networks if the data are noisy. With False, a dictionary, or a user-defined loss without
-        `row_weights`, the network is kept as grown.
+        Whether to correct all neurons jointly after every width, and to try averages. With False, a
+        dictionary, or a user-defined loss without `row_weights`, networks are kept as grown.
     points : array-like of shape (n_points, n_features + 1) or None, default=None
         Points on the sphere, bias last, for inputs in their original units. None to sample them for
         inputs scaled to [-1, 1].
@@ -129,11 +128,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
         "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
         `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
-    loss : {"squared", "absolute", "huber", "quantile", "chebyshev"} or float, default="squared"
-        The loss to minimise: squared errors, absolute errors, Huber's loss (quadratic for small
-        errors, linear for large ones), the quantile (pinball) loss, or the largest error; or the
-        l_p norm for a number p above 1. It determines the choice of neurons, their outer weights,
-        and the width.
+    loss : str, float or Loss, default="squared_error"
+        The loss to minimise: "squared_error", "absolute_error", "huber" (quadratic for small
+        errors, linear for large ones), "quantile" (the pinball loss), "chebyshev" (the largest
+        error), or the l_p norm for a number p above 1. It determines the choice of neurons, their
+        outer weights, and the width.
     quantile : float or None, default=None
         Fraction of the rows below the prediction, for `loss="quantile"`; None for the median.
     memory_budget : int, default=4294967296
@@ -180,13 +179,24 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
     Attributes
     ----------
-    network_ : ShallowNetwork or DeepNetwork
+    network_ : Network
         The network that was kept, of one hidden layer or of two.
     path_ : SelectionPath
         The growth: every width that was tried, with its network, its training error and its error
         on held-out rows. `truncate` returns any of them.
     n_nodes_ : int
         Number of nodes of `network_`: neurons plus two for an affine term.
+    hidden_layers_ : int
+        Number of hidden layers of `network_`, 1 or 2.
+    n_networks_ : int
+        Number of networks whose average `network_` is; 1 for a single network.
+    n_outputs_ : int
+        Number of outputs.
+    alpha_ : float or None
+        Ridge of `network_`: `alpha` if it was given. Otherwise that of the correction, which
+        penalises inner and outer weights alike, so that it is not comparable with `alpha`; the mean
+        for an average. None without neurons, after `truncate` to another width, and after further
+        training.
     stop_reason_ : StopReason
         Why the growth ended, and what to try next.
     expected_error_ : float, ndarray of shape (n_outputs,) or None
@@ -210,12 +220,13 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         History of the training, with `refine="adam"`.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
-    booleans_ : ndarray of bool, of shape (`n_features_in_`,)
-        Which features are true and false, if some of `X` were.
+    booleans_ : ndarray of bool, of shape (n_features,)
+        Which columns of `X` are true and false, if some are; a category has an entry for each of
+        its levels.
     n_features_in_ : int
-        Number of features seen during `fit`, a category counted once for each of its levels.
+        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if all are strings.
+        Names of the columns of `X`, if it was a data frame and all are strings.
 
     Examples
     --------
@@ -270,7 +281,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         refine: Literal["adam"] | None = None,
         refine_epochs: int = 10_000,
         activation: str | Activation = "relu",
-        loss: str | float | Loss = "squared",
+        loss: str | float | Loss = "squared_error",
         quantile: float | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
@@ -432,7 +443,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         """
         found, true = self.predict(X), check_columns(y, "y")
         with named("y"):
-            return float(r2_score(true, found, sample_weight=sample_weight))
+            return r_squared(true, found, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags by which scikit-learn knows the capabilities of the estimator."""
@@ -454,6 +465,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         )
         for name, value in self._attributes(self.training_.network).items():
             setattr(self, name, value)
+        self.alpha_ = None
 
     def _store_errors(self, fitted: Fitted, loss: Loss) -> None:
         """Store what is known of the errors on new rows."""

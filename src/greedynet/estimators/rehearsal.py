@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from greedynet.estimators.classifier import GreedyNetClassifier
 from greedynet.estimators.regressor import GreedyNetRegressor
-from greedynet.model.any_network import Network, is_network
+from greedynet.model.network import Network
 from greedynet.support.types import Float64
 
 # An array of the wrong length may agree with one number of rows by chance, not with both.
@@ -29,11 +29,11 @@ def rehearse(model: Any) -> Any:
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork or estimator
+    model : Network or estimator
         A model whose fields may be anything that a file can contain.
     """
-    network = model if is_network(model) else model.network_
-    if not is_network(network):
+    network = model if isinstance(model, Network) else model.network_
+    if not isinstance(network, Network):
         raise TypeError(f"`network_` must be a network, got {type(network).__name__}.")
     with warnings.catch_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
         warnings.simplefilter("ignore")
@@ -57,8 +57,9 @@ def _answers(model: Any, network: Network, X: Float64) -> Iterator[_Answer]:
     n = len(X)
     of_outputs = (n,) if network.single_output else (n, network.n_outputs)
     yield "predict", network.predict(X), of_outputs
-    if is_network(model):
+    if isinstance(model, Network):
         return
+    model = model.without_categories()
     filling = getattr(model, "filling_", None)
     if filling is not None:
         X = X[:, : len(filling.values)]  # the indicators of gaps come last

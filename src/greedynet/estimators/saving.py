@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.activations import Activation, get_activation
+from greedynet.activations import Activation, get_activation, saved_name
 from greedynet.losses import Loss, get_loss
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import Candidate, Ladder
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork, saved_name
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.class_sets import ClassSets
@@ -74,9 +72,7 @@ def is_fitted_name(name: str) -> bool:
 def restore(contents: Contents) -> Any:
     """Return the network or estimator described by the contents of a file."""
     if contents.kind == "network":
-        return ShallowNetwork.from_state(contents.tree)
-    if contents.kind == "deep network":
-        return DeepNetwork.from_state(contents.tree)
+        return Network.from_state(contents.tree)
     if contents.kind not in _ESTIMATORS:
         raise ModelFileError(
             f"The file contains a {contents.kind!r} of greedynet {contents.library_version}, which "
@@ -107,10 +103,8 @@ def _encode(value: Any, name: str) -> Any:
         return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, ShallowNetwork):
+    if isinstance(value, Network):
         return {"network": value.state()}
-    if isinstance(value, DeepNetwork):
-        return {"deep network": value.state()}
     if type(value).__name__ in _RECORDS:
         encoded = {key: _encode(part, f"{name}.{key}") for key, part in vars(value).items()}
         return {type(value).__name__: encoded}
@@ -130,7 +124,7 @@ def _encode(value: Any, name: str) -> Any:
 
 
 def _is_record(value: Any) -> bool:
-    return isinstance(value, ShallowNetwork | DeepNetwork) or type(value).__name__ in _RECORDS
+    return isinstance(value, Network) or type(value).__name__ in _RECORDS
 
 
 def _is_end(value: Any) -> bool:
@@ -233,8 +227,7 @@ _RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
 
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
-    "network": ShallowNetwork.from_state,
-    "deep network": DeepNetwork.from_state,
+    "network": Network.from_state,
     "stop_reason": lambda name: StopReason[name],
     "activation": get_activation,
     "loss": lambda arguments: get_loss(**arguments),

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from greedynet.activations import get_activation, has_small_slopes, is_convex
+from greedynet.estimators.frames import features_of
 from greedynet.fitting.plan import HiddenLayers
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.shaped import proves_shape
 from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
@@ -67,8 +68,22 @@ def shape_of(model: Any, n_inputs: int, n_outputs: int) -> Shape | None:
 
 def _of_features(model: Any, name: str, n_inputs: int) -> Float64:
     """Return what is asked for of each input."""
+    by_column, levels = _of_columns(model, name), getattr(model, "categories_", {})
+    columns = list(getattr(model, "feature_names_in_", range(len(by_column))))
+    for column, value in zip(columns, by_column.tolist(), strict=True):
+        if value and column in levels:
+            raise ValueError(
+                f"`{name}` must be 0 for the column {column!r}, which has categories and no order, "
+                f"got {value:.0f}: leave it out."
+            )
+    of_features = np.repeat(by_column, [len(features_of(column, levels)) for column in columns])
+    return np.append(of_features, np.zeros(n_inputs - len(of_features)))
+
+
+def _of_columns(model: Any, name: str) -> Float64:
+    """Return what is asked for of each column of `X`."""
     given, n = getattr(model, name), model.n_features_in_
-    found = np.zeros(n_inputs)
+    found = np.zeros(n)
     if given is None:
         return found
     if isinstance(given, dict):
@@ -82,8 +97,7 @@ def _of_features(model: Any, name: str, n_inputs: int) -> Float64:
             f"`{name}` must have one number for each of the {n} columns of `X`, {_MEANINGS[name]}, "
             f"got {_described(values)}: write a list of {n} numbers, or a dict of column names."
         )
-    found[:n] = [_checked(name, value) for value in values.tolist()]
-    return found
+    return np.array([_checked(name, value) for value in values.tolist()])
 
 
 def _described(values: Any) -> str:
@@ -99,10 +113,7 @@ def _position(name: str, key: Any, names: Any) -> int:
         )
     known = list(names)
     if key not in known:
-        raise ValueError(
-            f"`{name}` must name columns of `X`, {known}, got {key!r}. A category is named with "
-            "its level, such as 'color=red'."
-        )
+        raise ValueError(f"`{name}` must name columns of `X`, {known}, got {key!r}.")
     return known.index(key)
 
 
@@ -133,10 +144,10 @@ def _check_others(model: Any, n_outputs: int) -> None:
         ("an affine term", bool(model.linear_term), "linear_term=False", "write linear_term=True"),
         ("corrected neurons", bool(model.correct), "correct=False", "write correct=True"),
         (
-            'loss="squared"',
-            getattr(model, "loss", "squared") == "squared",
+            'loss="squared_error"',
+            getattr(model, "loss", "squared_error") == "squared_error",
             f"loss={getattr(model, 'loss', None)!r}",
-            'write loss="squared"',
+            'write loss="squared_error"',
         ),
         (
             "no further training",

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import Expectation
 
 E = TypeVar("E", bound=BaseGreedyNet)
@@ -24,7 +24,7 @@ def with_trained_network(model: E, network: Network) -> E:
     Parameters
     ----------
     model : GreedyNetRegressor or GreedyNetClassifier
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         For the same inputs and outputs.
     """
     check_is_fitted(model)
@@ -32,7 +32,7 @@ def with_trained_network(model: E, network: Network) -> E:
     trained.__dict__.pop("training_", None)
     known = [name for name in _OF_ERRORS if hasattr(model, name)]
     unknown: dict[str, Any] = dict.fromkeys(known)
-    unknown["expectation_"] = Expectation(model.expectation_.measure)
+    unknown |= {"expectation_": Expectation(model.expectation_.measure), "alpha_": None}
     for name, value in {**model._attributes(network), **unknown, "trained_on_": True}.items():
         setattr(trained, name, value)
     return trained

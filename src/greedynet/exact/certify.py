@@ -12,8 +12,7 @@ from greedynet.exact.dual import Problem
 from greedynet.exact.fitted_rows import fitted_rows
 from greedynet.exact.form import check_activation
 from greedynet.exact.models import network_of
-from greedynet.model.any_network import is_deep
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.phrases import percent
@@ -91,7 +90,7 @@ def certificate(
 
     Parameters
     ----------
-    model : TableModel, GreedyNetRegressor or ShallowNetwork
+    model : TableModel, GreedyNetRegressor or Network
         A model with one output, one hidden layer and the activation "relu", "leaky_relu" or "abs".
     X : array-like of shape (n_rows, n_features), or a table
         The training rows.
@@ -142,12 +141,12 @@ def certificate(
     )
 
 
-def _network(model: Any) -> ShallowNetwork:
+def _network(model: Any) -> Network:
     network = network_of(model)
-    if is_deep(network) or network.n_outputs != 1 or _is_classifier(model):
+    if network.ramps is not None or network.n_outputs != 1 or _is_classifier(model):
         raise ValueError(
             "`model` must be a regressor with one hidden layer and one output for a certificate, "
-            f"got {'two layers' if is_deep(network) else 'classes or several outputs'}."
+            f"got {'classes or several outputs' if network.ramps is None else 'two layers'}."
         )
     check_activation(network.activation)
     if not network.has_affine_term and halves(network.activation)[1] != 0:
@@ -163,7 +162,7 @@ def _is_classifier(model: Any) -> bool:
     return hasattr(estimator, "classes_")
 
 
-def _rows(model: Any, network: ShallowNetwork, X: Any, y: Any, weights: Any) -> Rows:
+def _rows(model: Any, network: Network, X: Any, y: Any, weights: Any) -> Rows:
     if y is None:
         X, y = fitted_rows(model, X)
     inputs = check_matrix(model.inputs(X) if isinstance(model, TableModel) else X, "X")

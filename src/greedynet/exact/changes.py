@@ -17,7 +17,6 @@ from greedynet.exact.slopes import Slope, shallowest_of, steepest
 from greedynet.exact.space import Space
 from greedynet.exact.visible import flat_slopes, steepest_visible
 from greedynet.exact.where import Where
-from greedynet.model.any_network import in_layers
 from greedynet.support.types import Float64
 
 # Rows at which a counterexample is looked for before anything is proven.
@@ -39,7 +38,11 @@ def is_monotone(
     """Return whether predictions never fall, or never rise, with a column, anywhere in a region.
 
     Either this is proven, for all rows, or two rows are returned that differ in this column alone
-    and contradict it.
+    and contradict it. Changes below 1e-9 of the spread of the predictions count as rounding.
+
+    A proof is about the network in exact arithmetic. `predict` is not exact: it may fall by some
+    1e-16 times the size of its terms, which is more than 1e-9 of their sum where they cancel; see
+    *Exact answers* in the documentation.
 
     Parameters
     ----------
@@ -94,7 +97,7 @@ def sensitivity(
     output: Any = None,
     X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
-) -> dict[str, Change]:
+) -> dict[Any, Change]:
     """Return the steepest slopes of the predictions along columns, anywhere in a region.
 
     Parameters
@@ -108,14 +111,15 @@ def sensitivity(
 
     Returns
     -------
-    changes : dict of str to Change
-        By the names of the columns.
+    changes : dict of str or int to Change
+        By the columns as they are asked for, names or positions; by names if `columns` is None.
     """
     region = asked_region(model, where, X)
     if columns is None:
         columns = [column.name for column in region.columns if column.changes]
-    found = (_change(_along(model, region, column, output), max_seconds) for column in columns)
-    return {change.column: change for change in found}
+    return {
+        column: _change(_along(model, region, column, output), max_seconds) for column in columns
+    }
 
 
 def _change(asked: "_Along", max_seconds: float) -> Change:
@@ -225,8 +229,8 @@ class _Along(Question):
 
     def _hidden(self, rows: Float64) -> Float64:
         """Return the sums `a_n . u + b_n` of the neurons."""
-        _, over = in_layers(self.network)
-        return self.network.neuron_inputs(rows) @ over.inner_weights.T + over.biases
+        network = self.network
+        return network.neuron_inputs(rows) @ network.inner_weights.T + network.biases
 
     def answer(
         self,

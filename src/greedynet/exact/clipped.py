@@ -13,7 +13,7 @@ import numpy as np
 
 from greedynet.exact.form import Form, Piece
 from greedynet.exact.space import Space
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.support.types import Float64
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from greedynet.activations import halves
 from greedynet.exact.lasso import ActiveLasso
 from greedynet.exact.peak import Peak, best_neurons, peak
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
@@ -66,7 +66,7 @@ class Problem:
         Outer weights of the unit vectors: their absolute values are the sizes of the neurons.
     """
 
-    def __init__(self, network: ShallowNetwork, rows: Rows) -> None:
+    def __init__(self, network: Network, rows: Rows) -> None:
         inputs = InputScaling.standard(rows)
         outputs = OutputScaling.of(rows, centred=network.has_affine_term)
         scaled = Rows(inputs.apply(rows.X), outputs.apply(rows.Y), rows.weights)

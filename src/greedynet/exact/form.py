@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of, halves
 from greedynet.exact.space import Space
-from greedynet.model.any_network import Network, in_layers
+from greedynet.model.network import Network
 from greedynet.support.types import Float64
 
 # Directions of kinks that agree to so many digits are the same.
@@ -58,19 +58,19 @@ class Form:
     @staticmethod
     def of(network: Network, output: int, space: Space) -> "Form":
         """Return an output of a network on a space; its kinks must be those of the space."""
-        _, over = in_layers(network)
-        check_activation(over.activation)
-        up, down = halves(over.activation)
+        check_activation(network.activation)
+        up, down = halves(network.activation)
         starts, ends = map(network.neuron_inputs, space.single_moves())
         base, rises = network.neuron_inputs(space.base[None])[0], ends - starts
-        inner, biases = rises @ over.inner_weights.T, over.inner_weights @ base + over.biases
-        outer = over.outer_weights[:, output]
+        inner = rises @ network.inner_weights.T
+        biases = network.inner_weights @ base + network.biases
+        outer = network.outer_weights[:, output]
         line, constant = np.zeros(space.n_variables), 0.0
-        if over.linear_weights is not None:
-            line = rises @ over.linear_weights[:, output]
-            constant = float(base @ over.linear_weights[:, output])
-        if over.intercept is not None:
-            constant += float(over.intercept[output])
+        if network.linear_weights is not None:
+            line = rises @ network.linear_weights[:, output]
+            constant = float(base @ network.linear_weights[:, output])
+        if network.intercept is not None:
+            constant += float(network.intercept[output])
         form = Form(
             constant - down * float(biases @ outer),
             line - down * (inner @ outer),

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.any_network import Network, is_network
+from greedynet.model.network import Network
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
-from greedynet.tables.any_model import as_fitted
+from greedynet.tables.any_model import known_names, with_columns
 from greedynet.tables.columns import Columns
 from greedynet.tables.model import TableModel
 
@@ -16,11 +16,11 @@ def network_of(model: Any) -> Network:
     """Return the network of a model; raise an error for anything else."""
     if isinstance(model, TableModel):
         return model.network
-    found = model if is_network(model) else getattr(model, "network_", None)
-    if not is_network(found):
+    found = model if isinstance(model, Network) else getattr(model, "network_", None)
+    if not isinstance(found, Network):
         raise TypeError(
-            "`model` must be a TableModel, a fitted greedynet estimator, a ShallowNetwork or a "
-            f"DeepNetwork, got {type(model).__name__}."
+            "`model` must be a TableModel, a fitted greedynet estimator or a Network, got "
+            f"{type(model).__name__}."
         )
     return found
 
@@ -28,7 +28,10 @@ def network_of(model: Any) -> Network:
 def columns_of(model: Any) -> Columns:
     """Return the columns that a model takes, each a number if it knows nothing of them."""
     network_of(model)
-    return as_fitted(model).columns
+    if isinstance(model, TableModel):
+        return model.columns
+    names, n_columns = known_names(model)
+    return with_columns(model, names or tuple(f"x{j}" for j in range(n_columns))).columns
 
 
 def box_of(model: Any, X: Any = None) -> Float64 | None:
@@ -36,7 +39,7 @@ def box_of(model: Any, X: Any = None) -> Float64 | None:
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    model : TableModel, estimator or Network
     X : array-like of shape (n_rows, n_features), a table, or None
         The rows; None for the training data.
 
@@ -78,5 +81,5 @@ def output_of(model: Any, output: Any) -> int:
 
 
 def _classes(model: Any) -> list[Any] | None:
-    classes = model.classes if isinstance(model, TableModel) else getattr(model, "classes_", None)
+    classes = getattr(model, "classes_", None)
     return None if classes is None else list(classes.tolist())

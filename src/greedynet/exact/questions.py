@@ -15,7 +15,7 @@ from greedynet.exact.programme import TOLERANCE, Solution, maximise
 from greedynet.exact.region import Constraint, Region
 from greedynet.exact.space import Space
 from greedynet.exact.where import Where, region_of
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
@@ -40,7 +40,7 @@ def optimise(
 
     Parameters
     ----------
-    model : TableModel, GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
+    model : TableModel, GreedyNetRegressor, GreedyNetClassifier or Network
         A fitted model whose activation is "relu", "leaky_relu" or "abs". Of a classifier, the
         answer is about `decision_function`: for two classes, the log-odds of the second one.
     direction : {"max", "min"}, default="max"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.exact.region import ChoiceColumn, NumberColumn, Region
-from greedynet.model.any_network import Network, in_layers
+from greedynet.model.network import Network
 from greedynet.support.types import Float64
 
 # Conditions, whose largest coefficient is 1, may be exceeded by this much.
@@ -223,10 +223,8 @@ def _stops(column: NumberColumn, networks: Sequence[Network]) -> list[float]:
     for network in networks:
         if network.box is not None:
             knots |= set(network.box[:, column.feature].tolist())
-        ramps, _ = in_layers(network)
-        if ramps is not None:
-            features, at = ramps.hinges()
-            knots |= set(at[features == column.feature].tolist())
+        features, at = network.hinges()
+        knots |= set(at[features == column.feature].tolist())
     inside = sorted(knot for knot in knots if column.low < knot < column.high)
     return [column.low, *inside, column.high]
 

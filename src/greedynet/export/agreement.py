@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import degree_of
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network, in_layers
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.missing import Filling
 from greedynet.support.types import Float64
 
@@ -38,7 +37,7 @@ def sample_inputs(network: Network, n_points: int = N_POINTS) -> Float64:
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         If its training range is not known, the cube [-1, 1]^d is used, and the knots of a first
         layer.
     n_points : int
@@ -74,7 +73,7 @@ def _known_range(network: Network) -> tuple[Float64, Float64]:
     if network.input_range is not None:
         return network.input_range[0], network.input_range[1]
     low, high = -np.ones(network.n_features), np.ones(network.n_features)
-    ramps, _ = in_layers(network)
+    ramps = network.ramps
     if ramps is not None:
         # Knots ascend within a column: the last one in each order stays.
         low[ramps.features[::-1]], high[ramps.features] = ramps.knots[::-1], ramps.knots
@@ -93,7 +92,7 @@ def check_agreement(
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The original network.
     exported : callable
         Maps inputs `(n_points, n_features)` of type `dtype` to outputs.
@@ -121,7 +120,7 @@ def check_agreement(
     relative = RELATIVE_TOLERANCE[dtype]
     allowed = np.maximum(relative * size, _ROUNDING * _terms(network, X))
     # Values of neurons below the smallest float32, 1e-38, are rounded to zero.
-    allowed += float(np.finfo(dtype).tiny) * np.abs(in_layers(network)[1].outer_weights).sum(axis=0)
+    allowed += float(np.finfo(dtype).tiny) * np.abs(network.outer_weights).sum(axis=0)
     difference = np.abs(got - wanted).max(axis=0)
     # Written so that NaN counts as a difference.
     if not (difference <= allowed).all():
@@ -149,7 +148,7 @@ def check_class_agreement(
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The original network; its outputs are logits.
     classes : ndarray of shape (n_classes,)
         As in `classes_`.
@@ -240,14 +239,10 @@ _ADVICE = {
 
 def _terms(network: Network, X: NDArray[np.floating]) -> Float64:
     """Return the magnitude of the terms of the outputs, including products in the neurons."""
-    return _terms_over(in_layers(network)[1], network.neuron_inputs(X.astype(np.float64)))
-
-
-def _terms_over(network: ShallowNetwork, X: Float64) -> Float64:
-    """Return the magnitude of the terms of a network of one hidden layer."""
-    x = np.abs(X)
-    z = X @ network.inner_weights.T + network.biases
-    inside = x @ np.abs(network.inner_weights).T + np.abs(network.biases)
+    U = network.neuron_inputs(X.astype(np.float64))
+    u = np.abs(U)
+    z = U @ network.inner_weights.T + network.biases
+    inside = u @ np.abs(network.inner_weights).T + np.abs(network.biases)
     value, slope = network.activation.value, network.activation.slope
     hidden = np.abs(slope(z)) * inside + np.abs(value(z))
     if degree_of(network.activation) is None:
@@ -255,7 +250,7 @@ def _terms_over(network: ShallowNetwork, X: Float64) -> Float64:
         hidden += np.abs(value(-z))
     terms = hidden @ np.abs(network.outer_weights)
     if network.linear_weights is not None:
-        terms += x @ np.abs(network.linear_weights)
+        terms += u @ np.abs(network.linear_weights)
     if network.intercept is not None:
         terms += np.abs(network.intercept)
     return np.asarray(terms.max(axis=0))

@@ -10,48 +10,33 @@ from dataclasses import replace
 import numpy as np
 
 from greedynet.activations import Activation, odd_part
-from greedynet.model.any_network import N, Network
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 
 
-def fold_affine(network: N) -> N:
+def fold_affine(network: Network) -> Network:
     """Return the same function without a linear term; the intercept remains as output bias.
 
-    This adds two neurons for each output, or two for each input if there are fewer inputs than
-    outputs. With two hidden layers, they are neurons of the second one.
+    This adds two neurons for each output, or two for each input of the neurons if these are fewer
+    than the outputs. With two hidden layers, they are neurons of the second one.
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         Returned unchanged if it has no linear term.
 
     Returns
     -------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         With the new neurons last and `linear_weights=None`.
     """
-    if isinstance(network, DeepNetwork):
-        over = _folded(network.over)
-        return network if over is network.over else replace(network, over=over)
-    return _folded(network)
-
-
-def folds(network: Network) -> bool:
-    """Whether the network consists of plain layers, or can be converted by `fold_affine`."""
-    return not network.has_affine_term or odd_part(network.activation) is not None
-
-
-def _folded(network: ShallowNetwork) -> ShallowNetwork:
-    """Fold the affine term of a network of one hidden layer."""
     if network.linear_weights is None:
         return network
     scale = _odd_part(network.activation)
     # l = a c: the linear weights as inner weights and the identity as outer ones, or vice versa.
-    if network.n_outputs <= network.n_features:
+    if network.n_outputs <= network.n_lifted:
         a, c = network.linear_weights.T, np.eye(network.n_outputs)
     else:
-        a, c = np.eye(network.n_features), network.linear_weights
+        a, c = np.eye(network.n_lifted), network.linear_weights
     return replace(
         network,
         inner_weights=np.vstack([network.inner_weights, a, -a]),
@@ -62,13 +47,18 @@ def _folded(network: ShallowNetwork) -> ShallowNetwork:
     )
 
 
-def with_hidden_layer(network: ShallowNetwork) -> ShallowNetwork:
+def folds(network: Network) -> bool:
+    """Whether the network consists of plain layers, or can be converted by `fold_affine`."""
+    return not network.has_affine_term or odd_part(network.activation) is not None
+
+
+def with_hidden_layer(network: Network) -> Network:
     """Return the network, with a neuron of zero weights if it has none: layers cannot be empty."""
     if network.n_neurons:
         return network
     return replace(
         network,
-        inner_weights=np.zeros((1, network.n_features)),
+        inner_weights=np.zeros((1, network.n_lifted)),
         biases=np.zeros(1),
         outer_weights=np.zeros((1, network.n_outputs)),
         path_factor=None,

@@ -9,7 +9,6 @@ import numpy as np
 from greedynet.activations import Activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.precision import (
-    WEIGHTS,
     DType,
     check_dtype,
     check_x64,
@@ -18,10 +17,8 @@ from greedynet.export.precision import (
 )
 from greedynet.export.resolve import Model, Original, as_network, comparable, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
-from greedynet.model.any_network import Network, in_layers
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import WEIGHTS, Network
 from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.extras import require
 from greedynet.support.types import Float64
@@ -129,7 +126,7 @@ def to_jax(
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
+    model : Network, fitted estimator, str or path
         The network, or a saved file.
     dtype : {"float32", "float64"} or None, default=None
         Type of the weights; None for float64 if it is enabled in JAX, otherwise float32.
@@ -161,11 +158,10 @@ def to_jax(
 
     translate(network, ACTIVATIONS, "to_jax", "greedynet.train.activations.ACTIVATIONS")
     layer, inside = behind_layer(network, scaling, name, "to_jax")
-    ramps, over = in_layers(inside)
-    weights = rounded_weights(over, name, "to_jax")
+    weights = rounded_weights(inside, name, "to_jax")
     params = {key: jax.numpy.asarray(array) for key, array in weights.items()}
-    table = None if ramps is None else rounded_ramps(ramps, name, "to_jax")
-    fixed = (layer, ramps, table, name, network.bounds, inside.box)
+    table = rounded_ramps(inside.ramps, name, "to_jax")
+    fixed = (layer, inside.ramps, table, name, network.bounds, inside.box)
     apply = Apply(network.activation, network.single_output, *fixed)
     check_agreement(network, lambda X: apply(params, X), dtype=name, caller="to_jax")
     return params, apply
@@ -186,7 +182,7 @@ def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
 
     Returns
     -------
-    model : fitted estimator, TableModel, ShallowNetwork or DeepNetwork
+    model : fitted estimator, TableModel or Network
         Of the kind of `like`, a network if that is None; see `from_torch`.
     """
     require("jax", "train", "from_jax")
@@ -205,14 +201,14 @@ def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
     arrays: dict[str, Any] = {
         name: np.asarray(array, dtype=np.float64) for name, array in params.items()
     }
-    over = ShallowNetwork(
+    network = Network(
         **arrays,
         activation=found.activation,
         single_output=found.single_output,
         bounds=found.bounds,
+        input_range=found.box,
+        ramps=found.ramps,
     )
-    network: Network = over if found.ramps is None else DeepNetwork(found.ramps, over)
-    network = network.with_input_range(found.box)
     if found.layer is not None:
         network = found.layer.outside(network)
     model = Original(like, "from_jax").given_back(network)

@@ -5,15 +5,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import WEIGHTS, Network
 from greedynet.model.ramps import Ramps, RampTable, ramp_table
 from greedynet.support.extras import require
 
 DType = Literal["float32", "float64"]
-
-WEIGHTS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 
 
 def check_dtype(dtype: Any, caller: str) -> DType:
@@ -29,9 +26,7 @@ def check_dtype(dtype: Any, caller: str) -> DType:
     )
 
 
-def rounded_weights(
-    network: ShallowNetwork, dtype: DType, caller: str
-) -> dict[str, NDArray[np.floating]]:
+def rounded_weights(network: Network, dtype: DType, caller: str) -> dict[str, NDArray[np.floating]]:
     """Return the weights of the network, by name, in the precision of the export."""
     rounded = {}
     for name in WEIGHTS:
@@ -49,12 +44,14 @@ def rounded_weights(
     return rounded
 
 
-def rounded_ramps(ramps: Ramps, dtype: DType, caller: str) -> RampTable:
+def rounded_ramps(ramps: Ramps | None, dtype: DType, caller: str) -> RampTable | None:
     """Return the ramps of a first layer in the precision of the export, with finite bounds.
 
     Exports consist of ramps rather than hinges: next to knots that are close to each other, hinges
     have large weights that cancel, and float32 has too few digits for them.
     """
+    if ramps is None:
+        return None
     exact = ramps.table
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         table = ramp_table(ramps.features, ramps.knots.astype(dtype))

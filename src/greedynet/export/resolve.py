@@ -18,9 +18,7 @@ from greedynet.estimators import GreedyNetClassifier
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.trained import with_trained_network
-from greedynet.model.any_network import Network
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.missing import Filling
 from greedynet.support.types import Float64
 from greedynet.tables.load import load
@@ -40,14 +38,14 @@ def as_network(model: Model, caller: str) -> Network:
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
+    model : Network, fitted estimator, str or path
         A path refers to a file written by `save`.
     caller : str
         The public function, for error messages.
 
     Returns
     -------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         For a classifier, its outputs are logits.
     """
     return as_network_and_classes(model, caller)[0]
@@ -73,7 +71,7 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
     classes : ndarray or None
         The classes of a classifier.
     filling : Filling or None
@@ -95,7 +93,7 @@ def as_parts(model: Model, caller: str) -> Parts:
         classes = found.classes_ if isinstance(found, GreedyNetClassifier) else None
         filling = filling_of(found)
         found = found.network_
-    if isinstance(found, ShallowNetwork | DeepNetwork):
+    if isinstance(found, Network):
         return Parts(found, classes, filling)
     advice = ""
     if isinstance(found, Pipeline):
@@ -104,8 +102,8 @@ def as_parts(model: Model, caller: str) -> Parts:
             "pipeline can be converted by skl2onnx after `greedynet.export.register_skl2onnx()`."
         )
     raise TypeError(
-        f"`model` of `{caller}` must be a ShallowNetwork, a DeepNetwork, a fitted greedynet "
-        f"estimator or a saved file, got {type(found).__name__}.{advice}"
+        f"`model` of `{caller}` must be a Network, a fitted greedynet estimator or a saved "
+        f"file, got {type(found).__name__}.{advice}"
     )
 
 
@@ -114,7 +112,7 @@ class Original:
 
     Parameters
     ----------
-    like : ShallowNetwork, DeepNetwork, fitted estimator, TableModel, str, path or None
+    like : Network, fitted estimator, TableModel, str, path or None
     caller : str
         The public function, for error messages.
     """
@@ -159,12 +157,8 @@ def _in_place(model: Any, network: Network) -> Any:
 
 def _with_inputs_of(network: Network, known: Network) -> Network:
     """Return the network with the names and the training range of the inputs of another."""
-    if isinstance(network, ShallowNetwork):
-        network = replace(network, single_output=known.single_output)
-    else:
-        network = replace(network, over=replace(network.over, single_output=known.single_output))
-    network = replace(network, feature_names=known.feature_names)
-    return network.with_input_range(known.input_range).with_reach(known.reach)
+    names = ("single_output", "feature_names", "input_range", "reach")
+    return replace(network, **{name: getattr(known, name) for name in names})
 
 
 def within_bounds(
@@ -179,7 +173,7 @@ def within_bounds(
 
 def comparable(network: Network, box: Float64 | None) -> Network:
     """Return a network that agrees with an export, which may have been trained without a box."""
-    return network if box is not None else network.with_reach(np.inf)
+    return network if box is not None else replace(network, reach=np.inf)
 
 
 def filling_of(estimator: Any) -> Filling | None:
@@ -223,7 +217,7 @@ def translate(network: Network, table: Mapping[str, T], caller: str, place: str)
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The network.
     table : mapping
         Translations by the activation's name.

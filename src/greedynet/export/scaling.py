@@ -21,8 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps
 from greedynet.support.types import Float64
 
@@ -63,24 +62,7 @@ class InputLayer:
     def inside(self, network: Network) -> Network:
         """Return the network `g'` of scaled inputs that is equal to `g` of inputs as they come."""
         found = None if network.input_range is None else self.apply(network.input_range)
-        if isinstance(network, ShallowNetwork):
-            return self._shifted(network).with_input_range(found)
-        ramps, over = self.ramps_inside(network.ramps), self._shifted(network.over)
-        return replace(network, ramps=ramps, over=over).with_input_range(found)
-
-    def outside(self, network: Network) -> Network:
-        """Return the network `g` of inputs as they come, given `g'` of scaled ones."""
-        back = InputLayer(-self.center / self.scale, 1.0 / self.scale)
-        return back.inside(network)
-
-    def ramps_inside(self, ramps: Ramps) -> Ramps:
-        """Return ramps with scaled knots: their values stay."""
-        at = ramps.features
-        return replace(ramps, knots=(ramps.knots - self.center[at]) / self.scale[at])
-
-    def _shifted(self, network: ShallowNetwork) -> ShallowNetwork:
-        """Return a network whose first inputs are scaled; ramps, which may follow, are not."""
-        d = len(self.center)
+        d = len(self.center)  # ramps, which may follow, stay as they are
         inner, linear = network.inner_weights.copy(), network.linear_weights
         biases, intercept = network.biases + inner[:, :d] @ self.center, network.intercept
         inner[:, :d] *= self.scale
@@ -95,7 +77,19 @@ class InputLayer:
             linear_weights=linear,
             intercept=intercept,
             path_factor=None,
+            input_range=found,
+            ramps=None if network.ramps is None else self.ramps_inside(network.ramps),
         )
+
+    def outside(self, network: Network) -> Network:
+        """Return the network `g` of inputs as they come, given `g'` of scaled ones."""
+        back = InputLayer(-self.center / self.scale, 1.0 / self.scale)
+        return back.inside(network)
+
+    def ramps_inside(self, ramps: Ramps) -> Ramps:
+        """Return ramps with scaled knots: their values stay."""
+        at = ramps.features
+        return replace(ramps, knots=(ramps.knots - self.center[at]) / self.scale[at])
 
 
 def behind_layer(
@@ -105,7 +99,7 @@ def behind_layer(
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
     scaling : {"layer", "folded"}
         "folded" for no such layer, nor is there one if the training range is not known.
     dtype : {"float32", "float64"}

@@ -20,9 +20,9 @@ from greedynet.fitting.objective import Growth, Objective, State
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.split import Folds
-from greedynet.model.any_network import Network
 from greedynet.model.box import REACHES, widened
 from greedynet.model.candidate import Candidate
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FitContext

@@ -24,10 +24,8 @@ from greedynet.activations.ramp import Ramp
 from greedynet.fitting.lifted_blocks import LiftedBlocks, lifted
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.split import Folds
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import ONE_LAYER, RAMPS, TWO_LAYERS
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
@@ -55,7 +53,7 @@ class Form:
         """Return the plan of the construction on such rows."""
         return plan
 
-    def network(self, network: ShallowNetwork) -> Network:
+    def network(self, network: Network) -> Network:
         """Return a network that was constructed on such rows as one of the original rows."""
         return network
 
@@ -111,9 +109,9 @@ class TwoLayers(Form):
             settings=replace(settings, correction=correction),
         )
 
-    def network(self, network: ShallowNetwork) -> DeepNetwork:
+    def network(self, network: Network) -> Network:
         """Return a network over lifted rows as one of two layers."""
-        return DeepNetwork(self.ramps, network)
+        return network.over_ramps(self.ramps)
 
 
 class Saturating(Form):
@@ -126,7 +124,7 @@ class Saturating(Form):
         limits = replace(plan.limits, max_neurons=plan.limits.max_neurons // 2)
         return replace(plan, activation=Ramp(), limits=limits)
 
-    def network(self, network: ShallowNetwork) -> ShallowNetwork:
+    def network(self, network: Network) -> Network:
         """Return a network of ramps as one of ReLUs, two for each of its neurons."""
         inner, b, outer = network.inner_weights, network.biases, network.outer_weights
         assert network.intercept is not None
@@ -150,9 +148,9 @@ def forms_of(folds: Folds, plan: Plan) -> list[Form]:
     if plan.hidden_layers == 2:
         return forms if two is None else [two]
     if two is not None and _may_be_deep(folds, plan):
-        forms.append(two)
         if _may_saturate(plan):
             forms.append(Saturating())
+        forms.append(two)
     return forms
 
 

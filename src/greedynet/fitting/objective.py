@@ -17,10 +17,9 @@ from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import CandidateScores
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import MEAN, NETWORK, Candidate
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.checks import safe_norm
@@ -37,7 +36,7 @@ class Line(NamedTuple):
     linear: Float64
     intercept: Float64
 
-    def network(self, problem: Problem) -> ShallowNetwork:
+    def network(self, problem: Problem) -> Network:
         """Return it as a network without neurons."""
         d, t = self.linear.shape
         affine = np.vstack([self.linear, self.intercept])
@@ -54,7 +53,7 @@ class Growth(ABC):
     """
 
     # The named tuple of a network's state.
-    Network: type[Any]
+    state_type: type[Any]
 
     def __init__(self, problem: Problem, turn: int = 0) -> None:
         self.problem, self.turn = problem, turn
@@ -68,7 +67,7 @@ class Growth(ABC):
         """Return the scaled outputs of a network for scaled inputs."""
 
     @abstractmethod
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return the mean of some networks, for inputs and outputs in original units."""
 
     @abstractmethod
@@ -105,10 +104,18 @@ class Growth(ABC):
         mean = np.mean([self.outputs(state, X) for state in states], axis=0)
         return self.problem.in_units(mean)
 
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge of refitted networks, their mean; None for a line."""
+        if isinstance(states[0], Line):
+            return None
+        return float(np.mean([state.ridge for state in states]))
+
     def unpacked(self, values: Sequence[Any]) -> State:
         """Return a state from its fields, as a checkpoint keeps them."""
         name, *fields = values
-        return (Line if name == Line.__name__ else self.Network)(*fields)
+        return (Line if name == Line.__name__ else self.state_type)(*fields)
 
     def packed(self, state: State) -> list[Any]:
         """Return the fields of a state."""

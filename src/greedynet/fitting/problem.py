@@ -13,7 +13,7 @@ from greedynet.fitting.make_search import dependent, input_scaling, make_search
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.settings import FitSettings
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
@@ -129,7 +129,7 @@ class Problem:
                 "point[-1]`, times `row_scale`. The activation is an argument of `begin`."
             )
 
-    def network(self, inner: Float64, outer: Float64, affine: Float64) -> ShallowNetwork:
+    def network(self, inner: Float64, outer: Float64, affine: Float64) -> Network:
         """Return a network of scaled rows for inputs and outputs in original units.
 
         Parameters
@@ -141,7 +141,7 @@ class Problem:
             Weights of the affine term, constant last.
         """
         present = self.plan.linear_term
-        network = ShallowNetwork(
+        network = Network(
             inner_weights=inner[:, :-1],
             biases=inner[:, -1],
             outer_weights=outer,

@@ -15,7 +15,6 @@ from greedynet.fitting.forms import Form
 from greedynet.fitting.objective import Growth, Objective, State
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.split import Folds
-from greedynet.model.any_network import Network, with_bounds
 from greedynet.model.box import widened
 from greedynet.model.candidate import (
     LINE,
@@ -24,6 +23,7 @@ from greedynet.model.candidate import (
     Candidate,
     Ladder,
 )
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.stop_reason import StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
@@ -44,11 +44,14 @@ class Fitted:
         All candidates and their errors on held-out rows; None if no row could be held out.
     evidence : Evidence
         Training rows, and predictions of rows that were held out.
+    ridge : float or None
+        The ridge of the network that was kept; None if it has none.
     """
 
     path: SelectionPath
     ladder: Ladder | None
     evidence: Evidence
+    ridge: float | None = None
 
 
 def refit(
@@ -90,8 +93,9 @@ def refit(
         for rung in rungs
     ]
     reach = np.inf if plan.extrapolate else found.scores.reach_of(chosen)
-    finished = [with_bounds(network, plan.bounds).with_reach(reach) for network in networks]
-    return _fitted(folds, found, rungs, chosen, finished, plan, objective, context, growth)
+    finished = [replace(network, bounds=plan.bounds, reach=reach) for network in networks]
+    fitted = _fitted(folds, found, rungs, chosen, finished, plan, objective, context, growth)
+    return replace(fitted, ridge=final.ridge(chosen, states, fit.growth(chosen).problem))
 
 
 def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitContext) -> Fitted:
@@ -100,8 +104,9 @@ def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitCo
     candidate = objective.without_rows
     if not plan.linear_term and plan.limits.max_neurons:
         candidate = Candidate(NETWORK, 1, ridge=candidate.ridge)
-    network = with_bounds(growth.network([growth.fitted(candidate, {})]), plan.bounds)
-    network = network.with_reach(np.inf if plan.extrapolate else 0.0)
+    reach = np.inf if plan.extrapolate else 0.0
+    network = growth.network([growth.fitted(candidate, {})])
+    network = replace(network, bounds=plan.bounds, reach=reach)
     error = objective.training_error(network, folds.rows, plan)
     path = SelectionPath(
         n_nodes=np.array([network.n_nodes], dtype=np.intp),

@@ -35,10 +35,9 @@ class LadderSettings:
     overgrowth : float
         Factor to which a network grows in an exchange of neurons, before it is reduced again.
     patience : int
-        Number of wider networks without a better score after which no wider ones are tried. A
-        target that only many neurons can begin to fit is missed.
-    patience_of_extremes : int
-        The same for losses that single out rows, such as the largest error.
+        Number of wider networks without a better score after which no wider ones are tried; twice
+        as many for losses that single out rows. A target that only many neurons can begin to fit is
+        missed.
     min_widths, min_weights : pair of int, int
         Networks are tried in any case up to the first number of neurons; and, as long as none is
         better than a line, up to so many inner weights, at most up to the second number of neurons,
@@ -48,18 +47,17 @@ class LadderSettings:
         A wider network must lower the squared error by this factor to count as better.
     as_good : float
         A smaller network wins within this factor of the smallest squared error.
-    as_good_average : float
-        A single network wins against an average within this factor.
     near_tie : float
-        The constant or the line wins within this number of standard errors of the best network. A
-        weak effect on few rows is taken for noise.
+        The constant or the line, and an average, which vary less with the rows, win within this
+        number of standard errors of the best network. A weak effect on few rows is taken for noise.
     rows_per_input : float
-        With fewer rows per input, the affine term of a network is a line with a ridge.
+        With fewer rows per input, the affine term of a network is a line with a ridge. A classifier
+        has one neuron for so many rows at most.
     rows_averaged : pair of int
         Averages are tried with so many training rows at least, and at most: with more, a single
         network varies little. They fail to be tried where many rows are very noisy.
     n_averaged : int
-        Averages are tried of the chosen width and of wider ones, of so many in all.
+        Averages are tried of so many widths: the chosen one, and wider ones while these help.
     parallel_from : int
         Number of inner weights from which folds are computed in parallel.
     """
@@ -70,12 +68,10 @@ class LadderSettings:
     growth: float = 1.5
     overgrowth: float = 1.2
     patience: int = 3
-    patience_of_extremes: int = 7
     min_widths: tuple[int, int] = (4, 50)
     min_weights: int = 250
     clearly_better: float = 0.99
     as_good: float = 0.998
-    as_good_average: float = 0.98
     near_tie: float = 0.5
     rows_per_input: float = 4.0
     rows_averaged: tuple[int, int] = (50, 2_000)
@@ -211,7 +207,7 @@ class LogisticSettings:
     Attributes
     ----------
     ridges : tuple of float
-        Candidates for networks, in ascending order.
+        Candidates for networks, in ascending order; they grow with the third.
     line_ridges : tuple of float
         Candidates for the logistic regression, in descending order.
     line_steps : int
@@ -220,14 +216,9 @@ class LogisticSettings:
         Number of successive ridges that are not better after which no further one is tried.
     n_blends : int
         Number of steps of the weights with which logits are blended.
-    rows_per_neuron, least_grown : int
-        A network is grown to one neuron for so many rows, but at least to `least_grown`.
-    first_stage, stage_growth, stage_steps, stage_ridge
-        Number of neurons of the first stage, the factor between the widths of successive stages
-        after that, and the steps of L-BFGS and the ridge of the correction before each.
-    kept_share, as_good : float
-        Networks are pruned to this share of their neurons as long as the loss is within the factor
-        `as_good` of the smallest, and once more.
+    first_stage, stage_steps : int
+        Number of neurons of the first stage, and steps of L-BFGS before each. Other stages are
+        wider by the factor `growth` of the ladder, and narrower by it where a network is pruned.
     negligible : float
         Neurons below this fraction of the largest are removed at once.
     most_smaller : int
@@ -246,14 +237,8 @@ class LogisticSettings:
     line_steps: int = 100
     patience: int = 2
     n_blends: int = 10
-    rows_per_neuron: int = 4
-    least_grown: int = 10
     first_stage: int = 8
-    stage_growth: float = 1.5
     stage_steps: int = 10
-    stage_ridge: float = 1e-3
-    kept_share: float = 2 / 3
-    as_good: float = 1.003
     negligible: float = 1e-3
     most_smaller: int = 6
     fold_steps: int = 50

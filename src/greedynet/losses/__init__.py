@@ -31,8 +31,8 @@ __all__ = [
 
 # The losses that have a name; powers are given as numbers.
 LOSSES: dict[str, Callable[[], Loss]] = {
-    "squared": Squared,
-    "absolute": Absolute,
+    "squared_error": Squared,
+    "absolute_error": Absolute,
     "huber": Huber,
     "quantile": Quantile,
     "chebyshev": Chebyshev,
@@ -45,7 +45,8 @@ def get_loss(loss: object, quantile: object = None) -> Loss:
     Parameters
     ----------
     loss : str, float or Loss
-        "squared", "absolute", "huber", "quantile", "chebyshev", a power above 1, or a loss object.
+        "squared_error", "absolute_error", "huber", "quantile", "chebyshev", a power above 1, or a
+        loss object.
     quantile : float or None
         For "quantile" only: the fraction of rows below the fit; None means 0.5.
     """
@@ -66,7 +67,7 @@ def get_loss(loss: object, quantile: object = None) -> Loss:
     names = ", ".join(f'"{name}"' for name in LOSSES)
     raise ValueError(
         f"`loss` must be one of {names}, a power above 1 such as 1.5, or a loss object, got "
-        f'{loss!r}: write "squared" for least squares.'
+        f'{loss!r}: write "squared_error" for least squares.'
     )
 
 
@@ -83,8 +84,8 @@ def can_be_corrected(loss: Loss) -> bool:
 def _power(p: float) -> float:
     if 1 < p < math.inf:
         return p
-    advice = {1.0: 'write "absolute"', math.inf: 'write "chebyshev"'}.get(
-        p, 'write "absolute" for the power 1, "squared" for least squares'
+    advice = {1.0: 'write "absolute_error"', math.inf: 'write "chebyshev"'}.get(
+        p, 'write "absolute_error" for the power 1, "squared_error" for least squares'
     )
     raise ValueError(f"`loss` as a power must be a finite number above 1, got {p!r}: {advice}.")
 

@@ -9,9 +9,10 @@ from greedynet.support.types import Float64
 def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:
     """Return the size of residuals, divided by its growth with the number of rows.
 
-    The root mean square for the squared loss, the mean absolute value for "absolute" and "huber",
-    the mean pinball loss for quantiles, the largest value for "chebyshev". With every row twice, a
-    loss that resembles an l_p norm grows by `2^(1/p)`, so the size is divided by `n^(1/p)`.
+    The root mean square for squared errors, the mean absolute value for absolute errors and Huber's
+    loss, the mean pinball loss for quantiles, the largest value for "chebyshev". With every row
+    twice, a loss that resembles an l_p norm grows by `2^(1/p)`, so the size is divided by
+    `n^(1/p)`.
     """
     size = loss.size(residuals, weights)
     if size == 0.0:

@@ -38,7 +38,7 @@ class Absolute:
     `<functional, r> = sum w |r|`.
     """
 
-    name: str = "absolute"
+    name: str = "absolute_error"
     exponent: ClassVar[float] = 1.0
     is_robust: ClassVar[bool] = True
 

@@ -18,7 +18,7 @@ class Squared:
     The functional is `w r / |r|`, and `<functional, r> = |r|`.
     """
 
-    name: str = "squared"
+    name: str = "squared_error"
 
     @property
     def arguments(self) -> Mapping[str, str | float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.columns import on_grid
@@ -106,7 +106,7 @@ class Coordinates:
         outputs = OutputScaling(np.zeros(t), np.ones(t))
         return replace(self, inputs=InputScaling.identity(d), outputs=outputs)
 
-    def in_original_units(self, network: ShallowNetwork) -> ShallowNetwork:
+    def in_original_units(self, network: Network) -> Network:
         """Return a network of scaled rows for inputs and outputs in their original units."""
         outputs, present = self.outputs, network.linear_weights is not None
         affine = np.zeros((network.n_features + 1, network.n_outputs))
@@ -180,7 +180,7 @@ class Coordinates:
         *,
         alpha: float,
         single_output: bool,
-    ) -> ShallowNetwork:
+    ) -> Network:
         """Return the network of all columns, for inputs and outputs in their original units."""
         n_features = len(self.inputs.center)
         points = np.array([n.point for n in neurons]).reshape(-1, n_features + 1)
@@ -202,7 +202,7 @@ class Coordinates:
         present = self.affine.n_nodes > 0
         slopes = factor.coefficients(len(neurons))[1 : self.n_affine]
         _check_scales(folded, outer, linear, sloped=bool(slopes.any()))
-        return ShallowNetwork(
+        return Network(
             inner_weights=folded[:, :-1],
             biases=folded[:, -1],
             outer_weights=outer,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network, in_layers
+from greedynet.model.network import Network
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 
@@ -28,7 +28,7 @@ def feature_effect(
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The network.
     X : array-like of shape (n_rows, n_features)
         Rows over which the mean is taken.
@@ -46,20 +46,19 @@ def feature_effect(
     Examples
     --------
     >>> import numpy as np
-    >>> from greedynet import ShallowNetwork
+    >>> from greedynet import Network
     >>> from greedynet.model.effects import feature_effect
-    >>> network = ShallowNetwork(np.eye(2), np.zeros(2), np.array([[1.0], [10.0]]))
+    >>> network = Network(np.eye(2), np.zeros(2), np.array([[1.0], [10.0]]))
     >>> feature_effect(network, [[0.0, 1.0], [0.0, 3.0]], 0, [-1.0, 0.0, 2.0])[:, 0]
     array([20., 20., 22.])
     """
     rows = check_matrix(X, "X").copy()
     columns = np.atleast_1d(np.asarray(features, dtype=np.intp))
     settings = np.asarray(values, dtype=np.float64).reshape(-1, len(columns))
-    _, over = in_layers(network)
     effect = []
     for setting in settings:
         rows[:, columns] = setting
-        outputs = over.predict_of(network.neuron_inputs(rows)).reshape(len(rows), -1)
+        outputs = network.predict_of(network.neuron_inputs(rows)).reshape(len(rows), -1)
         effect.append((probabilities(outputs) if classes else outputs).mean(axis=0))
     return np.array(effect)
 

@@ -1,9 +1,6 @@
-"""`ShallowNetwork`: a network with one hidden layer, as immutable arrays.
+"""`Network`: a network of neurons and an affine term, over ramps if it has any.
 
-g(x) = sum_n c_n sigma(a_n . x + b_n)  +  l . x + m,    within bounds on the outputs, if any
-
-The inputs `x` are clipped to the box of the training rows first, `min(max(x, low), high)`, unless
-the network extrapolates.
+x  ->  within the box  ->  u = [x, ramps of x]  ->  neurons and affine term  ->  within the bounds
 """
 
 import os
@@ -15,41 +12,50 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.activations import (
-    ACTIVATIONS,
     Activation,
     ReLU,
     activate,
     get_activation,
+    saved_name,
     shared_degree,
 )
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.box import widened
+from greedynet.model.description import contents, describe, overview
 from greedynet.model.path_factor import PathFactor
+from greedynet.model.ramps import Ramps
 from greedynet.support.checks import check_matrix, is_number, is_whole, named
-from greedynet.support.phrases import plural
 from greedynet.support.tensorfile import write_tree
 from greedynet.support.types import Float64
 
+WEIGHTS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
 _PREDICT_ELEMENTS = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class ShallowNetwork:
-    """A network with one hidden layer; its arrays are read-only.
+@dataclass(frozen=True, eq=False, repr=False)
+class Network:
+    """A network with one hidden layer or two; its arrays are read-only.
 
-    `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m`. A *neuron* is one hidden unit
-    `c sigma(a . x + b)`. The number of *nodes* is the number of neurons plus two for the affine
-    term `l . x + m`, which two ReLU neurons could replace.
+    With the inputs `x` and the *ramps* `r` along single columns, if there is a first layer of them,
+
+        g(x) = sum_n c_n sigma(a_n . u + b_n)  +  l . u + m,    u = [x, r(x)],
+
+    where `x` is clipped to the *box* of the training rows first, `min(max(x, low), high)`, and
+    `g(x)` to the bounds. Without ramps there is one hidden layer, and `u = x`.
+
+    A *neuron* is one hidden unit `c sigma(a . u + b)`. The number of *nodes* is the number of
+    neurons, plus two for the affine term `l . u + m`, which two ReLU neurons could replace, plus
+    one for each inner knot of the ramps, which cost as much as a *hinge* `relu(x_j - t)` there.
 
     Parameters
     ----------
-    inner_weights : ndarray of shape (n_neurons, n_features)
-        The `a_n`, for inputs in their original units.
+    inner_weights : ndarray of shape (n_neurons, n_lifted)
+        The `a_n`, for inputs in their original units, and then their ramps.
     biases : ndarray of shape (n_neurons,)
         The `b_n`.
     outer_weights : ndarray of shape (n_neurons, n_outputs)
         The `c_n`.
-    linear_weights : ndarray of shape (n_features, n_outputs) or None, default=None
+    linear_weights : ndarray of shape (n_lifted, n_outputs) or None, default=None
         The `l` of the affine term; None if the network has none.
     intercept : ndarray of shape (n_outputs,) or None, default=None
         The `m` of the affine term.
@@ -68,14 +74,14 @@ class ShallowNetwork:
     reach : float, default=0.0
         How far inputs may lie beyond `input_range` before they are clipped, as a share of it;
         infinity for inputs that are taken as they are.
+    ramps : Ramps or None, default=None
+        The first of two hidden layers; None for one layer.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from greedynet import ShallowNetwork
-    >>> hat = ShallowNetwork(
-    ...     np.ones((3, 1)), np.array([1.0, 0.0, -1.0]), np.array([[1], [-2], [1]])
-    ... )
+    >>> from greedynet import Network
+    >>> hat = Network(np.ones((3, 1)), np.array([1.0, 0.0, -1.0]), np.array([[1], [-2], [1]]))
     >>> hat.predict([[-2.0], [-0.5], [0.0], [2.0]])
     array([0. , 0.5, 1. , 0. ])
     """
@@ -87,20 +93,23 @@ class ShallowNetwork:
     intercept: Float64 | None = None
     activation: Activation = field(default_factory=ReLU)
     single_output: bool = True
-    path_factor: PathFactor | None = field(default=None, repr=False)
-    input_range: Float64 | None = field(default=None, repr=False)
+    path_factor: PathFactor | None = None
+    input_range: Float64 | None = None
     feature_names: tuple[str, ...] | None = None
     bounds: OutputBounds | None = None
     reach: float = 0.0
+    ramps: Ramps | None = None
 
     def __post_init__(self) -> None:
-        for name in (*_ARRAYS, "input_range"):
+        for name in (*WEIGHTS, "input_range"):
             value = getattr(self, name)
-            if value is not None or name in _ARRAYS[:3]:
+            if value is not None or name in WEIGHTS[:3]:
                 object.__setattr__(self, name, _frozen(value, name))
         object.__setattr__(self, "activation", get_activation(self.activation))
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", tuple(map(str, self.feature_names)))
+        if self.ramps is not None and not self.ramps.n_ramps:
+            object.__setattr__(self, "ramps", None)
         self._check_shapes()
         object.__setattr__(self, "reach", float(self.reach))
         if self.bounds is not None:
@@ -117,9 +126,14 @@ class ShallowNetwork:
         return len(self.biases)
 
     @property
+    def n_hinges(self) -> int:
+        """Number of hinges that the ramps amount to."""
+        return 0 if self.ramps is None else self.ramps.n_hinges
+
+    @property
     def n_nodes(self) -> int:
-        """Number of nodes: the neurons, plus two for an affine term."""
-        return self.n_neurons + (0 if self.linear_weights is None else 2)
+        """Number of nodes: hinges, neurons, and two for an affine term."""
+        return self.n_hinges + self.n_neurons + (0 if self.linear_weights is None else 2)
 
     @property
     def is_constant(self) -> bool:
@@ -135,7 +149,17 @@ class ShallowNetwork:
     @property
     def n_features(self) -> int:
         """Number of inputs."""
+        return self.n_lifted if self.ramps is None else self.ramps.n_features
+
+    @property
+    def n_lifted(self) -> int:
+        """Number of inputs of the neurons: the inputs of the network and their ramps."""
         return self.inner_weights.shape[1]
+
+    @property
+    def lifted_from(self) -> NDArray[np.intp]:
+        """For every input of the neurons the column of which it is an increasing function."""
+        return np.arange(self.n_lifted) if self.ramps is None else self.ramps.lifted_from
 
     @property
     def n_outputs(self) -> int:
@@ -156,9 +180,13 @@ class ShallowNetwork:
         """Return rows with every input clipped to the box, if there is one."""
         return X if self.box is None else np.clip(X, *self.box)
 
+    def lift(self, X: Float64) -> Float64:
+        """Return rows and their ramps, `(n_rows, n_lifted)`."""
+        return X if self.ramps is None else self.ramps.lift(X)
+
     def neuron_inputs(self, X: Float64) -> Float64:
-        """Return what the neurons and the affine term get of rows: these, within the box."""
-        return self.within_box(X)
+        """Return what the neurons and the affine term get of rows: within the box, and ramps."""
+        return self.lift(self.within_box(X))
 
     def neurons(self, U: Float64) -> Float64:
         """Return the values of the neurons for their inputs, `(n_rows, n_neurons)`."""
@@ -209,7 +237,7 @@ class ShallowNetwork:
         y = sums if self.bounds is None else self.bounds.apply(sums)
         return y[:, 0] if self.single_output else y
 
-    def truncate(self, n_nodes: int) -> "ShallowNetwork":
+    def truncate(self, n_nodes: int) -> "Network":
         """Return the network of the first `n_nodes` nodes of the path, with new outer weights.
 
         This equals the network grown to that many nodes; no data are needed.
@@ -217,14 +245,18 @@ class ShallowNetwork:
         Parameters
         ----------
         n_nodes : int
-            Number of nodes, neurons plus two for an affine term; at most the current number.
+            Number of nodes: hinges, two for an affine term, and neurons; at most the current one.
 
         Returns
         -------
-        network : ShallowNetwork
+        network : Network
         """
         fixed = self.n_nodes - self.n_neurons
-        check_n_nodes(n_nodes, fixed, self.n_nodes)
+        if not is_whole(n_nodes) or not fixed <= n_nodes <= self.n_nodes:
+            raise ValueError(
+                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the number of nodes of "
+                f"this network, got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
+            )
         if n_nodes == self.n_nodes:
             return self
         if self.path_factor is None:
@@ -244,23 +276,17 @@ class ShallowNetwork:
             path_factor=self.path_factor.truncated(n),
         )
 
-    def with_input_range(self, input_range: Float64 | None) -> "ShallowNetwork":
-        """Return the network with another range of its inputs, or an unknown one."""
-        return replace(self, input_range=input_range)
+    def over_ramps(self, ramps: Ramps) -> "Network":
+        """Return a network whose inputs are columns and their ramps as one of two layers."""
+        known = self.input_range
+        input_range = None if known is None else known[:, : ramps.n_features]
+        return replace(self, ramps=ramps, input_range=input_range, feature_names=None)
 
-    def with_reach(self, reach: float) -> "ShallowNetwork":
-        """Return the network that clips inputs so far beyond the training rows."""
-        return replace(self, reach=reach)
-
-    def without_neurons(self) -> "ShallowNetwork":
-        """Return its affine term, as it is."""
-        return replace(
-            self,
-            inner_weights=self.inner_weights[:0],
-            biases=self.biases[:0],
-            outer_weights=self.outer_weights[:0],
-            path_factor=None,
-        )
+    def hinges(self) -> tuple[NDArray[np.intp], Float64]:
+        """Return the columns `j` and the knots `t` of the hinges `relu(x_j - t)`."""
+        if self.ramps is None:
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        return self.ramps.hinges()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to a file, from which `greedynet.load` restores it exactly.
@@ -274,54 +300,28 @@ class ShallowNetwork:
 
     def state(self) -> dict[str, Any]:
         """Return the fields as arrays and plain values, for a file; inverse of `from_state`."""
-        factor = None if self.path_factor is None else dict(vars(self.path_factor))
-        bounds = None if self.bounds is None else self.bounds.state()
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         special = {
             "activation": saved_name(self.activation),
-            "path_factor": factor,
-            "bounds": bounds,
+            "path_factor": None if self.path_factor is None else dict(vars(self.path_factor)),
+            "bounds": None if self.bounds is None else self.bounds.state(),
+            "ramps": None if self.ramps is None else self.ramps.state(),
             # JSON has no infinity.
             "reach": None if self.extrapolates else self.reach,
         }
         return plain | special
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "ShallowNetwork":
+    def from_state(cls, state: Mapping[str, Any]) -> "Network":
         """Return the network with the given `state`."""
-        factor, bounds = state["path_factor"], state["bounds"]
+        factor, bounds, ramps = state["path_factor"], state["bounds"], state["ramps"]
         special = {
             "path_factor": None if factor is None else PathFactor(**factor),
             "bounds": None if bounds is None else OutputBounds.from_state(bounds),
+            "ramps": None if ramps is None else Ramps(**ramps),
             "reach": np.inf if state["reach"] is None else state["reach"],
         }
         return cls(**{**state, **special})
-
-    @property
-    def contents(self) -> str:
-        """What it is made of, in words: neurons and an affine term, or a straight line."""
-        if self.n_neurons or self.linear_weights is None:
-            affine = "" if self.linear_weights is None else " and an affine term"
-            return f"{plural(self.n_neurons, f'{self.activation.name} neuron')}{affine}"
-        return "a straight line, without neurons" if self.linear_weights.any() else "a constant"
-
-    def describe(self) -> str:
-        """Return a short description of the network and its largest neurons."""
-        lines = [
-            f"{self.contents} ({plural(self.n_nodes, 'node')}): "
-            f"{plural(self.n_features, 'input')} -> {plural(self.n_outputs, 'output')}, "
-            f"{plural(self.n_parameters, 'parameter')}"
-        ]
-        if self.bounds is not None:
-            lines.append(f"  outputs {self.bounds.sentence()}")
-        for n in self.largest_neurons()[:10]:
-            a = " ".join(f"{w:+.3g}" for w in self.inner_weights[n][:8])
-            more = " ..." if self.n_features > 8 else ""
-            c = " ".join(f"{w:+.3g}" for w in self.outer_weights[n][:4])
-            lines.append(f"  neuron {n:3d}: a = [{a}{more}]  b = {self.biases[n]:+.3g}  c = [{c}]")
-        if self.n_neurons > 10:
-            lines.append(f"  ... and {self.n_neurons - 10} more with smaller weights")
-        return "\n".join(lines)
 
     def largest_neurons(self) -> NDArray[np.intp]:
         """Return the indices of the neurons, those with the largest weights first."""
@@ -331,16 +331,29 @@ class ShallowNetwork:
         return np.argsort(-size, kind="stable")
 
     @property
+    def contents(self) -> str:
+        """What it is made of, in words: hinges, neurons and an affine term, or a straight line."""
+        return contents(self)
+
+    def describe(self) -> str:
+        """Return a short description of the network: its hinges and its largest neurons."""
+        return describe(self)
+
+    def __repr__(self) -> str:
+        return overview(self)
+
+    @property
     def n_parameters(self) -> int:
-        """Number of weights, biases included."""
-        present = (getattr(self, name) for name in _ARRAYS)
-        return sum(array.size for array in present if array is not None)
+        """Number of weights, biases included, and of the knots of hinges."""
+        constant = 0 if self.intercept is None else self.n_outputs
+        return self.n_multiplications + self.n_neurons + constant + self.n_hinges
 
     @property
     def n_multiplications(self) -> int:
-        """Number of multiplications of a prediction."""
-        affine = 0 if self.linear_weights is None else self.linear_weights.size
-        return self.inner_weights.size + self.outer_weights.size + affine
+        """Number of multiplications of a prediction, with hinges in place of ramps."""
+        inputs = self.n_features + self.n_hinges
+        affine = 0 if self.linear_weights is None else inputs * self.n_outputs
+        return self.n_neurons * (inputs + self.n_outputs) + affine
 
     def _check_X(self, X: ArrayLike) -> Float64:
         rows = check_matrix(X, "X")
@@ -352,9 +365,13 @@ class ShallowNetwork:
         return rows
 
     def _check_shapes(self) -> None:
-        n, d = self.inner_weights.shape
-        t = self.outer_weights.shape[1]
-        wanted = dict(zip(_ARRAYS, [(n, d), (n,), (n, t), (d, t), (t,)], strict=True))
+        (n, k), d, t = self.inner_weights.shape, self.n_features, self.n_outputs
+        if self.ramps is not None and self.ramps.n_lifted != k:
+            raise ValueError(
+                f"`inner_weights` must have {self.ramps.n_lifted} columns, for {d} inputs and "
+                f"{self.ramps.n_ramps} `ramps`, got {k}."
+            )
+        wanted = dict(zip(WEIGHTS, [(n, k), (n,), (n, t), (k, t), (t,)], strict=True))
         wanted["input_range"] = (2, d)
         for name, shape in wanted.items():
             value = getattr(self, name)
@@ -373,39 +390,15 @@ class ShallowNetwork:
                 f"`feature_names` must have one name for each of the {d} inputs, got "
                 f"{len(self.feature_names)}."
             )
-        if self.path_factor is not None and not self.path_factor.fits(n, d, t):
+        if self.path_factor is not None and not self.path_factor.fits(n, k, t):
             raise ValueError(
-                f"`path_factor` must match {n} neurons, {d} inputs and {t} outputs: weights "
+                f"`path_factor` must match {n} neurons, {k} inputs and {t} outputs: weights "
                 "changed by anything other than `truncate` have none; write `path_factor=None`."
             )
         if self.single_output and t != 1:
             raise ValueError(
                 f"`single_output=True` requires one output, got {t}: write `single_output=False`."
             )
-
-
-_ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
-
-
-def check_n_nodes(n_nodes: int, fewest: int, most: int) -> None:
-    """Raise an error unless a network can be truncated to a number of nodes."""
-    if not is_whole(n_nodes) or not fewest <= n_nodes <= most:
-        raise ValueError(
-            f"`n_nodes` must be between {fewest} and {most}, the number of nodes of this network, "
-            f"got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
-        )
-
-
-def saved_name(activation: Activation) -> str:
-    """Return the name under which a registered activation is saved; raise an error for others."""
-    name = activation.name
-    if ACTIVATIONS.get(name) != activation:
-        raise ValueError(
-            f"`activation` must be one of {sorted(ACTIVATIONS)} to be saved, because files contain "
-            f"no code, got {activation!r}: add it to `greedynet.activations.ACTIVATIONS` under its "
-            f"name, {name!r}, before saving and before loading."
-        )
-    return name
 
 
 def _frozen(array: ArrayLike, name: str) -> Float64:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.stop_reason import StopReason
 from greedynet.support.checks import is_whole
 from greedynet.support.types import Float64
@@ -23,7 +23,7 @@ class SelectionPath:
         Relative error on the training rows; for classes, the mean log-loss.
     held_out_errors : ndarray of shape (n_widths,) or None
         The same on rows that the networks had not seen; None if there were none.
-    networks : tuple of ShallowNetwork or of DeepNetwork
+    networks : tuple of Network
         One for each width; or, if neurons were only added, the widest, which contains the others.
     best_n_nodes : int
         The width that was kept.

@@ -77,6 +77,10 @@ class Ramps:
                 f"times, got {dict(zip(named.tolist(), counts.tolist(), strict=True))} times."
             )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Pickle restores arrays as writable.
+        Ramps.__init__(self, state["n_features"], state["features"], state["knots"])
+
     @staticmethod
     def at_quantiles(X: NDArray[np.floating], weights: Float64 | None, n_ramps: int) -> "Ramps":
         """Return up to `n_ramps` ramps for each column, between quantiles of its values.

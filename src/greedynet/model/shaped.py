@@ -4,18 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from greedynet.model.any_network import Network
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.shape import Shape
 
 
-def in_shape(network: ShallowNetwork, shape: Shape) -> ShallowNetwork:
+def in_shape(network: Network, shape: Shape) -> Network:
     """Return a network with the slopes that its shape needs, where these are lost in rounding.
 
     Parameters
     ----------
-    network : ShallowNetwork
+    network : Network
         Of one output.
     shape : Shape
         Along its inputs.
@@ -30,8 +28,6 @@ def in_shape(network: ShallowNetwork, shape: Shape) -> ShallowNetwork:
 
 def proves_shape(network: Network, shape: Shape) -> bool:
     """Whether the weights of a network prove its shape."""
-    if isinstance(network, DeepNetwork):
-        return proves_shape(network.over, shape.of_columns(network.ramps.lifted_from))
-    linear = network.linear_weights
-    slopes = np.zeros(network.n_features) if linear is None else linear[:, 0]
-    return shape.is_of(network.inner_weights, network.outer_weights[:, 0], slopes, network.biases)
+    linear, lifted = network.linear_weights, shape.of_columns(network.lifted_from)
+    slopes = np.zeros(network.n_lifted) if linear is None else linear[:, 0]
+    return lifted.is_of(network.inner_weights, network.outer_weights[:, 0], slopes, network.biases)

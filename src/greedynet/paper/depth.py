@@ -72,7 +72,7 @@ def depth_part(example: Example, hidden_layers: Literal[1, 2]) -> Part:
     return {
         "hidden_layers": hidden_layers,
         "n_nodes": network.n_nodes,
-        "n_hinges": network.n_nodes - network.n_neurons - 2,
+        "n_hinges": network.n_hinges,
         "n_parameters": network.n_parameters,
         "n_multiplications": network.n_multiplications,
         "training_error": relative_error(network.predict(example.X_train), example.y_train),

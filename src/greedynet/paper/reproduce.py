@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators import GreedyNetRegressor
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.store import Part, Store
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.support.types import Float64
 from greedynet.train import random_networks, train_many
-from greedynet.train.result import ShallowResult
+from greedynet.train.result import TrainingResult
 
 Progress = Callable[[str, float], None]
 
@@ -132,9 +132,7 @@ def greedy_part(example: Example) -> Part:
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     seconds = time.perf_counter() - start
     path, network = model.path_, model.network_
-    assert isinstance(network, ShallowNetwork)
     published = path.network_at(example.published.n_nodes)
-    assert isinstance(published, ShallowNetwork)
     return {
         "published": {"network": plain(published), **errors(example, published)},
         "validated": {"network": plain(network), **errors(example, network)},
@@ -159,7 +157,7 @@ def reduction(example: Example) -> Part:
 
 
 def trained_part(
-    example: Example, start: ShallowNetwork, settings: Settings, report: Callable[[float], None]
+    example: Example, start: Network, settings: Settings, report: Callable[[float], None]
 ) -> Part:
     """Train from the greedy start: full batches, last weights."""
     results = _train(example, [start], len(example.X_train), settings, report)
@@ -171,7 +169,7 @@ def trained_part(
 
 
 def random_part(
-    example: Example, start: ShallowNetwork, settings: Settings, report: Callable[[float], None]
+    example: Example, start: Network, settings: Settings, report: Callable[[float], None]
 ) -> Part:
     """Train from random starts of the same width together, with mini-batches."""
     networks = random_networks(
@@ -194,11 +192,11 @@ def random_part(
 
 def _train(
     example: Example,
-    networks: list[ShallowNetwork],
+    networks: list[Network],
     batch_size: int,
     settings: Settings,
     report: Callable[[float], None],
-) -> list[ShallowResult]:
+) -> list[TrainingResult]:
     results = train_many(
         networks,
         example.X_train,
@@ -214,7 +212,7 @@ def _train(
     return results
 
 
-def _training(results: list[ShallowResult]) -> Part:
+def _training(results: list[TrainingResult]) -> Part:
     """Return epochs, loss curves (thinned, for plotting) and seconds."""
     n = len(results[0].loss_history)
     # Dense at first, where the losses change fast and the logarithmic axis is wide.
@@ -228,7 +226,7 @@ def _training(results: list[ShallowResult]) -> Part:
     }
 
 
-def errors(example: Example, network: ShallowNetwork) -> Part:
+def errors(example: Example, network: Network) -> Part:
     """Return the relative l2 errors of a network on the training and test data."""
     return {
         "n_nodes": network.n_nodes,
@@ -245,17 +243,17 @@ def relative_error(found: Float64, wanted: Float64) -> float:
 _FIELDS = ("inner_weights", "biases", "outer_weights", "intercept")
 
 
-def plain(network: ShallowNetwork) -> dict[str, Any]:
+def plain(network: Network) -> dict[str, Any]:
     """Return the weights as lists, for a JSON file; JSON numbers keep all digits."""
     arrays = {name: getattr(network, name) for name in _FIELDS}
     return {name: None if array is None else array.tolist() for name, array in arrays.items()}
 
 
-def network_of(weights: dict[str, Any]) -> ShallowNetwork:
+def network_of(weights: dict[str, Any]) -> Network:
     """Return the network of `plain` weights; the domain of all examples is [-1, 1]^d."""
     intercept = weights["intercept"]
     inner_weights = np.array(weights["inner_weights"])
-    return ShallowNetwork(
+    return Network(
         inner_weights=inner_weights,
         input_range=np.outer([-1.0, 1.0], np.ones(inner_weights.shape[1])),
         biases=np.array(weights["biases"]),

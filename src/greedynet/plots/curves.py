@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from greedynet.model.any_network import Network, is_deep
 from greedynet.model.curves import ColumnCurves, column_curves
-from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.network import Network
 from greedynet.plots.canvas import many_axes
 from greedynet.plots.inputs import check_kind, check_output, feature_positions, fitted, input_names
 from greedynet.plots.style import BLUE, GREY, INK, RED, merged, one_scale, style_axes
@@ -84,7 +83,7 @@ class CurvesDisplay:
     @classmethod
     def from_network(
         cls,
-        network: DeepNetwork,
+        network: Network,
         features: int | str | Sequence[int | str] | None = None,
         *,
         output: int | None = None,
@@ -96,7 +95,7 @@ class CurvesDisplay:
 
         Parameters
         ----------
-        network : DeepNetwork
+        network : Network
             A network with two hidden layers.
         features : int, str, sequence of them, or None, default=None
             Positions or names of columns with hinges; None for the four with the largest curves.
@@ -115,10 +114,10 @@ class CurvesDisplay:
         """
         caller = "CurvesDisplay.from_network"
         check_kind(network, Network, "network", caller)
-        if not is_deep(network):
-            raise TypeError(
-                f"`network` of `{caller}` must have two hidden layers, got a ShallowNetwork, which "
-                "has no curves of columns: draw its effects with `EffectDisplay`."
+        if network.ramps is None:
+            raise ValueError(
+                f"`network` of `{caller}` must have two hidden layers, got one, which has no "
+                "curves of columns: draw its effects with `EffectDisplay`."
             )
         names = input_names(network, network.n_features)
         chosen = check_output(network.n_outputs, output)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network
 from greedynet.model.effects import effect_grid, feature_effect
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.plots.canvas import many_axes
 from greedynet.plots.inputs import (

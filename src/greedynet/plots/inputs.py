@@ -1,14 +1,13 @@
 """Arguments of displays, checked; every error names the argument it is about."""
 
 from collections.abc import Sequence
-from types import UnionType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.support.types import Float64
 from greedynet.tables.model import TableModel
 
@@ -26,7 +25,7 @@ def network_inputs(estimator: Any, X: Any) -> Any:
     return X if all(what is None for what in learned) else estimator.network_inputs(X)
 
 
-def fitted(estimator: Any, attribute: str, kind: type | UnionType, caller: str) -> Any:
+def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
     """Return `estimator.attribute`; raise an error if it is not of the expected type."""
     estimator = unwrapped(estimator)
     check_is_fitted(estimator)
@@ -40,13 +39,11 @@ def fitted(estimator: Any, attribute: str, kind: type | UnionType, caller: str) 
     return value
 
 
-def check_kind(value: object, kind: type | UnionType, name: str, caller: str) -> None:
+def check_kind(value: object, kind: type, name: str, caller: str) -> None:
     """Raise an error unless `value` is of the class, and point to `from_estimator`."""
     if not isinstance(value, kind):
-        kinds: tuple[type, ...] = get_args(kind) or (kind,)
-        wanted = " or a ".join(one.__name__ for one in kinds)
         raise TypeError(
-            f"`{name}` of `{caller}` must be a {wanted}, got {type(value).__name__}: for a "
+            f"`{name}` of `{caller}` must be a {kind.__name__}, got {type(value).__name__}: for a "
             "fitted estimator use `from_estimator`."
         )
 

@@ -31,7 +31,8 @@ def code_blocks(subject: Subject, model_file: str | None) -> dict[str, str]:
     if subject.about:
         python += f"model.predict({_cells(subject.columns.inputs)})  # or a data frame, or a file"
     else:
-        python += f"model.predict(X)  # {plural(len(subject.columns.features), 'column')}"
+        n_columns = sum(column.gaps_of is None for column in subject.columns.inputs)
+        python += f"model.predict(X)  # {plural(n_columns, 'column')}"
     shell = shlex.quote(model_file)
     return {
         "Python": python,

@@ -3,7 +3,6 @@
 from typing import Any
 
 from greedynet.activations import degree_of
-from greedynet.model.any_network import is_deep
 from greedynet.model.curves import ColumnCurves, column_curves
 from greedynet.report.packing import limits, rounded
 from greedynet.report.subject import Subject
@@ -14,7 +13,7 @@ MOST_COLUMNS = 12
 def columns_section(subject: Subject) -> dict[str, Any] | None:
     """Return the curves of the columns; None for a network of one layer, which has none."""
     network = subject.network
-    if not is_deep(network):
+    if network.ramps is None:
         return None
     found = column_curves(network, subject.output)
     shown = found[:MOST_COLUMNS]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from greedynet.activations import activate
-from greedynet.model.any_network import Network, is_deep
 from greedynet.model.effects import effect_grid
+from greedynet.model.network import Network
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, rounded
@@ -97,14 +97,12 @@ def _displayed(subject: Subject, effect: Float64) -> Float64:
 
 def _predictor(network: Network, X: Float64) -> Callable[[Float64, list[int]], Float64]:
     """Return a function of rows that differ from `X` in some features only, and of these."""
-    if is_deep(network):
-        return lambda rows, features: network.predict(rows).reshape(len(rows), -1)
     inner, before = network.inner_weights, network.neuron_inputs(X)
     sums = before @ inner.T + network.biases
 
     def predict(rows: Float64, features: list[int]) -> Float64:
-        after = network.neuron_inputs(rows)
-        moved = sums + (after[:, features] - before[:, features]) @ inner[:, features].T
+        after, at = network.neuron_inputs(rows), np.isin(network.lifted_from, features)
+        moved = sums + (after[:, at] - before[:, at]) @ inner[:, at].T
         hidden = np.asarray(activate(network.activation, moved), dtype=np.float64)
         outputs = network.with_affine_term(hidden @ network.outer_weights, after)
         return network.outputs(outputs).reshape(len(rows), -1)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import (
     BLEND,
     LINE,
@@ -20,6 +19,7 @@ from greedynet.model.candidate import (
     Ladder,
 )
 from greedynet.model.effects import feature_effect
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
@@ -43,7 +43,7 @@ class Stops:
 
     Attributes
     ----------
-    networks : list of ShallowNetwork or of DeepNetwork
+    networks : list of Network
         The network of each stop.
     kept : int
         Position among them of the network that was kept.

@@ -2,7 +2,6 @@
 
 from greedynet.activations import degree_of
 from greedynet.exact import certificate
-from greedynet.model.any_network import is_deep
 from greedynet.report.subject import GIVEN, TRAINING, Subject, row_label
 
 # Beyond these, a proof takes longer than a reader of a report would wait.
@@ -14,13 +13,15 @@ _LOOSE = 0.25
 def optimality_sentence(subject: Subject) -> str:
     """Return what is proven about all other networks; an empty text where that is little."""
     network, rows = subject.network, subject.rows
-    if rows is None or subject.classes is not None or is_deep(network) or not network.n_neurons:
+    if rows is None or subject.classes is not None or not network.n_neurons:
         return ""
     if network.n_features > _MOST_COLUMNS or len(rows) > _MOST_ROWS or network.n_outputs > 1:
         return ""
     if row_label(subject, rows) != TRAINING and rows.label != GIVEN:
         return ""
-    if degree_of(network.activation) != 1 or not network.has_affine_term:
+    if network.ramps is not None or not network.has_affine_term:
+        return ""
+    if degree_of(network.activation) != 1:
         return ""
     try:
         found = certificate(network, rows.X, rows.y, max_seconds=_SECONDS)

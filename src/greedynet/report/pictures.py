@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
-from greedynet.model.any_network import Network, is_deep
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
 from greedynet.report.intervals import interval_ends, packed_ends
@@ -135,14 +134,13 @@ def _axes(subject: Subject, stops: Stops) -> dict[str, Any]:
     The kinks of two layers are no lines.
     """
     kinks = None
-    if degree_of(subject.network.activation) is not None and not is_deep(subject.network):
+    if degree_of(subject.network.activation) is not None and subject.network.ramps is None:
         kinks = [_lines(network) for network in stops.networks]
     return {"names": list(subject.columns.labels), "kinks": kinks}
 
 
 def _lines(network: Network) -> list[list[float]]:
     """Return the neurons `(a, b)`, divided by their largest weight."""
-    assert isinstance(network, ShallowNetwork)
     rows = np.column_stack([network.inner_weights, network.biases])
     size = np.abs(rows[:, :-1]).max(axis=1, keepdims=True)
     found: list[list[float]] = rounded(rows / np.where(size > 0, size, 1.0), 6)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.any_network import is_deep
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.report.packing import packed, rounded
 from greedynet.report.subject import Subject
 from greedynet.search.ridgelet import (
@@ -38,7 +37,7 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
     numbers = all(column.is_number for column in subject.columns.inputs)
     network = subject.network
     # Neurons over two layers are no points of the sphere.
-    if rows is None or not numbers or rows.X.shape[1] > 2 or is_deep(network):
+    if rows is None or not numbers or rows.X.shape[1] > 2 or network.ramps is not None:
         return None
     low, high = rows.X.min(axis=0), rows.X.max(axis=0)
     if np.any(low == high):
@@ -116,7 +115,7 @@ def _without_affine(X: Float64, Y: Float64) -> Float64:
     return np.asarray(Y - A @ np.linalg.lstsq(A[near], Y[near], rcond=None)[0])
 
 
-def _on_sphere(network: ShallowNetwork, middle: Float64, half: Float64) -> Float64:
+def _on_sphere(network: Network, middle: Float64, half: Float64) -> Float64:
     """Return the neurons for the scaled inputs, as points of the sphere."""
     points = np.column_stack(
         [network.inner_weights * half, network.biases + network.inner_weights @ middle]

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.estimators.frames import encode_categories
 from greedynet.estimators.saving import SaveMixin
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network, is_network
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.tables.any_model import as_fitted, known_names
+from greedynet.tables.any_model import known_names, with_columns
 from greedynet.tables.columns import Columns
 from greedynet.tables.encoding import Missing, Unknown
 from greedynet.tables.model import TableModel
@@ -109,7 +108,7 @@ class Subject:
     @property
     def classes(self) -> NDArray[Any] | None:
         """The classes, or None if numbers are predicted."""
-        return self.table.classes
+        return self.table.classes_
 
     @property
     def columns(self) -> Columns:
@@ -185,13 +184,14 @@ def table_rows(
 
 
 def network_inputs(model: Any, X: Any) -> Any:
-    """Return inputs as those of the network, if the model has learned from missing values."""
-    return X if getattr(model, "filling_", None) is None else model.network_inputs(X)
+    """Return inputs as those of the network, if the model has categories, or learned from gaps."""
+    learned = (getattr(model, name, None) for name in ("filling_", "categories_"))
+    return X if all(what is None for what in learned) else model.network_inputs(X)
 
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
     """Return rows given as arrays."""
-    rows = check_matrix(encode_categories(model.estimator, X), "X")
+    rows = check_matrix(X, "X")
     targets = np.asarray(y)
     check_same_length(X=rows, y=targets)
     n_features = model.network.n_features
@@ -200,7 +200,7 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
             f"`X` must have {n_features} columns, one for each input of the model, got "
             f"{rows.shape[1]}."
         )
-    if model.classes is None:
+    if model.classes_ is None:
         targets = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
         if targets.shape[1] != model.network.n_outputs:
             raise ValueError(
@@ -208,10 +208,10 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
                 f"model, got {targets.shape[1]}."
             )
         return Rows(rows, targets[:, output], label)
-    unknown = set(targets.tolist()) - set(model.classes.tolist())
+    unknown = set(targets.tolist()) - set(model.classes_.tolist())
     if unknown:
         raise ValueError(
-            f"`y` must hold the classes {model.classes.tolist()[:6]}, got {sorted(unknown)[:3]} "
+            f"`y` must hold the classes {model.classes_.tolist()[:6]}, got {sorted(unknown)[:3]} "
             "too: leave such rows out."
         )
     return Rows(rows, targets, label)
@@ -221,17 +221,17 @@ def as_columns(model: Any) -> TableModel:
     """Return any fitted model as a `TableModel`, with named features, or x1, x2, ..."""
     if isinstance(model, TableModel):
         return model
-    if not is_network(model) and not isinstance(model, SaveMixin):
+    if not isinstance(model, Network | SaveMixin):
         raise TypeError(
-            "`model` must be a TableModel, a fitted greedynet estimator, a ShallowNetwork or a "
-            f"DeepNetwork, got {type(model).__name__}."
+            "`model` must be a TableModel, a fitted greedynet estimator or a Network, got "
+            f"{type(model).__name__}."
         )
     if isinstance(model, SaveMixin):
         check_is_fitted(model)
     names, n_columns = known_names(model)
     if names is None:
         names = tuple(f"x{j + 1}" for j in range(n_columns))
-    return as_fitted(model, names)
+    return with_columns(model, names)
 
 
 def check_output(network: Network, classes: NDArray[Any] | None, output: int | None) -> int:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from greedynet.model.any_network import is_deep
 from greedynet.model.stop_reason import StopReason
 from greedynet.report.bounds import bounds_sentence, box_sentence
 from greedynet.report.growth import is_trained
@@ -47,7 +46,7 @@ def title(subject: Subject) -> str:
     network = subject.network
     if network.n_neurons or not network.has_affine_term:
         return f"A network for {subject.target}"
-    line = "sum of curves" if is_deep(network) else "straight line"
+    line = "straight line" if network.ramps is None else "sum of curves"
     return f"A {'constant' if network.is_constant else line} for {subject.target}"
 
 
@@ -180,7 +179,7 @@ def _width(subject: Subject) -> str:
         f"{plural(network.n_parameters, 'weight')}"
     )
     if network.n_neurons == 0 and network.has_affine_term:
-        what = "the sum of " if is_deep(network) else ""
+        what = "" if network.ramps is None else "the sum of "
         text = f"It is {what}{network.contents}, with {plural(network.n_parameters, 'weight')}"
     if path is None:
         return f"{text}. How it was grown is not known: its file contains the network alone."

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network, in_layers, is_deep
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.curves import column_moves
+from greedynet.model.network import Network
 from greedynet.report.classes import ShownClasses
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
@@ -22,7 +22,7 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     chosen = network.largest_neurons()[:MOST_NEURONS]
     outer, outer_names = _outer(subject)
     parts, names = [chosen[:, None] + 1, outer[chosen]], ["neuron", *outer_names]
-    if not is_deep(network):
+    if network.ramps is None:
         parts.append(_kinks(network)[chosen, None])
         names.append("kink" if network.n_features == 1 else "threshold")
     rows = subject.held_out if subject.rows is None else subject.rows
@@ -36,7 +36,7 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     parts.append(inner[np.ix_(chosen, features)])
     return {
         "names": names,
-        "moves": is_deep(network),
+        "moves": network.ramps is not None,
         "firstWeight": len(names) - len(features),
         "rows": rounded(np.hstack(parts), 4),
         "left": network.n_neurons - len(chosen),
@@ -50,9 +50,9 @@ def _inner(subject: Subject) -> Float64:
     The latter times the outer weight, in the units of the output that is shown.
     """
     network = subject.network
-    if not is_deep(network):
+    if network.ramps is None:
         return network.inner_weights
-    return network.column_moves() * np.abs(network.over.outer_weights[:, [subject.output]])
+    return column_moves(network) * np.abs(network.outer_weights[:, [subject.output]])
 
 
 def _largest_features(inner: Float64) -> NDArray[np.intp]:
@@ -64,7 +64,7 @@ def _largest_features(inner: Float64) -> NDArray[np.intp]:
 def _outer(subject: Subject) -> tuple[Float64, list[str]]:
     """Return the outer weights, and their names."""
     network = subject.network
-    weights = network.over.outer_weights if is_deep(network) else network.outer_weights
+    weights = network.outer_weights
     if subject.classes is None:
         return weights[:, [subject.output]], ["outer weight"]
     if weights.shape[1] == 1:
@@ -73,7 +73,7 @@ def _outer(subject: Subject) -> tuple[Float64, list[str]]:
     return weights[:, :MOST_OUTPUTS], names[:MOST_OUTPUTS]
 
 
-def _kinks(network: ShallowNetwork) -> Float64:
+def _kinks(network: Network) -> Float64:
     """Return the kinks of the neurons: the input `x`, or the value of `a . x`."""
     if network.n_features > 1:
         return -network.biases
@@ -83,8 +83,7 @@ def _kinks(network: ShallowNetwork) -> Float64:
 
 
 def _sums(network: Network, X: Float64) -> Float64:
-    _, over = in_layers(network)
-    return network.neuron_inputs(X) @ over.inner_weights.T + over.biases
+    return network.neuron_inputs(X) @ network.inner_weights.T + network.biases
 
 
 def errors_section(subject: Subject) -> dict[str, Any] | None:

@@ -66,7 +66,7 @@ def write_report(
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork, DeepNetwork or Pipeline
+    model : TableModel, estimator, Network or Pipeline
         A fitted model: our estimators, or a pipeline of scikit-learn that ends in one. Of a
         pipeline, the report is about the network and its inputs, which are what the steps before
         make of `X`, by the names of their `get_feature_names_out`.
@@ -118,7 +118,7 @@ def write_report(
         model, given = through_pipeline(model, Given(X, y, held_out), target)
         X, y, held_out, file = given.X, given.y, given.held_out, None
     table = as_columns(model)
-    which = check_output(table.network, table.classes, output)
+    which = check_output(table.network, table.classes_, output)
 
     def opened(source: Any) -> Table:
         how = {"decimal": decimal, "thousands": thousands, "encoding": encoding}
@@ -144,7 +144,7 @@ def write_report(
         held = read(opened(held_out))
     if rows is not None and held is None:
         rows, held = _divided(table, rows)
-    name = target or table.target or ("y" if table.classes is None else "the class")
+    name = target or table.target or ("y" if table.classes_ is None else "the class")
     subject = Subject(table, name, rows, held, which)
     with deterministic_threads(1):  # many small products, which threads would slow down
         text = report_page(subject, file)

@@ -194,15 +194,45 @@ def _taken(rows: Rows, splitter: Any, stratified: bool) -> list[Split]:
     with named("cv"), warnings.catch_warnings():
         # A rare class is absent from some folds.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        try:
-            positions = list(check_cv(splitter).split(rows.X, y, rows.groups))
-            splits = [(rows.take(a), rows.take(b)) for a, b in positions]
-            return _in_blocks(splits) if _are_forward(positions, len(rows)) else splits
-        except (IndexError, TypeError) as error:
-            raise ValueError(
-                "`cv` must yield pairs of training and test positions, both of rows of `X`, got "
-                f"something else ({error})."
-            ) from None
+        # Whether groups are divided is found below.
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        is_splitter = hasattr(splitter, "split")
+        folds = check_cv(splitter).split(rows.X, y, rows.groups) if is_splitter else splitter
+        folds = list(folds)
+    positions = [_positions(fold, len(rows)) for fold in folds]
+    splits = [(rows.take(a), rows.take(b)) for a, b in positions]
+    if _are_forward(positions, len(rows)):
+        return _in_blocks(splits)
+    if any(_divide_groups(*split) for split in splits):
+        warnings.warn(
+            "`cv` divides `groups`: a group has training and test rows in the same fold, so that "
+            "errors on new groups may be larger than told. Write cv=GroupKFold(5), or a number.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return splits
+
+
+def _divide_groups(train: Rows, test: Rows) -> bool:
+    """Whether a group has rows on both sides of a fold."""
+    if train.groups is None or test.groups is None:
+        return False
+    return bool(np.isin(test.groups, train.groups).any())
+
+
+def _positions(fold: Any, n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the training and test positions of a fold, or raise an error."""
+    try:
+        train, test = (np.arange(n_rows)[np.asarray(part)] for part in fold)
+        if train.ndim == test.ndim == 1:
+            return train, test
+    except (IndexError, TypeError, ValueError):
+        pass
+    raise ValueError(
+        "`cv` must yield pairs of two arrays, the positions of training and of test rows from 0 "
+        f"to {n_rows - 1}, got {' '.join(repr(fold).split())[:80]}: write cv=5, a splitter such as "
+        "KFold(5), or a list of such pairs."
+    )
 
 
 def _are_forward(positions: Sequence[tuple[Any, Any]], n_rows: int) -> bool:

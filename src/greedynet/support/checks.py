@@ -187,7 +187,7 @@ def check_float(value: object, name: str) -> None:
     if isinstance(value, int) and abs(value) > LARGEST:
         raise ValueError(
             f"`{name}` must be at most {LARGEST:.0e} in size, got a number of about "
-            f"{round(value.bit_length() * np.log10(2))} digits."
+            f"{round(value.bit_length() * np.log10(2))} digits: write a smaller one."
         )
 
 

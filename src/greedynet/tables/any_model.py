@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.any_network import is_network
+from greedynet.estimators.frames import feature_names
+from greedynet.model.network import Network
 from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Numbers, Truths
@@ -22,7 +23,7 @@ def as_table_model(
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    model : TableModel, estimator or Network
         A fitted or loaded model.
     table : Table
         The table it shall take; its column names are used if the model has none.
@@ -44,26 +45,7 @@ def as_table_model(
                 f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
                 "order of training."
             )
-    # A table may also have the features of the categories themselves.
-    has_columns = set(getattr(model, "categories_", ())) <= set(table.names)
-    return as_fitted(model, names) if has_columns else with_columns(model, names)
-
-
-def as_fitted(model: Any, names: Sequence[str] | None = None) -> TableModel:
-    """Return any model as one that takes the columns of its fit, categories and booleans as such.
-
-    Parameters
-    ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
-    names : sequence of str or None, default=None
-        Names of its inputs; None for its own, or x0, x1, ... if it has none.
-    """
-    if isinstance(model, TableModel):
-        return model
-    if names is None:
-        known, n_columns = known_names(model)
-        names = known or tuple(f"x{j}" for j in range(n_columns))
-    return _with_categories(with_columns(model, names), getattr(model, "categories_", {}))
+    return with_columns(model, names)
 
 
 def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
@@ -93,27 +75,28 @@ def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel
 
 
 def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
-    """Return the names of the columns that a model takes, None without any, and their number."""
-    network = model if is_network(model) else model.network_
+    """Return the names of the features that a model takes, None without any, and their number."""
+    network = model if isinstance(model, Network) else model.network_
     filling: Filling | None = getattr(model, "filling_", None)
     if filling is None:
         return network.feature_names, network.n_features
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(names), len(filling.values)
+    return feature_names(model), len(filling.values)
 
 
 def with_columns(model: Any, names: Sequence[str]) -> TableModel:
-    """Return a model as one that takes columns of numbers, or true and false, of these names.
+    """Return a model as one that takes columns of these names: numbers, booleans, its categories.
 
     Where it has learned from missing values, the columns fill them in, and its inputs are those of
     its network.
     """
+    levels: Mapping[str, Any] = getattr(model, "categories_", {})
     filling: Filling | None = getattr(model, "filling_", None)
     booleans = getattr(model, "booleans_", np.zeros(len(names), dtype=np.bool_))
     kinds = [Truths() if is_boolean else Numbers() for is_boolean in booleans]
     inputs = [Input(name, kind) for name, kind in zip(names, kinds, strict=True)]
     if filling is None:
-        return TableModel(Columns(tuple(inputs)), model)
+        plain = model.without_categories() if levels else model
+        return _with_categories(TableModel(Columns(tuple(inputs)), plain), levels)
     gaps = (filling.gaps | filling.empty).tolist()
     inputs = [
         replace(one, means=(value,), gaps=gap)
@@ -121,7 +104,8 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
     ]
     indicated = np.flatnonzero(filling.indicated).tolist()
     inputs += [replace(Input.indicator(names[j], names), means=(0.0,)) for j in indicated]
-    return TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
+    found = TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
+    return _with_categories(found, levels)
 
 
 def open_like(model: Any, source: Any, **given: Any) -> Table:
@@ -129,7 +113,7 @@ def open_like(model: Any, source: Any, **given: Any) -> Table:
 
     Parameters
     ----------
-    model : TableModel, estimator, ShallowNetwork or DeepNetwork
+    model : TableModel, estimator or Network
         A fitted or loaded model.
     source : str, path, data frame, mapping or Table
         The table; a `Table` that is open already is returned.

@@ -21,7 +21,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    model : ShallowNetwork, DeepNetwork, estimator or TableModel
+    model : Network, estimator or TableModel
 
     Raises
     ------

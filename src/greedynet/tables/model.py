@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators.r_squared import r_squared
 from greedynet.estimators.saving import SaveMixin, restore
-from greedynet.model.any_network import Network, is_deep, is_network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import Contents, write_tree
@@ -45,7 +46,7 @@ class TableModel:
     ----------
     columns : Columns
         The encoding of rows of a table as inputs of the estimator.
-    estimator : GreedyNetRegressor, GreedyNetClassifier, ShallowNetwork or DeepNetwork
+    estimator : GreedyNetRegressor, GreedyNetClassifier or Network
         The model that predicts.
     target : str or None, default=None
         The column that is predicted.
@@ -75,10 +76,10 @@ class TableModel:
     def network(self) -> Network:
         """The network, of one hidden layer or of two."""
         found = self.estimator
-        return found if is_network(found) else found.network_
+        return found if isinstance(found, Network) else found.network_
 
     @property
-    def classes(self) -> NDArray[Any] | None:
+    def classes_(self) -> NDArray[Any] | None:
         """The classes, or None if numbers are predicted."""
         return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
 
@@ -137,7 +138,7 @@ class TableModel:
         model = self._regressor("predict(X, return_std=True)") if return_std else None
         inputs, full = self._encoded(X, missing, unknown)
         if model is None:
-            blank = np.nan if self.classes is None else None
+            blank = np.nan if self.classes_ is None else None
             return blanked(self._predicted(inputs), full, blank)
         with _names_are_known():
             y, std = model.predict(inputs, return_std=True)
@@ -198,9 +199,9 @@ class TableModel:
         Returns
         -------
         sets : ndarray of bool, of shape (n_rows, n_classes)
-            In the order of `classes`; without any for a row that is dropped.
+            In the order of `classes_`; without any for a row that is dropped.
         """
-        if self.classes is None:
+        if self.classes_ is None:
             raise AttributeError(
                 "`predict_set` is available for classes only; this model predicts numbers: write "
                 "`predict_interval`."
@@ -227,7 +228,7 @@ class TableModel:
         outside : Outside
             With one column for each column of the table, and then for each "... is missing".
         """
-        if is_network(self.estimator):
+        if isinstance(self.estimator, Network):
             raise AttributeError(
                 "`outside` needs a model that was fitted; this file contains only its network: "
                 "save the model itself by `save`."
@@ -243,7 +244,7 @@ class TableModel:
             return self.estimator
         advice = (
             "this file contains only its network: save the model itself by `save`"
-            if self.classes is None
+            if self.classes_ is None
             else "this model predicts classes: write `predict_set`"
         )
         raise AttributeError(f"`{what}` is available for fitted models of numbers; {advice}.")
@@ -266,7 +267,7 @@ class TableModel:
         -------
         p : ndarray of shape (n_rows, n_classes)
         """
-        if self.classes is None:
+        if self.classes_ is None:
             raise AttributeError(
                 "`predict_proba` is available for classes only; this model predicts numbers."
             )
@@ -297,7 +298,7 @@ class TableModel:
                     "write `score(X, y)`, or give a table with the target."
                 )
             X, y, sample_weight = labelled_rows(self, open_as_fitted(self.about, X), sample_weight)
-        measure = r2_score if self.classes is None else accuracy_score
+        measure = r_squared if self.classes_ is None else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def truncate(self, n_nodes: int | None = None, *, within: float | None = None) -> Self:
@@ -316,7 +317,7 @@ class TableModel:
             It knows no errors of its own, only that of the estimator, if there is one: `score`
             tells them on any table.
         """
-        if is_network(self.estimator):
+        if isinstance(self.estimator, Network):
             raise AttributeError(
                 "`truncate` needs a model that was fitted; this file contains only its network: "
                 "save the model itself by `save`."
@@ -357,7 +358,7 @@ class TableModel:
         missing = missing or self.missing
         for X, full, _ in self.encode_blocks(table, missing=missing, unknown=unknown):
             X[~full] = 0.0
-            p = None if self.classes is None else self._probabilities(X)
+            p = None if self.classes_ is None else self._probabilities(X)
             yield self._predicted(X), p, full
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -446,9 +447,8 @@ class TableModel:
 
 
 def _state(model: SaveMixin | Network) -> dict[str, Any]:
-    if not is_network(model):
-        return {"kind": type(model).__name__, **model.state()}
-    return {"kind": "deep network" if is_deep(model) else "network", **model.state()}
+    kind = "network" if isinstance(model, Network) else type(model).__name__
+    return {"kind": kind, **model.state()}
 
 
 class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use

@@ -64,7 +64,7 @@ def evaluate(
             continue
         wanted.append(y)
         found.append(model.predict(X))
-        if model.classes is not None:
+        if model.classes_ is not None:
             chances.append(model.predict_proba(X))
         if w is not None:
             counts.append(w)
@@ -74,8 +74,8 @@ def evaluate(
     p = np.concatenate(chances) if chances else None
     w = check_some_weight(np.concatenate(counts), weights, table.label) if counts else None
     scores = scores_of(model.estimator, y, predicted, p, w)
-    if model.classes is not None:
-        scores["by_class"] = scores_by_class(model.classes, y, predicted, w)
+    if model.classes_ is not None:
+        scores["by_class"] = scores_by_class(model.classes_, y, predicted, w)
     return {"rows": len(y), "left_out": left_out, **scores}
 
 
@@ -113,7 +113,7 @@ def labelled_blocks(
     start = 0
     for X, full, block in model.encode_blocks(table, missing=missing, unknown=unknown, also=also):
         y, has_y = read_target(
-            block[target], target, model.classes, findings, start, model.target_kind
+            block[target], target, model.classes_, findings, start, model.target_kind
         )
         keep, w = full & has_y, None
         if weights is not None:
@@ -164,7 +164,7 @@ def scores_of(
 
     Parameters
     ----------
-    estimator : estimator, ShallowNetwork or DeepNetwork
+    estimator : estimator or Network
         The model, which determines the loss or the classes.
     y, found : ndarray of shape (n_rows,)
         True and predicted values.
@@ -243,7 +243,7 @@ def measure_of(scores: Mapping[str, Any]) -> str:
     """Return the name of the score that a model is judged by: that of its loss, or "accuracy"."""
     if "accuracy" in scores:
         return "accuracy"
-    if "absolute_loss" in scores or "huber_loss" in scores:
+    if "absolute_error_loss" in scores or "huber_loss" in scores:
         return "mae"
     return next((name for name in scores if name.endswith("_loss")), "rmse")
 

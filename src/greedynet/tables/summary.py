@@ -125,8 +125,8 @@ def described(columns: Columns) -> str:
 def _target(model: "TableModel") -> str:
     bounds = model.network.bounds
     held = "" if bounds is None else f", within bounds: {bounds.sentence()}"
-    if model.classes is None:
+    if model.classes_ is None:
         return f"target {model.target}: numbers, a regression{held}"
-    names = ", ".join(map(str, model.classes[:5])) + (", ..." if len(model.classes) > 5 else "")
-    odds = held and f", log-odds of {model.classes[1]}{held}"
-    return f"target {model.target}: {len(model.classes)} classes ({names}), a classifier{odds}"
+    names = ", ".join(map(str, model.classes_[:5])) + (", ..." if len(model.classes_) > 5 else "")
+    odds = held and f", log-odds of {model.classes_[1]}{held}"
+    return f"target {model.target}: {len(model.classes_)} classes ({names}), a classifier{odds}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.support.threads import Pool, count_threads
 from greedynet.support.types import Float64
@@ -28,7 +28,7 @@ SECONDS_PER_CALL = 0.5
 class Outcome(NamedTuple):
     """Trained networks, errors `(n_networks, n_epochs + 1)`, best epochs, whether interrupted."""
 
-    networks: list[ShallowNetwork]
+    networks: list[Network]
     losses: Float64
     scores: Float64
     best_epochs: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
 
 
 def drive(
-    networks: Sequence[ShallowNetwork],
+    networks: Sequence[Network],
     rows: Rows,
     validation: Rows | None,
     settings: Settings,
@@ -154,7 +154,7 @@ def _data(rows: Rows, validation: Rows | None, settings: Settings, n_values: int
     )
 
 
-def _groups(networks: Sequence[ShallowNetwork], batch_size: int) -> list[Sequence[ShallowNetwork]]:
+def _groups(networks: Sequence[Network], batch_size: int) -> list[Sequence[Network]]:
     """Return groups of networks, each trained on one thread; the first group is the largest."""
     how = TRAIN_SETTINGS.current
     if len(networks) * networks[0].n_neurons * batch_size < how.parallel_values:

@@ -10,22 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from greedynet.model.any_network import Network, in_layers
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
 from greedynet.train.driver import Outcome, drive
 from greedynet.train.inputs import (
     Keep,
     Progress,
-    check_inputs,
     check_networks,
     check_rows,
     check_settings,
     check_validation,
 )
-from greedynet.train.result import DeepResult, ShallowResult, TrainingResult
+from greedynet.train.result import TrainingResult
 
 
 def train(
@@ -45,7 +42,7 @@ def train(
     keep: Keep = "best",
     random_state: RandomState = 0,
     progress: Progress = None,
-) -> ShallowResult | DeepResult:
+) -> TrainingResult:
     """Train all weights of a network by backpropagation (GSN 5).
 
     Minimises the mean squared error `sum_i w_i |g(x_i) - y_i|**2 / (t sum_i w_i)` over the inner
@@ -58,7 +55,7 @@ def train(
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The network to start from: the `network_` of a fit, or one of the `random_networks`.
     X : array-like of shape (n_rows, n_features)
         Training inputs.
@@ -110,17 +107,13 @@ def train(
     >>> bool(result.loss_history[result.best_epoch] < result.loss_history[0])
     True
     """
-    if not isinstance(network, ShallowNetwork | DeepNetwork):
+    if not isinstance(network, Network):
         raise TypeError(
-            f"`network` must be a ShallowNetwork or a DeepNetwork, got {type(network).__name__}: a "
-            "fitted estimator has one as `network_`."
+            f"`network` must be a Network, got {type(network).__name__}: a fitted estimator has "
+            "one as `network_`."
         )
-    ramps, over = in_layers(network)
-    if ramps is not None:
-        X = ramps.lift(check_inputs(network, X, "X"))
-        X_val = None if X_val is None else ramps.lift(check_inputs(network, X_val, "X_val"))
     (result,) = train_many(
-        [over],
+        [network],
         X,
         y,
         X_val=X_val,
@@ -136,13 +129,11 @@ def train(
         random_state=random_state,
         progress=progress,
     )
-    if isinstance(network, DeepNetwork):
-        return result.over(network)
     return result
 
 
 def train_many(
-    networks: Sequence[ShallowNetwork],
+    networks: Sequence[Network],
     X: ArrayLike,
     y: ArrayLike,
     *,
@@ -159,7 +150,7 @@ def train_many(
     random_state: RandomState = 0,
     progress: Progress = None,
     n_jobs: int | None = None,
-) -> list[ShallowResult]:
+) -> list[TrainingResult]:
     """Train several networks of one architecture at once.
 
     Up to rounding, each result is that of `train` with the same arguments: all networks see the
@@ -167,7 +158,7 @@ def train_many(
 
     Parameters
     ----------
-    networks : list of ShallowNetwork
+    networks : list of Network
         The networks to start from, such as `random_networks(10, ...)`.
     X, y, X_val, y_val, sample_weight, sample_weight_val : array-like
         See `train`.
@@ -187,10 +178,10 @@ def train_many(
     rows = check_rows(networks[0], X, y, sample_weight)
     networks = [_with_range_of(network, rows) for network in networks]
     validation = check_validation(networks[0], X_val, y_val, sample_weight_val)
+    rows = replace(rows, X=networks[0].lift(np.asarray(rows.X, dtype=np.float64)))
     if validation is not None:
-        validation = replace(
-            validation, X=networks[0].within_box(np.asarray(validation.X, dtype=np.float64))
-        )
+        inputs = networks[0].neuron_inputs(np.asarray(validation.X, dtype=np.float64))
+        validation = replace(validation, X=inputs)
     settings = check_settings(
         len(rows),
         epochs=epochs,
@@ -206,13 +197,13 @@ def train_many(
     return _results(outcome, validation is not None, time.perf_counter() - begin)
 
 
-def _with_range_of(network: ShallowNetwork, rows: Rows) -> ShallowNetwork:
+def _with_range_of(network: Network, rows: Rows) -> Network:
     """Return the network with a range of inputs that includes the rows it is trained on."""
     known = rows.X if network.input_range is None else np.vstack([rows.X, network.input_range])
     return replace(network, input_range=np.stack([known.min(axis=0), known.max(axis=0)]))
 
 
-def _results(outcome: Outcome, validated: bool, seconds: float) -> list[ShallowResult]:
+def _results(outcome: Outcome, validated: bool, seconds: float) -> list[TrainingResult]:
     return [
         TrainingResult(
             network,

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from greedynet.activations import ACTIVATIONS
-from greedynet.model.any_network import Network
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
 from greedynet.support.checks import check_weights
@@ -75,21 +74,26 @@ def check_settings(
     return Settings(int(epochs), size, float(learning_rate), float(decay), optimizer, keep, seed)
 
 
-def check_networks(networks: Sequence[ShallowNetwork]) -> list[ShallowNetwork]:
+def check_networks(networks: Sequence[Network]) -> list[Network]:
     """Raise an error unless there is at least one network, and all have the same architecture."""
-    if isinstance(networks, ShallowNetwork) or not isinstance(networks, Sequence):
+    if isinstance(networks, Network) or not isinstance(networks, Sequence):
         raise TypeError(
-            f"`networks` must be a list of ShallowNetwork, got {type(networks).__name__}: for one "
-            "network call `train`."
+            f"`networks` must be a list of Network, got {type(networks).__name__}: for one network "
+            "call `train`."
         )
     if not networks:
         raise ValueError("`networks` must hold at least one network, got an empty list.")
     for network in networks:
-        if not isinstance(network, ShallowNetwork):
+        if not isinstance(network, Network):
             raise TypeError(
-                f"`networks` must hold ShallowNetwork objects, got {type(network).__name__}: a "
-                "fitted estimator has one as `network_`."
+                f"`networks` must hold Network objects, got {type(network).__name__}: a fitted "
+                "estimator has one as `network_`."
             )
+    if any(network.ramps is not networks[0].ramps for network in networks):
+        raise ValueError(
+            "`networks` must have the same `ramps` to be trained at once, got different ones: call "
+            "`train` for each."
+        )
     shapes = {_architecture(network): None for network in networks}
     if len(shapes) > 1:
         first, other, *_ = shapes
@@ -114,7 +118,7 @@ def check_inputs(network: Network, X: ArrayLike, name: str) -> Float64:
 
 
 def check_rows(
-    network: ShallowNetwork,
+    network: Network,
     X: ArrayLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
@@ -134,7 +138,7 @@ def check_rows(
 
 
 def check_validation(
-    network: ShallowNetwork,
+    network: Network,
     X_val: ArrayLike | None,
     y_val: ArrayLike | None,
     sample_weight_val: ArrayLike | None,
@@ -167,7 +171,7 @@ def _check_positive(value: Any, name: str, most: float, example: str) -> None:
         raise ValueError(message)
 
 
-def _architecture(network: ShallowNetwork) -> str:
+def _architecture(network: Network) -> str:
     affine = "" if network.linear_weights is None else " with an affine term"
     activation = network.activation
     # Activations of the same name may still differ in a parameter, such as a slope.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.train.activations import ACTIVATIONS, Form, jax_form
 from greedynet.train.backend import Array, jax, jnp, lax
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Weights(NamedTuple):
-    """The trained weights, named as in `ShallowNetwork`: the pytree that optax updates."""
+    """The trained weights, named as in `Network`: the pytree that optax updates."""
 
     inner_weights: Array
     biases: Array
@@ -40,7 +40,7 @@ class Block(NamedTuple):
     factors: Array
 
 
-def activation_of(network: ShallowNetwork) -> Form:
+def activation_of(network: Network) -> Form:
     """Return the JAX form of the network's activation; raise an error if there is none."""
     activation = network.activation
     if activation.name not in ACTIVATIONS:
@@ -60,10 +60,10 @@ def activation_of(network: ShallowNetwork) -> Form:
     return form
 
 
-def stack(networks: Sequence[ShallowNetwork]) -> Weights:
+def stack(networks: Sequence[Network]) -> Weights:
     """Stack the weights of networks of one architecture along a new first axis."""
 
-    def of(network: ShallowNetwork) -> Weights:
+    def of(network: Network) -> Weights:
         intercept = network.intercept
         return Weights(
             network.inner_weights,
@@ -77,7 +77,7 @@ def stack(networks: Sequence[ShallowNetwork]) -> Weights:
     return stacked
 
 
-def unstack(weights: Weights, starts: Sequence[ShallowNetwork]) -> list[ShallowNetwork]:
+def unstack(weights: Weights, starts: Sequence[Network]) -> list[Network]:
     """Return networks with the trained weights, otherwise equal to those they started from."""
     arrays = {k: np.asarray(v) for k, v in weights._asdict().items() if v is not None}
     return [

@@ -11,14 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from greedynet.activations import degree_of
-from greedynet.fitting.forms import TwoLayers
-from greedynet.model.any_network import Network
-from greedynet.model.network import ShallowNetwork
+from greedynet.fitting.lifted_blocks import lifted
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
 from greedynet.train.fit import train_many
-from greedynet.train.result import DeepResult, ShallowResult
+from greedynet.train.result import TrainingResult
 
 
 def refine_by_adam(
@@ -28,12 +27,12 @@ def refine_by_adam(
     *,
     epochs: int,
     random_state: int,
-) -> ShallowResult | DeepResult:
+) -> TrainingResult:
     """Train a network with Adam; keep the best weights by validation, possibly the initial ones.
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The network to start from.
     rows : Rows
         Training data.
@@ -49,18 +48,8 @@ def refine_by_adam(
     result : TrainingResult
         Its network takes inputs and gives outputs in their original units.
     """
-    if isinstance(network, ShallowNetwork):
-        return _refined(network, rows, validation, epochs, random_state)
-    form = TwoLayers(network.ramps)
-    held_out = None if validation is None else form.rows(validation)
-    result = _refined(network.over, form.rows(rows), held_out, epochs, random_state)
-    return result.over(network)
-
-
-def _refined(
-    network: ShallowNetwork, rows: Rows, validation: Rows | None, epochs: int, random_state: int
-) -> ShallowResult:
-    """Train a network with one hidden layer."""
+    rows = _lifted(network, rows)
+    validation = None if validation is None else _lifted(network, validation)
     inputs, outputs = InputScaling.to_cube(rows.X), OutputScaling.of(rows, centred=True)
     (result,) = train_many(
         [scaled(network, inputs, outputs)],
@@ -78,15 +67,22 @@ def _refined(
         return replace(result, network=network)
     trained = replace(
         unscaled(result.network, inputs, outputs),
+        ramps=network.ramps,
         input_range=network.input_range,
+        feature_names=network.feature_names,
         single_output=network.single_output,
         bounds=network.bounds,
     )
     return replace(result, network=trained)
 
 
-def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling) -> ShallowNetwork:
-    """Return the network for scaled inputs and outputs, homogeneous neurons on the sphere."""
+def _lifted(network: Network, rows: Rows) -> Rows:
+    """Return rows as the neurons of a network get them."""
+    return rows if network.ramps is None else lifted(rows, network.ramps)
+
+
+def scaled(network: Network, inputs: InputScaling, outputs: OutputScaling) -> Network:
+    """Return the neurons for scaled inputs and outputs, homogeneous ones on the sphere."""
     points = inputs.unfold(np.column_stack([network.inner_weights, network.biases]))
     degree = degree_of(network.activation)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
@@ -104,14 +100,14 @@ def scaled(network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
         intercept=affine[:, -1] - outputs.center / outputs.scale,
         single_output=False,
         input_range=None,
+        feature_names=None,
+        ramps=None,  # their values are inputs
         path_factor=None,
         bounds=None,  # of the outputs in original units
     )
 
 
-def unscaled(
-    network: ShallowNetwork, inputs: InputScaling, outputs: OutputScaling
-) -> ShallowNetwork:
+def unscaled(network: Network, inputs: InputScaling, outputs: OutputScaling) -> Network:
     """Return the network in original units: inverts `scaled`, up to the norms of the neurons."""
     points = inputs.fold(np.column_stack([network.inner_weights, network.biases]))
     linear, intercept = _affine(network)
@@ -126,10 +122,10 @@ def unscaled(
     )
 
 
-def _affine(network: ShallowNetwork) -> tuple[Float64, Float64]:
+def _affine(network: Network) -> tuple[Float64, Float64]:
     """Return linear weights and intercept, zeros if the network has none."""
     linear, intercept = network.linear_weights, network.intercept
     return (
-        np.zeros((network.n_features, network.n_outputs)) if linear is None else linear,
+        np.zeros((network.n_lifted, network.n_outputs)) if linear is None else linear,
         np.zeros(network.n_outputs) if intercept is None else intercept,
     )

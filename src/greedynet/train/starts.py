@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
 from greedynet.activations import Activation, get_activation
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.search.sphere import RandomState
 from greedynet.support.types import Float64
 from greedynet.train.inputs import check_count
@@ -32,7 +32,7 @@ def random_networks(
     init: Init = "truncated_normal",
     activation: str | Activation = "relu",
     random_state: RandomState = 0,
-) -> list[ShallowNetwork]:
+) -> list[Network]:
     """Draw networks with random weights and all biases zero.
 
     A layer of `p` inputs and `q` outputs gets weights from
@@ -56,7 +56,7 @@ def random_networks(
 
     Returns
     -------
-    networks : list of ShallowNetwork
+    networks : list of Network
 
     Examples
     --------
@@ -73,7 +73,7 @@ def random_networks(
     stream = check_random_state(random_state)
     draw = _DRAWS[init]
     return [
-        ShallowNetwork(
+        Network(
             inner_weights=draw(stream, n_features, n_nodes).T,
             biases=np.zeros(n_nodes),
             outer_weights=draw(stream, n_nodes, n_outputs),

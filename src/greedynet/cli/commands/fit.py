@@ -233,7 +233,7 @@ def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
     "--loss",
     metavar="NAME|P",
     callback=_number_or_name,
-    help="squared (default), absolute, huber, quantile, chebyshev, or a power above 1.",
+    help="squared_error (default), absolute_error, huber, quantile, chebyshev, or a power above 1.",
 )
 @click.option("--quantile", type=float, metavar="Q", help="For --loss quantile: 0.9, for example.")
 @click.option(

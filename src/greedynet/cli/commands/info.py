@@ -10,8 +10,7 @@ from greedynet.cli.describe import plural, scores
 from greedynet.cli.options import AS_JSON, INPUT, MODEL
 
 if TYPE_CHECKING:
-    from greedynet.model.any_network import Network
-    from greedynet.model.deep_network import DeepNetwork
+    from greedynet.model.network import Network
     from greedynet.model.uncertainty.expectation import Expectation
     from greedynet.tables.model import TableModel
 
@@ -36,7 +35,7 @@ def info(model: Path, data: Path | None, as_json: bool) -> None:
 
 def describe(path: Path) -> dict[str, Any]:
     """Return the contents of a model file as plain values."""
-    from greedynet.model.any_network import is_deep, is_network
+    from greedynet.model.network import Network
     from greedynet.support.tensorfile import read_tree
     from greedynet.tables.load import load
     from greedynet.tables.model import TableModel
@@ -45,7 +44,7 @@ def describe(path: Path) -> dict[str, Any]:
     model = load(path)
     table = model if isinstance(model, TableModel) else None
     estimator = model if table is None else table.estimator
-    network = estimator if is_network(estimator) else estimator.network_
+    network = estimator if isinstance(estimator, Network) else estimator.network_
     loss = loss_of(estimator)
     selection = getattr(estimator, "path_", None)
     classes = getattr(estimator, "classes_", None)
@@ -60,8 +59,8 @@ def describe(path: Path) -> dict[str, Any]:
         "network": network.contents,
         "nodes": network.n_nodes,
         "neurons": network.n_neurons,
-        "hidden_layers": 2 if is_deep(network) and network.n_neurons else 1,
-        "hinges": _hinges(network) if is_deep(network) else None,
+        "hidden_layers": 2 if network.ramps is not None and network.n_neurons else 1,
+        "hinges": None if network.ramps is None else _hinges(network),
         "affine_term": network.has_affine_term,
         "features": network.n_features,
         "outputs": network.n_outputs,
@@ -149,9 +148,9 @@ def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, An
     ]
 
 
-def _hinges(network: "DeepNetwork") -> list[dict[str, Any]]:
+def _hinges(network: "Network") -> list[dict[str, Any]]:
     """Return the columns that the first layer bends, and the knots of each."""
-    features, knots = network.ramps.hinges()
+    features, knots = network.hinges()
     names = network.feature_names or [f"x{j}" for j in range(network.n_features)]
     return [
         {"column": names[j], "knots": knots[features == j].tolist()}
@@ -164,9 +163,9 @@ def _largest(network: "Network") -> list[dict[str, Any]]:
 
     Over two layers, their weights are those of the columns and then of the hinges.
     """
-    from greedynet.model.any_network import is_deep
+    from greedynet.model.curves import over_hinges
 
-    form = network.in_hinges() if is_deep(network) else network
+    form = over_hinges(network)
     return [
         {
             "neuron": int(n),

@@ -27,8 +27,6 @@ from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
-# Maximum number of steps, accepted or not.
-N_TRIES = 12
 # A step that lowers the objective by a smaller fraction is the last.
 _WORTH_A_STEP = 3e-3
 # The matrix of the sample is not that of all rows: the first step is strongly damped.
@@ -78,7 +76,7 @@ def corrected_on_all_rows(
     sums: Sums,
     coordinates: Coordinates,
     activation: Activation,
-    n_tries: int = N_TRIES,
+    n_tries: int,
 ) -> VariableProjection:
     """Return the network with its neurons corrected on all rows.
 

@@ -27,7 +27,6 @@ from greedynet.export.c_header.numbers import C_TYPES, SUFFIX, declaration, numb
 from greedynet.export.c_header.ramps import RAMP_ARRAYS, FirstLayer, read_ramps
 from greedynet.export.fold import with_hidden_layer
 from greedynet.export.precision import (
-    WEIGHTS,
     DType,
     check_dtype,
     rounded_bounds,
@@ -37,7 +36,7 @@ from greedynet.export.precision import (
 )
 from greedynet.export.resolve import Model, as_parts, label_table, translate
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network, in_layers
+from greedynet.model.network import WEIGHTS, Network
 from greedynet.rows.missing import Filling
 from greedynet.support.files import write_atomically
 from greedynet.support.tensorfile import library_version
@@ -99,7 +98,7 @@ def to_c(
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
+    model : Network, fitted estimator, str or path
         The network, or a saved file.
     path : str or path
         File to write, such as "model.h".
@@ -151,12 +150,11 @@ def _header(
     filling: Filling | None = None,
 ) -> str:
     """Return the text of the header."""
-    ramps, over = in_layers(network)
-    layers = with_hidden_layer(over)
+    layers = with_hidden_layer(network)
     weights = rounded_weights(layers, dtype, "to_c")
     words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": C_TYPES[dtype]}
     words |= {"x": "x", "N_X": f"{prefix.upper()}_N_FEATURES"}
-    table = None if ramps is None else rounded_ramps(ramps, dtype, "to_c")
+    table = rounded_ramps(network.ramps, dtype, "to_c")
     sizes, fill, fill_arrays = filling_parts(filling, words, dtype)
     if filling is not None:
         words |= {"x": "f", "N_X": f"{prefix.upper()}_N_FILLED"}

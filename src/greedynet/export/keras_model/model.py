@@ -26,7 +26,6 @@ from greedynet.export.precision import (
 )
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
-from greedynet.model.any_network import in_layers
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
@@ -69,7 +68,7 @@ def to_keras(
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
+    model : Network, fitted estimator, str or path
         The network, or a saved file.
     dtype : {"float32", "float64"}, default="float32"
         Type of the weights.
@@ -99,14 +98,13 @@ def to_keras(
     if keras.backend.backend() == "jax":
         check_x64(name, "to_keras")
     layer, inside = behind_layer(network, scaling, name, "to_keras")
-    ramps, over = in_layers(inside)
-    layers = with_hidden_layer(folded(over) if fold_affine else over)
+    layers = with_hidden_layer(folded(inside) if fold_affine else inside)
     functions = ACTIVATION_FUNCTIONS | (IN_FLOAT64 if name == "float64" else {})
     activation = translate(network, functions, "to_keras", PLACE)
     if not isinstance(activation, str):
         activation = partial(activation, keras, network.activation)
     weights = rounded_weights(layers, name, "to_keras")
-    table = None if ramps is None else rounded_ramps(ramps, name, "to_keras")
+    table = rounded_ramps(inside.ramps, name, "to_keras")
     fixed = _Fixed(layer, rounded_box(inside, name), table, rounded_bounds(network, name))
     result = _build(keras, fixed, weights, activation, name)
     check_agreement(

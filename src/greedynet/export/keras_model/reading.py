@@ -11,10 +11,8 @@ from greedynet.export.keras_model.model import AFFINE, INNER, OUTER, SCALING, im
 from greedynet.export.precision import check_dtype, exact_bounds
 from greedynet.export.resolve import Model, Original, as_network, comparable, within_bounds
 from greedynet.export.scaling import InputLayer
-from greedynet.model.any_network import Network, is_deep
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps
 from greedynet.support.types import Float64
 
@@ -36,15 +34,17 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
 
     Returns
     -------
-    model : fitted estimator, TableModel, ShallowNetwork or DeepNetwork
+    model : fitted estimator, TableModel or Network
         Of the kind of `like`, a network if that is None; see `from_torch`.
     """
     keras = import_keras()
     original = Original(like, "from_keras")
     layer, inner, outer, affine = _parts(keras, keras_model)
     name = check_dtype(inner.compute_dtype, "from_keras")
-    over = ShallowNetwork(
-        inner_weights=_array(keras, inner.kernel).T,
+    weights, box = _array(keras, inner.kernel).T, _read_box(keras_model)
+    has_ramps = weights.shape[1] > keras_model.input_shape[-1]
+    network = Network(
+        inner_weights=weights,
         biases=_array(keras, inner.bias),
         outer_weights=_array(keras, outer.kernel),
         linear_weights=None if affine is None else _array(keras, affine.kernel),
@@ -52,12 +52,9 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
         activation=_read_activation(inner, original.network),
         single_output=outer.units == 1,
         bounds=exact_bounds(_read_bounds(keras_model), original.network, name),
+        input_range=box,
+        ramps=_known_ramps(original.network, layer) if has_ramps else None,
     )
-    network: Network = over
-    if over.n_features > keras_model.input_shape[-1]:
-        network = DeepNetwork(_known_ramps(original.network, layer), over)
-    box = _read_box(keras_model)
-    network = network.with_input_range(box)
     if layer is not None:
         network = layer.outside(network)
     model = original.given_back(network)
@@ -124,7 +121,7 @@ def _read_activation(inner: Any, known: Network | None) -> Activation:
 
 
 def _known_ramps(known: Network | None, layer: InputLayer | None) -> Ramps:
-    if known is None or not is_deep(known):
+    if known is None or known.ramps is None:
         got = "None" if known is None else "one hidden layer"
         raise ValueError(
             "`like` of `from_keras` must be the model that was exported, since it has two hidden "

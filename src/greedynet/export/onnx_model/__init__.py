@@ -44,7 +44,7 @@ def to_onnx(
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
+    model : Network, fitted estimator, str or path
         The network, or a saved file.
     path : str or path
         File to write, such as "model.onnx".

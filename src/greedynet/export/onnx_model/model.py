@@ -26,7 +26,7 @@ from greedynet.export.precision import (
     rounded_weights,
 )
 from greedynet.export.resolve import Parts, label_table, translate
-from greedynet.model.any_network import Network, in_layers
+from greedynet.model.network import Network
 from greedynet.model.ramps import RampTable
 from greedynet.rows.missing import Filling
 from greedynet.support.extras import require
@@ -40,8 +40,7 @@ IR_VERSION = 8
 
 def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str = "") -> str:
     """Add the operators from the input `X` to the outputs; return the name of the outputs."""
-    ramps, over = in_layers(network)
-    layers = with_hidden_layer(over)
+    layers = with_hidden_layer(network)
     activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
     weights = rounded_weights(layers, graph.dtype, caller)
     names = {name: graph.constant(name, array) for name, array in weights.items()}
@@ -49,8 +48,9 @@ def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str 
     if box is not None:
         X = graph.add("Max", X, graph.constant("box", box[0]))
         X = graph.add("Min", X, graph.constant("box", box[1]))
+    ramps = rounded_ramps(network.ramps, graph.dtype, caller)
     if ramps is not None:
-        X = _add_ramps(graph, rounded_ramps(ramps, graph.dtype, caller), X)
+        X = _add_ramps(graph, ramps, X)
     constant = (names["intercept"],) if "intercept" in names else ()
     z = graph.add("Gemm", X, names["inner_weights"], names["biases"], transB=1)
     hidden = activation(graph, z, network.activation)
@@ -125,7 +125,7 @@ def checked_model(
 
     Parameters
     ----------
-    network : ShallowNetwork or DeepNetwork
+    network : Network
         The network to export.
     classes : ndarray of shape (n_classes,) or None
         Classes of a classifier: the model then has two outputs, labels and probabilities.

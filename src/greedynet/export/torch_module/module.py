@@ -1,6 +1,7 @@
 """PyTorch: a module from a network, and initialisation of existing layers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,8 @@ from greedynet.export.precision import (
 )
 from greedynet.export.resolve import Model, as_network, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
-from greedynet.model.any_network import Network, in_layers
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.ramps import RampTable
 from greedynet.support.extras import require
 
@@ -57,7 +56,7 @@ def to_torch(
 
     Parameters
     ----------
-    model : ShallowNetwork, DeepNetwork, fitted estimator, str or path
+    model : Network, fitted estimator, str or path
         The network, or a saved file.
     dtype : torch.dtype or {"float32", "float64"}, default="float32"
         Type of the weights.
@@ -86,14 +85,14 @@ def to_torch(
     network = as_network(model, "to_torch")
     name = check_dtype(dtype, "to_torch")
     layer, inside = behind_layer(network, scaling, name, "to_torch")
-    ramps, over = in_layers(inside)
-    module, inner = _trained_layers(torch, over, name, fold_affine=fold_affine)
+    module, inner = _trained_layers(torch, inside, name, fold_affine=fold_affine)
     first = [] if layer is None else [_scaling_layer(torch, layer, name)]
     box = rounded_box(inside, name)
     if box is not None:
         first.append(_bounds_layer(torch, OutputBounds(*box), name))
+    ramps = rounded_ramps(inside.ramps, name, "to_torch")
     if ramps is not None:
-        first.append(_ramp_layer(torch, rounded_ramps(ramps, name, "to_torch")))
+        first.append(_ramp_layer(torch, ramps))
     bounds = rounded_bounds(network, name)
     last = [] if bounds is None else [_bounds_layer(torch, bounds, name)]
     if first or last:
@@ -104,7 +103,7 @@ def to_torch(
 
 
 def _trained_layers(
-    torch: Any, network: ShallowNetwork, dtype: DType, *, fold_affine: bool
+    torch: Any, network: Network, dtype: DType, *, fold_affine: bool
 ) -> tuple[Any, Any]:
     """Return the module of the layers that can be trained, and the inner layer."""
     layers = with_hidden_layer(folded(network) if fold_affine else network)
@@ -140,7 +139,7 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
         From the inputs to the hidden layer.
     linear2 : torch.nn.Linear
         From the hidden layer to the outputs.
-    network : ShallowNetwork, fitted estimator, str or path
+    network : Network, fitted estimator, str or path
         The network, with one hidden layer, or a saved file.
 
     Raises
@@ -149,13 +148,13 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
         If the outputs differ from those of the network; the layers are then unchanged.
     """
     torch = require("torch", "torch", "init_torch_")
-    original = as_network(network, "init_torch_").with_reach(np.inf)
+    original = replace(as_network(network, "init_torch_"), reach=np.inf)
     name = check_dtype(linear1.weight.dtype, "init_torch_")
     activation = _activation(original, "init_torch_")
-    if isinstance(original, DeepNetwork):
-        raise TypeError(
+    if original.ramps is not None:
+        raise ValueError(
             "`network` of `init_torch_` must have one hidden layer, for two layers of weights, got "
-            "a DeepNetwork with two: write `to_torch(network)`."
+            "two: write `to_torch(network)`."
         )
     if original.bounds is not None:
         raise ValueError(
@@ -195,7 +194,7 @@ def _activation(network: Network, caller: str) -> Any:
     return translate(network, ACTIVATION_MODULES, caller, place)(network.activation)
 
 
-def _without_linear_term(network: ShallowNetwork) -> ShallowNetwork:
+def _without_linear_term(network: Network) -> Network:
     """Convert the affine term to neurons, since there are only two layers."""
     if network.linear_weights is not None and odd_part(network.activation) is None:
         raise ValueError(
@@ -260,7 +259,7 @@ def as_function(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]],
     return predict
 
 
-def _check_layers(torch: Any, linear1: Any, linear2: Any, network: ShallowNetwork) -> None:
+def _check_layers(torch: Any, linear1: Any, linear2: Any, network: Network) -> None:
     for argument, layer in (("linear1", linear1), ("linear2", linear2)):
         if not isinstance(layer, torch.nn.Linear):
             raise TypeError(

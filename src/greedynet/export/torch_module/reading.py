@@ -1,6 +1,5 @@
 """PyTorch: a network from a module."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +10,8 @@ from greedynet.export.precision import DType, check_dtype, exact_bounds, rounded
 from greedynet.export.resolve import Model, Original, as_network, comparable, within_bounds
 from greedynet.export.scaling import InputLayer
 from greedynet.export.torch_module.module import as_function
-from greedynet.model.any_network import Network, is_deep
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.extras import require
 from greedynet.support.types import Float64
@@ -39,7 +36,7 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
 
     Returns
     -------
-    model : fitted estimator, TableModel, ShallowNetwork or DeepNetwork
+    model : fitted estimator, TableModel or Network
         Of the kind of `like`, a network if that is None. An estimator predicts by the new network;
         nothing is known of its errors on new rows, so that it gives no intervals or sets. The
         network has no selection path; `truncate` of an estimator goes back to the growth before.
@@ -51,14 +48,24 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
     inner, activation, outer, affine = _parts(torch, rest)
     name = check_dtype(inner.weight.dtype, "from_torch")
     bounds = exact_bounds(_bounds(last), original.network, name)
-    over = replace(_network(inner, activation, outer, affine), bounds=bounds)
-    network: Network = over
     layer = None if scaled is None else InputLayer(_array(scaled.center), _array(scaled.scale))
+    ramps = None
     if first is not None:
         ramps = _ramps(first, inner.in_features, original.network, layer, name)
-        network = DeepNetwork(ramps, over)
     box = None if clip is None else np.stack([_array(clip.low), _array(clip.high)])
-    network = network.with_input_range(box)
+    biased = outer if affine is None else affine
+    network = Network(
+        inner_weights=_array(inner.weight),
+        biases=np.zeros(inner.out_features) if inner.bias is None else _array(inner.bias),
+        outer_weights=_array(outer.weight).T,
+        linear_weights=None if affine is None else _array(affine.weight).T,
+        intercept=None if biased.bias is None else _array(biased.bias),
+        activation=activation,
+        single_output=outer.out_features == 1,
+        input_range=box,
+        bounds=bounds,
+        ramps=ramps,
+    )
     if layer is not None:
         network = layer.outside(network)
     model = original.given_back(network)
@@ -68,29 +75,15 @@ def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
     return model
 
 
-def _network(inner: Any, activation: Activation, outer: Any, affine: Any) -> ShallowNetwork:
-    """Return the network of layers."""
-    biased = outer if affine is None else affine
-    return ShallowNetwork(
-        inner_weights=_array(inner.weight),
-        biases=np.zeros(inner.out_features) if inner.bias is None else _array(inner.bias),
-        outer_weights=_array(outer.weight).T,
-        linear_weights=None if affine is None else _array(affine.weight).T,
-        intercept=None if biased.bias is None else _array(biased.bias),
-        activation=activation,
-        single_output=outer.out_features == 1,
-    )
-
-
 def _ramps(
     first: Any, n_lifted: int, known: Network | None, layer: InputLayer | None, dtype: DType
 ) -> Ramps:
     """Return the first layer of ramps; as in a known network, if it is the same up to rounding."""
     table = RampTable(*(getattr(first, name).detach().cpu().numpy() for name in RampTable._fields))
-    if known is not None and is_deep(known):
+    if known is not None and known.ramps is not None:
         ramps = known.ramps if layer is None else layer.ramps_inside(known.ramps)
         rounded = rounded_ramps(ramps, dtype, "from_torch")
-        if all(map(np.array_equal, rounded, table)):
+        if rounded is not None and all(map(np.array_equal, rounded, table)):
             return ramps
     columns, starts = table.columns, table.starts.astype(np.float64)
     last = np.flatnonzero(np.diff(columns, append=n_lifted))

@@ -31,7 +31,7 @@ from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.model.candidate import LINE, MEAN, NETWORK, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search import Candidate as Neuron
@@ -54,7 +54,7 @@ class Grown(NamedTuple):
 class PlainGrowth(Growth):
     """Networks that grow neuron by neuron on the rows of a problem."""
 
-    Network = Grown
+    state_type = Grown
 
     def __init__(self, problem: Problem, turn: int, factor: Factor, constant: Float64) -> None:
         super().__init__(problem, turn)
@@ -113,6 +113,12 @@ class PlainGrowth(Growth):
         """Ridge on the outer weights; a factor of another loss has its own."""
         return self.problem.plan.ridge if self._factor.follows_projection else 0.0
 
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge of all widths; None without neurons."""
+        return self._ridge if candidate.width else None
+
     def packed(self, state: State) -> list[Any]:
         """Return the fields of a state: neurons since the last one; weights follow."""
         if isinstance(state, Line):
@@ -157,7 +163,7 @@ class PlainGrowth(Growth):
             affine = coordinates.affine.evaluate(X)
             return np.asarray(affine @ state.weights[:r] + hidden @ state.weights[r:])
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return a network with its outer weights, for original units (GSN 4)."""
         (state,) = states
         if isinstance(state, Line):
@@ -165,7 +171,7 @@ class PlainGrowth(Growth):
         full = self._full()
         return full.truncate(full.n_nodes - full.n_neurons + state.n_neurons)
 
-    def _full(self) -> ShallowNetwork:
+    def _full(self) -> Network:
         """Return the network of all neurons, from which `truncate` gives the others."""
         problem, plan = self.problem, self.problem.plan
         if self._last is not None and self._last.n_neurons == len(self.neurons):
@@ -190,7 +196,7 @@ class PlainGrowth(Growth):
             )
         return self._last
 
-    _last: ShallowNetwork | None = None
+    _last: Network | None = None
 
     def _solved(self) -> Factor:
         """Return the factor, for least squares on rows that are not rounded."""
@@ -236,6 +242,12 @@ class PlainGrowth(Growth):
 
 class PlainClassGrowth(PlainGrowth):
     """The same for classes, whose errors are log-losses."""
+
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge if one was given; by default, there is a tiny one on the logits."""
+        return self.problem.plan.alpha if candidate.width else None
 
     def training_error(self, states: Sequence[State]) -> float:
         """Return the mean log-loss of these rows."""

@@ -33,10 +33,9 @@ from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.losses.logistic import log_loss, losses_and_residual
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import BLEND, LINE, NETWORK, ONE_LAYER, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
@@ -47,6 +46,8 @@ from greedynet.support.types import Float64
 # A class probability has the curvature `p (1 - p)`, at most a quarter: a residual of `y - p` asks
 # for logits that are several times as large. Many neurons at once need less: the best is taken.
 _LOGITS_PER_RESIDUAL = (3.0, 1.5, 0.75, 0.375)
+# Position of the ridge with which networks grow among those that are tried.
+GROWN_WITH = 2
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Blend(Candidate):
 class ClassGrowth(Growth):
     """Networks of a classifier on the rows of a problem."""
 
-    Network = Weights
+    state_type = Weights
 
     @property
     def _settings(self) -> LogisticSettings:
@@ -152,14 +153,16 @@ class ClassGrowth(Growth):
                 break
             n_before = network.n_neurons
             network = self.descend(network, self._stage_ridge, settings.stage_steps)
-            width = max(settings.first_stage, ceil(settings.stage_growth * n_before))
+            width = ceil(self.problem.settings.ladder.growth * n_before)
+            width = max(settings.first_stage, width)
             network = self._wider(network, min(width, n_neurons))
         return network
 
     @property
     def _stage_ridge(self) -> float:
         alpha = self.problem.plan.alpha
-        return stage_ridge_for(self.problem.rows, self._settings) if alpha is None else alpha
+        ridges = ridges_for(self.problem.rows, self._settings)
+        return float(ridges[GROWN_WITH]) if alpha is None else alpha
 
     def _affine(self) -> Weights:
         """Return a network without neurons, of which the first correction makes a line."""
@@ -225,13 +228,23 @@ class ClassGrowth(Growth):
             return shares_weights(problem.rows)
         if of_fold is problem:
             return start(candidate)
-        share = 1.0
-        if problem.plan.alpha is None:
-            share = min(1.0, n_of_others(of_fold.rows) / n_of_others(problem.rows))
+        share = self._share(of_fold)
         n_steps = settings.fold_steps if share > 0.5 else settings.final_steps
         begun = start(candidate)
         problem.context.tell(f"correcting {begun.n_neurons} neurons on all rows")
         return self.descend(begun, share * _ridge(candidate), n_steps, settings.final_enough)
+
+    def _share(self, of_fold: Problem) -> float:
+        """Return the factor of a fold's ridge for these rows."""
+        if of_fold is self.problem or self.problem.plan.alpha is not None:
+            return 1.0
+        return min(1.0, n_of_others(of_fold.rows) / n_of_others(self.problem.rows))
+
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge of a network or regression; None for the shares of the classes."""
+        return None if candidate.ridge is None else self._share(of_fold) * _ridge(candidate)
 
     def outputs(self, state: Weights, X: NDArray[np.floating]) -> Float64:
         """Return the logits of scaled inputs."""
@@ -242,7 +255,7 @@ class ClassGrowth(Growth):
         rows = self.problem.rows
         return log_loss(self.outputs(states[0], rows.X), rows.Y, rows.weights)
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return the network for inputs in their original units."""
         (weights,) = states
         network = self.problem.network(weights.W, weights.C, weights.L)
@@ -348,11 +361,11 @@ def _networks(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> It
         yield Candidate(NETWORK, width, form=form.name, ridge=ridge)
     if plan.takes_last:
         return
-    settings, lowest = plan.settings.logistic, min(found.get(ridge, np.inf), scores.scores[-1])
+    settings, lowest = plan.settings.ladder, min(found.get(ridge, np.inf), scores.scores[-1])
     while width > 1:
-        width = int(width * settings.kept_share)
+        width = int(width / settings.growth)
         yield Candidate(NETWORK, width, form=form.name, ridge=ridge, pruned=True)
-        if scores.scores[-1] > settings.as_good * lowest:
+        if settings.as_good * scores.scores[-1] > lowest:
             return
         lowest = min(lowest, scores.scores[-1])
 
@@ -367,7 +380,7 @@ def _ridges(found: Mapping[float, float], rows: Rows, plan: Plan) -> Iterator[fl
         yield plan.alpha
         return
     ridges = ridges_for(rows, settings)
-    begin = int(np.argmin(np.abs(ridges - stage_ridge_for(rows, settings))))
+    begin = GROWN_WITH
     yield float(ridges[begin])
     for ahead in (1, -1):
         i, since = begin, 0
@@ -449,11 +462,11 @@ def _ridge(candidate: Candidate) -> float:
 
 def _grown_to(plan: Plan, rows: Rows) -> int:
     """Return how many neurons to grow: few rows do not support many."""
-    limits, settings = plan.limits, plan.settings.logistic
+    most, settings = plan.limits.max_neurons, plan.settings
     if plan.takes_last:
-        return limits.max_neurons
-    supported = len(rows) // settings.rows_per_neuron
-    return min(limits.max_neurons, max(settings.least_grown, supported))
+        return most
+    supported = int(len(rows) / settings.ladder.rows_per_input)
+    return min(most, max(settings.logistic.first_stage, supported))
 
 
 def class_coordinates(rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
@@ -491,7 +504,8 @@ def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
     """Return the ridges to try, with smaller ones if rare classes make the loss small.
 
     A network can lower the loss by at most the entropy of the classes. If that is less than a bit,
-    the ridges start lower by the same factor, in whole steps.
+    the ridges start lower by the same factor, in whole steps: with larger ones, neurons that lower
+    a small loss would vanish as they grow.
     """
     shares = np.average(rows.Y, axis=0, weights=rows.weights)
     if len(shares) == 1:
@@ -503,14 +517,6 @@ def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
     n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
     n_smaller = min(n_smaller, settings.most_smaller)
     return np.concatenate([ridges[0] * step ** np.arange(-n_smaller, 0.0), ridges])
-
-
-def stage_ridge_for(rows: Rows, settings: LogisticSettings) -> float:
-    """Return the ridge with which networks grow, smaller by the same factor for rare classes.
-
-    With a ridge for a loss of a bit, neurons that lower a small loss would vanish as they grow.
-    """
-    return settings.stage_ridge * float(ridges_for(rows, settings)[0]) / settings.ridges[0]
 
 
 def lowest_between(found: Mapping[float, float]) -> float:

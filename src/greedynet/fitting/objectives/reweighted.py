@@ -45,7 +45,7 @@ from greedynet.losses.median import weighted_median
 from greedynet.losses.reweighting import reweighting, row_weights
 from greedynet.model.candidate import MEAN, Candidate, widths_up_to
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.ridge_line import RidgeLine
 from greedynet.rows.rows import Rows
@@ -68,7 +68,7 @@ class Weighted(NamedTuple):
 class LossGrowth(Growth):
     """Networks for another loss on the rows of a problem, of one output."""
 
-    Network = Weighted
+    state_type = Weighted
 
     @property
     def _loss(self) -> Loss:
@@ -235,7 +235,7 @@ class LossGrowth(Growth):
             hidden = sigma.value(X @ state.points[:, :-1].T + state.points[:, -1])
             return np.asarray(affine @ state.weights[:r] + hidden @ state.weights[r:])
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return a network for inputs and outputs in original units."""
         (state,) = states
         if isinstance(state, Line):
@@ -292,7 +292,7 @@ class ExtremeGrowth(SquaresGrowth):
         )
         return Line(affine[:-1], affine[-1])
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return a network for inputs and outputs in original units."""
         (state,) = states
         if isinstance(state, Line):

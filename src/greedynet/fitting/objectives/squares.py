@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from greedynet.activations import ReLU, degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
-from greedynet.correction.outer_solver import DEPENDENT, OuterSolver
+from greedynet.correction.outer_solver import OuterSolver
 from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.forms import Form
-from greedynet.fitting.make_search import least_active, unit
+from greedynet.fitting.make_search import dependent, least_active, unit
 from greedynet.fitting.measures import Measure, Squares
 from greedynet.fitting.objective import Growth, Line, Objective, State, networks_of
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
@@ -38,7 +38,7 @@ from greedynet.model.candidate import (
     widths_up_to,
 )
 from greedynet.model.coordinates import Coordinates
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.ridge_line import RidgeLine
@@ -65,7 +65,7 @@ class Neurons(NamedTuple):
 class SquaresGrowth(Growth):
     """Networks of least squares on the rows of a problem."""
 
-    Network = Neurons
+    state_type = Neurons
 
     def __init__(self, problem: Problem, turn: int = 0) -> None:
         super().__init__(problem, turn)
@@ -168,7 +168,9 @@ class SquaresGrowth(Growth):
         if not problem.plan.needs_all(n_neurons):
             return neurons
         for turn in range(N_TRIES):
-            state, factor = self.at(neurons), problem.coordinates.factor(problem.rows, DEPENDENT)
+            state = self.at(neurons)
+            # As the search knows them: else it would propose copies of those that it does not.
+            factor = problem.coordinates.factor(problem.rows, dependent(problem.plan))
             kept = state.alive
             kept[kept] = factor.extend(state.columns[:, kept])
             points = state.points[kept]
@@ -274,7 +276,7 @@ class SquaresGrowth(Growth):
         # A given ridge is that of the last solve.
         return self.network(states).predict(rows.X).reshape(rows.Y.shape)
 
-    def network(self, states: Sequence[State]) -> ShallowNetwork:
+    def network(self, states: Sequence[State]) -> Network:
         """Return the mean of some networks, outer weights solved on all rows."""
         if isinstance(states[0], Line):
             return states[0].network(self.problem)
@@ -290,6 +292,15 @@ class SquaresGrowth(Growth):
         )
         network = solver.network([self.at(state) for state in states])
         return network if plan.shape is None else in_shape(network, plan.shape)
+
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge that was given, or that of the correction."""
+        given = self.problem.plan.alpha
+        if given is None or isinstance(states[0], Line):
+            return super().ridge(candidate, states, of_fold)
+        return given
 
     def carried(self, state: State, inputs: InputScaling) -> State:
         """Return a network of other rows on these rows."""
@@ -361,7 +372,7 @@ def by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Ite
     widths = widths_up_to(most, settings.growth)
     n_supported, allowed = rows.n_independent / (d + 2), _allowed_work(scores, form, rows, plan)
     # Single rows decide the largest error: what wide networks gain shows later.
-    patience = settings.patience_of_extremes if singles_out_rows(plan.loss) else settings.patience
+    patience = (2 if singles_out_rows(plan.loss) else 1) * settings.patience
     for i, width in enumerate(widths):
         if work(len(rows), d, widths[: i + 1]) > allowed:
             return
@@ -395,22 +406,24 @@ def _averages(
     least, most = settings.rows_averaged
     if asked is None and (not least <= len(rows) <= most or plan.takes_last):
         return
-    n, most = asked or 2, plan.limits.max_neurons
+    most = plan.limits.max_neurons
     if plan.takes_last:
-        yield replace(chosen, width=most // n, n_networks=n)
+        assert asked is not None
+        yield replace(chosen, width=most // asked, n_networks=asked)
         return
     grown = sorted(c.width for c in single_networks(scores.candidates, chosen.form))
-    possible = [width for width in grown if n * width <= most]
-    if asked is None:
+    if asked is not None:
+        for width in [width for width in grown if asked * width <= most]:
+            yield replace(chosen, width=width, n_networks=asked)
+        return
+    # Four vary less than two, but where nodes are few, two may be wide enough and four not.
+    for n in (4,) if 4 * chosen.width <= most else (2, 4):
+        possible = [width for width in grown if n * width <= most]
         wide = [width for width in possible if width >= chosen.width]
-        possible = (wide or possible[-1:])[: settings.n_averaged]
-    for width in possible:
-        yield replace(chosen, width=width, n_networks=n)
-        if asked is None and scores.scores[-1] >= min(scores.scores[:-1]):
-            break
-    best = scores.best(plan.choice, chosen.form)
-    if asked is None and best.n_networks == 2 and 4 * best.width <= most:
-        yield replace(best, n_networks=4)
+        for width in (wide or possible[-1:])[: settings.n_averaged]:
+            yield replace(chosen, width=width, n_networks=n)
+            if scores.scores[-1] >= min(scores.scores[:-1]):
+                break
 
 
 def n_effective(rows: Rows) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.losses.logistic import probabilities
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.evidence import Evidence, row_weights
 from greedynet.model.uncertainty.groups import known_rows, n_alike

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
 from greedynet.support.types import Float64
@@ -117,7 +117,7 @@ class Evidence:
         ----------
         later : Rows or None
             In original units; None for no such rows.
-        network : Network or DeepNetwork
+        network : Network
             The network that was kept.
         """
         if later is None:

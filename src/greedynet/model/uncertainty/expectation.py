@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, is_squared
 from greedynet.losses.logistic import log_probabilities
 from greedynet.losses.mean_size import mean_size
-from greedynet.model.any_network import Network
 from greedynet.model.candidate import CURVES, LINE, MEAN, SHARES, Ladder
-from greedynet.model.deep_network import DeepNetwork
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
 from greedynet.support.phrases import number, percent, plural
 from greedynet.support.types import Float64
@@ -57,7 +56,7 @@ class Expectation:
     Attributes
     ----------
     measure : str
-        "rmse"; "mae" for the losses "absolute" and "huber"; the name of another loss, such as
+        "rmse"; "mae" for the losses "absolute_error" and "huber"; the name of another loss, such as
         "quantile_loss"; or "log_loss" for classes.
     on_new : float, tuple of float or None
         Error on new rows; of several outputs, that of each in its own units, as all that follow.
@@ -322,7 +321,7 @@ def _counts(unseen: Unseen | None, ahead: float | None) -> dict[str, int]:
 def _measure(loss: Loss) -> str:
     if is_squared(loss):
         return RMSE
-    return MAE if loss.name in ("absolute", "huber") else f"{loss.name}_loss"
+    return MAE if loss.name in ("absolute_error", "huber") else f"{loss.name}_loss"
 
 
 def _kind_of_classes(network: Network) -> str | None:
@@ -331,7 +330,7 @@ def _kind_of_classes(network: Network) -> str | None:
         return None
     if network.is_constant:
         return SHARES
-    return CURVES if isinstance(network, DeepNetwork) else LINE
+    return LINE if network.ramps is None else CURVES
 
 
 def _indicators(Y: Float64) -> Float64:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
 from greedynet.model.uncertainty.groups import known_rows, n_alike
 from greedynet.model.uncertainty.local_size import (
@@ -109,7 +109,7 @@ class OutputErrors:
             Share of the rows that those networks had not seen.
         unseen : Unseen
             The held-out rows.
-        network : Network or DeepNetwork
+        network : Network
         settings : IntervalSettings
         """
         # A power of two near the largest error, so that no square overflows.
@@ -176,7 +176,7 @@ class Intervals:
         Parameters
         ----------
         evidence : Evidence
-        network : Network or DeepNetwork
+        network : Network
             The network that was kept.
         settings : IntervalSettings
         """

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.model.uncertainty.size_path import SizePath, size_loss
 from greedynet.support.types import Float64
 
@@ -161,7 +161,7 @@ def local_size(rows: Errors, network: Network, settings: SizeSettings) -> tuple[
     Parameters
     ----------
     rows : Errors
-    network : ShallowNetwork or DeepNetwork
+    network : Network
     settings : SizeSettings
     """
     sizes = np.abs(rows.errors)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from greedynet.model.any_network import Network
+from greedynet.model.network import Network
 from greedynet.plots.approximation.curve import draw_curve
 from greedynet.plots.approximation.panels import draw_panels
 from greedynet.plots.approximation.sample import Function, sample_estimator, sample_network

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.model.any_network import Network, is_deep, is_network
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.plots.inputs import (
     check_features,
     input_names,
@@ -68,7 +67,7 @@ def sample_network(
         y,
         target=target,
         output=output,
-        kinks=_kinks(network, output) if d == 1 and not is_deep(network) else None,
+        kinks=_kinks(network, output) if d == network.n_lifted == 1 else None,
         name=f"{network.n_nodes} nodes",
         feature_names=input_names(network, d),
     )
@@ -86,7 +85,7 @@ def sample_estimator(
     estimator, X = unwrapped(estimator), network_inputs(estimator, X)
     check_is_fitted(estimator)
     network = getattr(estimator, "network_", None)
-    if is_network(network):
+    if isinstance(network, Network):
         return sample_network(network, X, y, target=target, output=output, argument="estimator")
     if not callable(getattr(estimator, "predict", None)):
         raise TypeError(
@@ -170,7 +169,7 @@ def relative_error(found: Float64, wanted: Float64) -> float:
     return float(np.linalg.norm(found - wanted) / (np.linalg.norm(wanted) or 1.0))
 
 
-def _kinks(network: ShallowNetwork, output: int | None) -> Float64:
+def _kinks(network: Network, output: int | None) -> Float64:
     bent = (network.inner_weights[:, 0] != 0) & (pick_output(network.outer_weights, output) != 0)
     kinks = np.unique(-network.biases[bent] / network.inner_weights[bent, 0])
     return kinks[network.within_box(kinks[:, None])[:, 0] == kinks]  # beyond, it is constant

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.activations import shared_degree
-from greedynet.model.any_network import Network
-from greedynet.model.deep_network import DeepNetwork
-from greedynet.model.network import ShallowNetwork
+from greedynet.model.network import Network
 from greedynet.plots.canvas import one_axes
 from greedynet.plots.inputs import check_features, check_kind, fitted, input_names, pick_output
 from greedynet.plots.neurons.drawing import draw_lines, draw_points, explain
@@ -88,7 +86,7 @@ class NeuronsDisplay:
 
         Parameters
         ----------
-        network : ShallowNetwork
+        network : Network
             A network with one or two inputs and at least one neuron.
         output : int or None, default=None
             Output whose weights are shown, if there are several outputs.
@@ -101,12 +99,12 @@ class NeuronsDisplay:
         -------
         display : NeuronsDisplay
         """
-        if isinstance(network, DeepNetwork):
-            raise TypeError(
-                "`network` of `NeuronsDisplay.from_network` must have one hidden layer, got a "
-                "DeepNetwork, whose kinks are no lines: draw its columns with `CurvesDisplay`."
+        check_kind(network, Network, "network", "NeuronsDisplay.from_network")
+        if network.ramps is not None:
+            raise ValueError(
+                "`network` of `NeuronsDisplay.from_network` must have one hidden layer, got two, "
+                "whose kinks are no lines: draw its columns with `CurvesDisplay`."
             )
-        check_kind(network, ShallowNetwork, "network", "NeuronsDisplay.from_network")
         d = network.n_features
         check_features(d, [1, 2], "network", "kinks in more dimensions cannot be drawn")
         if not network.n_neurons:
