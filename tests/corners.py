@@ -5,10 +5,15 @@ from itertools import combinations, pairwise, product
 import numpy as np
 
 
-def corners(network, low, high):
-    """Return all rows of a box at which pieces of a network of one or two columns have corners."""
+def corners(network, low, high, sums=None):
+    """Return all rows of a box at which pieces of a network of one or two columns have corners.
+
+    With `sums`, a function of the first columns that gives the sums of the neurons, and of anything
+    else that has kinks, the box is one of these columns.
+    """
     low, high = np.asarray(low, float), np.asarray(high, float)
-    rows = [_cell_corners(network, *cell) for cell in _cells(network, low, high)]
+    sums = sums or (lambda X: sums_of(network, X))
+    rows = [_cell_corners(sums, *cell) for cell in _cells(network, low, high)]
     return np.unique(np.concatenate(rows), axis=0)
 
 
@@ -29,12 +34,12 @@ def sums_of(network, X):
     return network.lift(X) @ network.inner_weights.T + network.biases
 
 
-def _cell_corners(network, low, high):
+def _cell_corners(sums, low, high):
     """Return the corners in a box on which the sums of the neurons are affine."""
     d = len(low)
-    at_low = sums_of(network, low[None])[0]
+    at_low = sums(low[None])[0]
     ends = np.where(np.eye(d) == 1, high, low)
-    slopes = (sums_of(network, ends) - at_low).T
+    slopes = (sums(ends) - at_low).T
     # Planes `a . v + b = 0` in the unit box: the kinks, and its faces.
     planes = [(a, b) for a, b in zip(slopes, at_low, strict=True) if np.abs(a).max(initial=0) > 0]
     planes += [(np.eye(d)[j], -float(end)) for j in range(d) for end in (0, 1)]

@@ -274,10 +274,12 @@ def test_tables_for_an_estimator_with_categories(tmp_path, missing):
     model = GreedyNetRegressor(n_nodes=3, correct=False, missing=missing).fit(X, np.abs(y))
     model.save(tmp_path / "m.safetensors")
     X.assign(new=X["new"].astype(int), key=np.arange(N)).to_csv(tmp_path / "a.csv", index=False)
+    X.to_csv(tmp_path / "b.csv", index=False)  # with True and False
     loaded = greedynet.load(tmp_path / "m.safetensors")
-    table = open_table(tmp_path / "a.csv")
-    found = as_table_model(loaded, table).predict(table)
-    np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
+    for name in ("a.csv", "b.csv"):
+        table = open_table(tmp_path / name)
+        found = as_table_model(loaded, table).predict(table)
+        np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
 
 
 def test_displays_take_the_frame_of_the_fit():

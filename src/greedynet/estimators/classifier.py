@@ -178,6 +178,9 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         What `outside` uses: a sample of the training inputs.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
+    booleans_ : ndarray of bool, of shape (n_features,)
+        Which columns of `X` are true and false, if some are; a category has an entry for each of
+        its levels.
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
     n_features_in_ : int

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.estimators.frames import (
     Levels,
     as_features,
+    booleans_of,
     categories_of,
     cell_texts,
     check_levels,
@@ -40,11 +42,14 @@ class EncodedBlocks:
     ----------
     levels : dict of str to ndarray, or None
         Levels of the columns of categories by name; None before the first block is read.
+    booleans : ndarray of bool, or None
+        Which features of the last block that was read are true and false.
     """
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         self._blocks = blocks
         self.levels: Levels | None = None
+        self.booleans: NDArray[np.bool_] | None = None
 
     def __iter__(self) -> Iterator[Any]:
         for number, block in enumerate(self._blocks):
@@ -67,6 +72,7 @@ class EncodedBlocks:
         if any(np.asarray(frame[name][:0]).dtype.kind not in "biuf" for name in frame.columns):
             with naming_columns(frame):
                 np.asarray(frame, dtype=np.float64)
+        self.booleans = booleans_of(frame)
         return frame
 
 

@@ -113,6 +113,22 @@ def categories_of(X: Any) -> list[Any]:
     return [name for name, kind in kinds if kind.startswith(_CATEGORIES)]
 
 
+def booleans_of(X: Any) -> NDArray[np.bool_] | None:
+    """Return which columns are true and false, empty cells aside; None for no frame or array."""
+    if is_frame(X):
+        return np.array([_is_boolean(np.asarray(X[name])) for name in X.columns], dtype=np.bool_)
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return np.full(X.shape[1], X.dtype.kind == "b")
+    return None
+
+
+def _is_boolean(cells: NDArray[Any]) -> bool:
+    if cells.dtype.kind == "O":
+        texts, empty = cell_texts(cells)
+        return not empty.all() and bool(np.isin(texts[~empty], ["False", "True"]).all())
+    return cells.dtype.kind == "b"
+
+
 def _levels(X: Any, name: Any) -> NDArray[Any]:
     """Return the levels of a column as text, sorted."""
     texts, empty = cell_texts(X[name])
@@ -163,7 +179,7 @@ def as_features(X: Any, levels: Levels, argument: str) -> Any:
                 f"`{argument}` must have one column {feature!r}, also among the levels of "
                 "categories, got two: rename one of them."
             )
-        columns |= {feature: np.asarray(values) for feature, values in new.items()}
+        columns |= new
     return type(X)(columns)
 
 

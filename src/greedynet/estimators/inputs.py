@@ -19,6 +19,7 @@ from greedynet.estimators.frame_blocks import EncodedBlocks, with_encoded_frames
 from greedynet.estimators.frames import (
     Levels,
     as_features,
+    booleans_of,
     encode_categories,
     feature_names,
     levels_of_frame,
@@ -101,18 +102,23 @@ def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> Sourc
 def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs.
 
-    The estimator has `categories_` afterwards if there are some, levels by the name of the column.
+    The estimator has `categories_` afterwards if there are some, levels by the name of the column,
+    and `booleans_`, which of the features are true and false.
     """
     X, y, sample_weight = dense_rows(X, y, sample_weight, float(estimator.memory_budget))
-    _store_categories(estimator, levels := levels_of_frame(X))
+    levels = levels_of_frame(X)
     X = as_features(X, levels, "X") if levels else with_encoded_frames(X, y)
+    _store_kinds(estimator, levels, booleans_of(X))
     return X, y, sample_weight
 
 
-def _store_categories(estimator: Any, levels: Levels | None) -> None:
-    vars(estimator).pop("categories_", None)
+def _store_kinds(estimator: Any, levels: Levels | None, booleans: NDArray[np.bool_] | None) -> None:
+    for name in ("categories_", "booleans_"):
+        vars(estimator).pop(name, None)
     if levels:
         estimator.categories_ = levels
+    if booleans is not None and booleans.any():
+        estimator.booleans_ = booleans
 
 
 def _source(
@@ -128,7 +134,7 @@ def _source(
     if not isinstance(X, Source):
         source = StreamSource(*reader_of(X, y, sample_weight, sizes), pool, sizes)
         if isinstance(X, EncodedBlocks):
-            _store_categories(estimator, X.levels)
+            _store_kinds(estimator, X.levels, X.booleans)
     estimator.n_features_in_ = source.n_features
     vars(estimator).pop("feature_names_in_", None)
     if source.feature_names is not None:

@@ -155,7 +155,8 @@ class Predicting:
         if self._filling is None:
             return self.without_categories()
         plain = self._on_arrays(self.network_.n_features)
-        del vars(plain)["filling_"]
+        for name in ("booleans_", "filling_"):
+            vars(plain).pop(name, None)
         return plain
 
     def _network_names(self) -> tuple[str, ...] | None:

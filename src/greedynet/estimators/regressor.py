@@ -220,6 +220,9 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         History of the training, with `refine="adam"`.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
+    booleans_ : ndarray of bool, of shape (n_features,)
+        Which columns of `X` are true and false, if some are; a category has an entry for each of
+        its levels.
     n_features_in_ : int
         Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

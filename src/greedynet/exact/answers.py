@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from greedynet.model.uncertainty.seen import FAR, Outside
 from greedynet.support.phrases import number
 from greedynet.support.types import Float64
 
@@ -16,9 +19,9 @@ class Optimum:
     value : float
         The prediction at `point`, as `predict` gives it.
     point : ndarray of shape (n_features,)
-        The row where it is, as the model takes it.
+        The row where it is, as the network takes it.
     row : dict
-        The same by the names of the columns, levels for categories.
+        The same by the names of the columns: numbers, levels, booleans, and NaN for empty cells.
     bound : float
         No prediction in the region is beyond it, up to the tolerance of the solver, 1e-6 of the
         value and of the spread of the predictions.
@@ -27,6 +30,8 @@ class Optimum:
         between the two.
     seconds : float
         Time it took.
+    outside : Outside or None
+        How far the row is from the training data; None if the model knows nothing of them.
     """
 
     value: float
@@ -35,6 +40,7 @@ class Optimum:
     bound: float
     proven: bool
     seconds: float
+    outside: Outside | None
 
     @property
     def gap(self) -> float:
@@ -42,9 +48,12 @@ class Optimum:
         return abs(self.bound - self.value)
 
     def __str__(self) -> str:
-        """Return the value, where it is, and what is not proven."""
+        """Return the value, where it is, how far from the data, and what is not proven."""
+        return f"{self._told()} at {row_text(self.row)}{aside(self.outside)}"
+
+    def _told(self) -> str:
         doubt = "" if self.proven else f" (not proven: time ran out at the bound {self.bound:.6g})"
-        return f"{self.value:.6g}{doubt} at {row_text(self.row)}"
+        return f"{self.value:.6g}{doubt}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,37 +84,22 @@ class Extremes:
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
-    """The largest difference between two models in a region.
+class Difference(Optimum):
+    """The largest absolute difference between two models in a region.
 
     Attributes
     ----------
-    value : float
-        The absolute difference at `point`.
     predictions : tuple of float
-        Those of the two models there.
-    point, row, bound, proven, seconds
-        As in `Optimum`.
+        Those of the two models at `point`.
+    value, point, row, bound, proven, seconds, outside
+        As in `Optimum`; the rows seen are those of the first model.
     """
 
-    value: float
     predictions: tuple[float, float]
-    point: Float64
-    row: dict[str, Any]
-    bound: float
-    proven: bool
-    seconds: float
 
-    @property
-    def gap(self) -> float:
-        """Distance between value and bound."""
-        return self.bound - self.value
-
-    def __str__(self) -> str:
-        """Return the difference and where it is."""
+    def _told(self) -> str:
         a, b = self.predictions
-        doubt = "" if self.proven else f" (not proven: time ran out at the bound {self.bound:.6g})"
-        return f"{self.value:.6g}{doubt}: {a:.6g} and {b:.6g} at {row_text(self.row)}"
+        return f"{super()._told()}: {a:.6g} and {b:.6g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +126,8 @@ class Monotone:
         The pair by the names of the columns.
     seconds : float
         Time it took.
+    outside : Outside or None
+        How far the pair is from the training data, if there is one.
     """
 
     column: str
@@ -142,6 +138,7 @@ class Monotone:
     predictions: tuple[float, float] | None
     rows: tuple[dict[str, Any], dict[str, Any]] | None
     seconds: float
+    outside: Outside | None
 
     @property
     def violation(self) -> float:
@@ -166,8 +163,9 @@ class Monotone:
         rest = {name: value for name, value in first.items() if name != self.column}
         return (
             f"no: the prediction {wrong} from {a:.6g} to {b:.6g} as {self.column} goes from "
-            f"{first[self.column]:.6g} to {second[self.column]:.6g}"
+            f"{cell_text(first[self.column], 6)} to {cell_text(second[self.column], 6)}"
             + (f", at {row_text(rest)}" if rest else "")
+            + aside(self.outside)
         )
 
 
@@ -180,7 +178,7 @@ class Change:
     column : str
     steepest_fall, steepest_rise : float
         The smallest and the largest slope that were found in the region, in units of the
-        prediction for each unit of the column.
+        prediction for each unit of the column; for booleans, the change from false to true.
     bounds : tuple of float
         No slope is smaller than the first or larger than the second.
     rows : tuple of two dicts
@@ -188,6 +186,8 @@ class Change:
     proven : bool
         Whether slopes and bounds agree.
     seconds : float
+    outside : Outside or None
+        How far the rows are from the training data.
     """
 
     column: str
@@ -197,6 +197,7 @@ class Change:
     rows: tuple[dict[str, Any], dict[str, Any]]
     proven: bool
     seconds: float
+    outside: Outside | None
 
     @property
     def largest(self) -> float:
@@ -207,12 +208,37 @@ class Change:
         """Return both slopes."""
         doubt = "" if self.proven else f" (not proven: bounds {self.bounds[0]:.4g} and "
         doubt += "" if self.proven else f"{self.bounds[1]:.4g})"
-        return f"{self.column}: {self.steepest_fall:.4g} to {self.steepest_rise:.4g}{doubt}"
+        slopes = f"{self.steepest_fall:.4g} to {self.steepest_rise:.4g}"
+        return f"{self.column}: {slopes}{doubt}{aside(self.outside)}"
 
 
 def row_text(row: dict[str, Any]) -> str:
     """Return a row in words, `age = 30, kind = A`."""
-    return ", ".join(
-        f"{name} = {value if isinstance(value, str) else number(value, 4)}"
-        for name, value in row.items()
-    )
+    return ", ".join(f"{name} = {cell_text(value, 4)}" for name, value in row.items())
+
+
+def cell_text(value: Any, digits: int | None = None) -> str:
+    """Return a value of a column in words; without a number of digits, eight and no separators."""
+    if isinstance(value, str | bool):
+        return str(value)
+    if np.isnan(value):
+        return "(empty)"
+    return f"{value:.8g}" if digits is None else number(value, digits)
+
+
+def likeness(outside: Outside) -> str:
+    """Return how far rows are from the data: of several, the one that is farthest."""
+    if not outside.rows.any():
+        return "like rows seen"
+    farthest = int(np.where(outside.rows, outside.distance, -1.0).argmax())
+    beyond = np.array(outside.names)[outside.columns[farthest]].tolist()
+    said = [f"beyond the range of {', '.join(beyond)}"] if beyond else []
+    if outside.distance[farthest] > FAR:
+        distance = number(float(outside.distance[farthest]), 2)
+        said.append(f"distance {distance} (rows seen are within {FAR:g} of each other)")
+    return f"unlike any row seen: {', '.join(said)}"
+
+
+def aside(outside: Outside | None) -> str:
+    """Return the same after a semicolon; nothing if nothing is known."""
+    return "" if outside is None else f"; {likeness(outside)}"

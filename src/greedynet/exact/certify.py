@@ -11,7 +11,7 @@ from greedynet.activations import halves
 from greedynet.exact.dual import Problem
 from greedynet.exact.fitted_rows import fitted_rows
 from greedynet.exact.form import check_activation
-from greedynet.exact.region import network_of
+from greedynet.exact.models import network_of
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import check_matrix, check_same_length

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Change, Monotone
-from greedynet.exact.clipped import Limits
 from greedynet.exact.form import Form
-from greedynet.exact.questions import SECONDS, output_of, outputs
-from greedynet.exact.region import NumberColumn, Region, Where, network_of, region_of
+from greedynet.exact.programme import maximise
+from greedynet.exact.questions import SECONDS, Question, asked_region, difference
+from greedynet.exact.region import ChoiceColumn, Region
 from greedynet.exact.slopes import Slope, shallowest_of, steepest
 from greedynet.exact.space import Space
 from greedynet.exact.visible import flat_slopes, steepest_visible
+from greedynet.exact.where import Where
 from greedynet.support.types import Float64
 
 # Rows at which a counterexample is looked for before anything is proven.
@@ -48,7 +49,7 @@ def is_monotone(
     model, where, output, X
         As for `optimise`.
     column : str or int
-        A column of numbers.
+        A column of numbers, or of true and false.
     increasing : bool, default=True
         Whether predictions shall rise with it, or fall.
     max_seconds : float, default=30
@@ -73,7 +74,7 @@ def is_monotone(
     True
     """
     start = time.perf_counter()
-    asked = _Along(model, column, where, output, X)
+    asked = _along(model, asked_region(model, where, X), column, output)
     sign = 1.0 if increasing else -1.0
     pair = asked.contradiction(asked.drawn_rows(), sign)
     if pair is not None:
@@ -104,7 +105,7 @@ def sensitivity(
     model, where, output, X
         As for `optimise`.
     columns : sequence of str or int, or None, default=None
-        Columns of numbers; None for all that vary in the region.
+        Columns of numbers, or of true and false; None for all that vary in the region.
     max_seconds : float, default=30
         Time for each column.
 
@@ -113,12 +114,11 @@ def sensitivity(
     changes : dict of str or int to Change
         By the columns as they are asked for, names or positions; by names if `columns` is None.
     """
-    region = region_of(model, where, (), X)
+    region = asked_region(model, where, X)
     if columns is None:
-        numbers = (c for c in region.columns if isinstance(c, NumberColumn))
-        columns = [c.name for c in numbers if c.low < c.high]
+        columns = [column.name for column in region.columns if column.changes]
     return {
-        column: _change(_Along(model, column, where, output, X), max_seconds) for column in columns
+        column: _change(_along(model, region, column, output), max_seconds) for column in columns
     }
 
 
@@ -138,20 +138,23 @@ def _change(asked: "_Along", max_seconds: float) -> Change:
         rows=(asked.region.row(fall.row), asked.region.row(rise.row)),
         proven=low - fall.value <= close and high - rise.value <= close,
         seconds=time.perf_counter() - start,
+        outside=asked.outside(np.array([fall.row, rise.row])),
     )
 
 
-class _Along:
-    """A model on a region, along one column."""
+def _along(model: Any, region: Region, given: Any, output: Any) -> "_Along":
+    column = region.changing(given)
+    if isinstance(column, ChoiceColumn):
+        return _Across(model, region, output, column)
+    return _Along(model, region.replaced(column), output, column)
 
-    def __init__(self, model: Any, column: Any, where: Where | None, output: Any, X: Any) -> None:
-        self.model, self.output = model, output
-        self.network, self.which = network_of(model), output_of(model, output)
-        self.region: Region = region_of(model, where, (), X)
-        self.column = self.region.number(column)
-        self.space = Space.of(self.region, (self.network,))
-        self.form = Form.of(self.network, self.which, self.space)
-        self.limits = Limits.of(self.network, self.which)
+
+class _Along(Question):
+    """A model on a region, along a column of numbers."""
+
+    def __init__(self, model: Any, region: Region, output: Any, column: Any) -> None:
+        super().__init__(model, region, output)
+        self.asked_output, self.column = output, column
         drawn = self.form(self.space.drawn(_DRAWN))
         seen = drawn if self.limits is None else self.limits.apply(drawn)
         self.spread = float(np.ptp(seen) or np.ptp(drawn)) or 1.0
@@ -199,7 +202,7 @@ class _Along:
         best, pair = _ROUNDING * self.spread, None
         for row in rows:
             line = self._line(row)
-            values = sign * outputs(self.model, self.output, line)
+            values = sign * self.outputs(line)
             falls = np.maximum.accumulate(values) - values
             second = int(falls.argmax())
             if falls[second] > best:
@@ -238,11 +241,45 @@ class _Along:
         seconds: float,
     ) -> Monotone:
         """Return the answer."""
-        predictions = rows = None
+        predictions = rows = outside = None
         if pair is not None:
-            a, b = outputs(self.model, self.output, np.array(pair)).tolist()
+            a, b = self.outputs(np.array(pair)).tolist()
             predictions = (a, b)
             rows = (self.region.row(pair[0]), self.region.row(pair[1]))
+            outside = self.outside(np.array(pair))
         return Monotone(
-            self.column.name, increasing, holds, bound, pair, predictions, rows, seconds
+            self.column.name, increasing, holds, bound, pair, predictions, rows, seconds, outside
         )
+
+
+class _Across(_Along):
+    """A model on a region, from false to true in a column; the slope is this change."""
+
+    @property
+    def rounding(self) -> float:
+        """Changes up to here are rounding."""
+        return _ROUNDING * self.spread
+
+    def drawn_rows(self) -> Float64:
+        """Return some rows."""
+        return self.space.rows(self.space.drawn(_LINES))
+
+    def slopes(self, sign: float, end: float, below: float = -np.inf) -> Iterator[Slope]:
+        """Yield the largest change, times the sign."""
+        sides = (self.region.replaced(self.column.only(place)) for place in (0, 1))
+        false, true = (Question(self.model, side, self.asked_output) for side in sides)
+        change = difference(true, false)
+        found = maximise(change if sign > 0 else -change, true.space, end - time.perf_counter())
+        gap = found.bound - found.value
+        bound = found.value if gap <= found.tolerance else found.bound
+        yield Slope(found.value, bound, found.v, true.space.rows(found.v[None])[0])
+
+    def at_bounds(self, seconds: float) -> list[Slope]:
+        """Return nothing: changes are those of predictions within their bounds."""
+        return []
+
+    def _line(self, row: Float64) -> Float64:
+        """Return both rows."""
+        line = np.tile(row, (2, 1))
+        line[:, list(self.column.features)] = self.column.rows
+        return line

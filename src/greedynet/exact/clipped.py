@@ -56,9 +56,9 @@ class Clipped:
     limits: Limits
 
     @staticmethod
-    def of(form: Form, network: Network, output: int) -> "Clipped":
-        """Return an output of a network, given its form."""
-        return Clipped(form, Limits.of(network, output) or _OPEN)
+    def of(form: Form, limits: Limits | None) -> "Clipped":
+        """Return an output within bounds, or without any."""
+        return Clipped(form, limits or _OPEN)
 
     def __call__(self, v: Float64) -> Float64:
         """Return the values at some `(n_rows, n_variables)`."""

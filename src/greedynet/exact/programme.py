@@ -18,15 +18,16 @@ needs one binary variable more:
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint
 from scipy.sparse import coo_array
 
 from greedynet.exact.clipped import Clipped, ClippedSum
 from greedynet.exact.form import Form
+from greedynet.exact.highs import linprog, milp
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
 
@@ -121,6 +122,8 @@ class Model:
             model.add_chain(chain)
         for chain in space.whole:
             model.add_whole(space, chain)
+        for condition, most in zip(space.conditions, space.most.tolist(), strict=True):
+            model.rows.add(range(n), condition, high=most)
         return model
 
     def column(self, objective: float, lower: float, upper: float, *, integral: bool) -> int:
@@ -231,14 +234,27 @@ def maximise(form: Form | ClippedSum, space: Space, seconds: float) -> Solution:
     spread = float(np.ptp(values)) or 1.0
     model = _model_of(kinked, space)
     found, bound = model.solve(_SPREAD / spread, end - time.perf_counter())
-    bound = np.inf if bound == -np.inf else bound  # a space always has rows
-    starts = list(drawn[np.argsort(-values, kind="stable")[:_CLIMBED]])
-    solved = [] if found is None else [climb(kinked, space, space.tidy(found[: len(starts[0])]))]
+    order = np.argsort(-values, kind="stable")
+    starts = list(drawn[order][space.meets(drawn[order])][:_CLIMBED])
+    if found is None and not starts:
+        _refuse_no_rows(proven=bound == -np.inf)
+    bound = np.inf if bound == -np.inf else bound  # the rows drawn are there
+    n = space.n_variables
+    solved = [] if found is None else [climb(kinked, space, space.tidy(found[:n]))]
     best = _best_of(kinked, [*solved, *starts])
     tolerance = TOLERANCE * (abs(best.value) + spread)
     if bound + kinked.constant - best.value > tolerance:  # time ran out: look elsewhere, too
         best = _best_of(kinked, [best.v, *(climb(kinked, space, v) for v in starts)])
     return replace(best, bound=max(best.value, bound + kinked.constant), tolerance=tolerance)
+
+
+def _refuse_no_rows(*, proven: bool) -> NoReturn:
+    if proven:
+        raise ValueError("`constraints` must leave rows of the region, got some that no row meets.")
+    raise ValueError(
+        "`max_seconds` must be enough to find a row that meets all `constraints`, got too few: "
+        "write more, or ask about a smaller region."
+    )
 
 
 def _model_of(form: Form | ClippedSum, space: Space) -> Model:
@@ -280,16 +296,11 @@ def _best_of_piece(form: Form | ClippedSum, space: Space, v: Float64) -> Float64
     """Return the maximum over the piece around `v`: same neurons on, same pieces of columns."""
     around = form.piece(v)
     bounds = np.column_stack([v, v])
-    for chain in space.chains:
-        if chain not in space.whole:
-            partial = v[chain] < 1.0
-            piece = chain.start + (int(partial.argmax()) if partial.any() else len(partial) - 1)
-            bounds[piece] = 0.0, 1.0
-    conditions = len(around.most) > 0
+    bounds[space.free(v)] = 0.0, 1.0
     found = linprog(
         -around.line,
-        A_ub=around.rows if conditions else None,
-        b_ub=around.most if conditions else None,
+        A_ub=np.vstack([around.rows, space.conditions]),
+        b_ub=np.concatenate([around.most, space.most]),
         bounds=[(low, high) for low, high in bounds.tolist()],
     )
     return v if found.x is None else np.asarray(found.x)

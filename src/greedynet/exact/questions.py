@@ -10,11 +10,16 @@ from numpy.typing import ArrayLike
 from greedynet.exact.answers import Difference, Extremes, Optimum
 from greedynet.exact.clipped import Clipped, ClippedSum, Limits
 from greedynet.exact.form import Form
+from greedynet.exact.models import box_of, columns_of, network_of, output_of
 from greedynet.exact.programme import TOLERANCE, Solution, maximise
-from greedynet.exact.region import Region, Where, columns_of, network_of, region_of
+from greedynet.exact.region import Constraint, Region
 from greedynet.exact.space import Space
+from greedynet.exact.where import Where, region_of
 from greedynet.model.network import Network
+from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.support.types import Float64
+from greedynet.tables.columns import Columns
+from greedynet.tables.model import TableModel
 
 Direction = Literal["max", "min"]
 SECONDS = 30.0
@@ -26,6 +31,7 @@ def optimise(
     where: Where | None = None,
     *,
     integer: Sequence[Any] = (),
+    constraints: Sequence[Constraint] = (),
     output: Any = None,
     X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
@@ -40,10 +46,14 @@ def optimise(
     direction : {"max", "min"}, default="max"
     where : mapping or None, default=None
         The rows that are asked about, by the names or positions of columns:
-        `{"age": (None, 30), "size": 80, "kind": ["A", "B"]}`. None, and columns that are not
-        there, stand for the range of the training data; categories for all their levels.
+        `{"age": (None, 30), "size": 80, "kind": ["A", "B"], "new": True}`. None, and columns that
+        are not there, stand for the range of the training data; categories for all their levels.
+        NaN is an empty cell, for models that have learned from some; `[(0, 5), nan]` allows both.
     integer : sequence of str or int, default=()
         Columns of whole numbers.
+    constraints : sequence of pairs, default=()
+        Sums of columns that have a largest value: `({"size": 1.0, "age": 2.0}, 90)` for
+        `size + 2 age <= 90`.
     output : int, class or None, default=None
         Output of a model that has several; of a classifier with more than two classes, the class.
     X : array-like of shape (n_rows, n_features), a table, or None, default=None
@@ -54,7 +64,8 @@ def optimise(
     Returns
     -------
     optimum : Optimum
-        With `value`, `point`, `row`, `bound`, `gap`, `proven` and `seconds`.
+        With `value`, `row`, `point`, `bound`, `gap`, `proven`, `seconds` and `outside`, which says
+        how far the row is from the training data.
 
     Examples
     --------
@@ -67,7 +78,8 @@ def optimise(
     >>> round(found.value, 3), found.proven
     (0.0, True)
     """
-    return _Question(model, where, integer, output, X).optimum(direction, max_seconds)
+    region = asked_region(model, where, X, integer, constraints)
+    return Question(model, region, output).optimum(direction, max_seconds)
 
 
 def extremes(
@@ -75,6 +87,7 @@ def extremes(
     where: Where | None = None,
     *,
     integer: Sequence[Any] = (),
+    constraints: Sequence[Constraint] = (),
     output: Any = None,
     X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
@@ -83,7 +96,7 @@ def extremes(
 
     Parameters
     ----------
-    model, where, integer, output, X
+    model, where, integer, constraints, output, X
         As for `optimise`.
     max_seconds : float, default=30
         Time for both together.
@@ -93,7 +106,7 @@ def extremes(
     extremes : Extremes
         With `lowest` and `highest`, each an `Optimum`.
     """
-    question = _Question(model, where, integer, output, X)
+    question = Question(model, asked_region(model, where, X, integer, constraints), output)
     lowest = question.optimum("min", max_seconds / 2)
     highest = question.optimum("max", max_seconds - lowest.seconds)
     return Extremes(lowest, highest)
@@ -105,6 +118,7 @@ def largest_difference(
     where: Where | None = None,
     *,
     integer: Sequence[Any] = (),
+    constraints: Sequence[Constraint] = (),
     output: Any = None,
     X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
@@ -115,7 +129,7 @@ def largest_difference(
     ----------
     a, b : models as for `optimise`
         Of the same columns. By default, the region is the box of the training data of `a`.
-    where, integer, output, X
+    where, integer, constraints, output, X
         As for `optimise`.
     max_seconds : float, default=30
         Time for both directions together.
@@ -124,56 +138,68 @@ def largest_difference(
     -------
     difference : Difference
     """
-    _check_same_columns(a, b)
     start = time.perf_counter()
-    question = _Question(a, where, integer, output, X, beside=(network_of(b),))
-    difference = _difference(question, network_of(b), output_of(b, output))
-    above = maximise(difference, question.space, max_seconds / 2)
+    region = asked_region(a, where, X, integer, constraints)
+    _check_same_columns(a, b, region)
+    first = Question(a, region, output, beside=(network_of(b),))
+    second = Question(b, region, output, beside=(network_of(a),))
+    function = difference(first, second)
+    above = maximise(function, first.space, max_seconds / 2)
     left = max_seconds - (time.perf_counter() - start)
-    below = maximise(-difference, question.space, left)
+    below = maximise(-function, first.space, left)
     best = max(above, below, key=lambda found: found.value)
-    point = question.space.rows(best.v[None])[0]
-    pair = tuple(outputs(m, output, point[None])[0] for m in (a, b))
+    point = first.space.rows(best.v[None])[0]
+    pair = tuple(float(question.outputs(point[None])[0]) for question in (first, second))
     value, bound = abs(pair[0] - pair[1]), max(above.bound, below.bound)
     return Difference(
         value=value,
         predictions=(pair[0], pair[1]),
         point=point,
-        row=question.region.row(point),
+        row=region.row(point),
         bound=max(value, bound),
         proven=bound - value <= best.tolerance,
         seconds=time.perf_counter() - start,
+        outside=first.outside(point[None]),
     )
 
 
-def _difference(question: "_Question", b: Network, output: int) -> Form | ClippedSum:
-    """Return by how much the model of a question exceeds a network."""
-    form, limits = Form.of(b, output, question.space), Limits.of(b, output)
-    if limits is None and question.limits is None:
-        return question.form.minus(form)
-    first = Clipped.of(question.form, question.network, question.which)
-    return ClippedSum((first, -Clipped.of(form, b, output)))
+def asked_region(
+    model: Any,
+    where: Where | None,
+    X: Any,
+    integer: Sequence[Any] = (),
+    constraints: Sequence[Constraint] = (),
+) -> Region:
+    """Return the region of a question about any model; the parameters are those of `optimise`."""
+    return region_of(columns_of(model), where, integer, box_of(model, X), constraints)
 
 
-class _Question:
+class Question:
     """A model on a region."""
 
     def __init__(
-        self,
-        model: Any,
-        where: Where | None,
-        integer: Sequence[Any],
-        output: Any,
-        X: Any,
-        beside: tuple[Network, ...] = (),
+        self, model: Any, region: Region, output: Any, beside: tuple[Network, ...] = ()
     ) -> None:
-        self.start = time.perf_counter()
-        self.model, self.output = model, output
+        self.model, self.region = model, region
         self.network, self.which = network_of(model), output_of(model, output)
         self.limits = Limits.of(self.network, self.which)
-        self.region: Region = region_of(model, where, integer, X)
-        self.space = Space.of(self.region, (self.network, *beside))
+        self.space = Space.of(region, (self.network, *beside))
         self.form = Form.of(self.network, self.which, self.space)
+
+    def outputs(self, rows: Float64) -> Float64:
+        """Return what the model predicts for rows of features, `(n_rows,)`."""
+        found = self.network.predict(rows)
+        return np.asarray(found.reshape(len(rows), -1)[:, self.which])
+
+    def outside(self, rows: Float64) -> Outside | None:
+        """Return how far rows of features are from the training data, if the model knows."""
+        estimator = self.model.estimator if isinstance(self.model, TableModel) else self.model
+        seen: Seen | None = getattr(estimator, "seen_", None)
+        box = self.network.input_range
+        if seen is None or box is None:
+            return None
+        names = columns_of(self.model).features
+        return Outside(columns_outside(rows, box), seen.distance(rows), names)
 
     def optimum(self, direction: Direction, max_seconds: float) -> Optimum:
         """Return the largest or the smallest value."""
@@ -183,7 +209,7 @@ class _Question:
         form = self.form if direction == "max" else -self.form
         found: Solution = maximise(form, self.space, max_seconds)
         point = self.space.rows(found.v[None])[0]
-        value = float(outputs(self.model, self.output, point[None])[0])
+        value = float(self.outputs(point[None])[0])
         bound, tolerance = found.bound, found.tolerance
         if self.limits is not None:
             # Within bounds, outputs have their extremes where they have them without.
@@ -198,43 +224,34 @@ class _Question:
             bound=sign * bound,
             proven=bound - sign * value <= tolerance,
             seconds=time.perf_counter() - start,
+            outside=self.outside(point[None]),
         )
 
 
-def outputs(model: Any, output: Any, rows: Float64) -> Float64:
-    """Return what a model predicts for rows of features, `(n_rows,)`."""
-    found = network_of(model).predict(rows)
-    return np.asarray(found.reshape(len(rows), -1)[:, output_of(model, output)])
+def difference(a: Question, b: Question) -> Form | ClippedSum:
+    """Return by how much one exceeds the other, whose region has the same variables."""
+    if a.limits is None and b.limits is None:
+        return a.form.minus(b.form)
+    return ClippedSum((Clipped.of(a.form, a.limits), -Clipped.of(b.form, b.limits)))
 
 
-def output_of(model: Any, output: Any) -> int:
-    """Return the position of the output that is asked about."""
-    network, classes = network_of(model), _classes(model)
-    if output is None:
-        if network.n_outputs == 1:
-            return 0
-        of = "outputs" if classes is None else f"classes {classes[:8]}"
-        raise ValueError(f"`output` must choose one of the {network.n_outputs} {of}, got None.")
-    if classes is not None and network.n_outputs > 1 and output in classes:
-        return int(classes.index(output))
-    if isinstance(output, int | np.integer) and classes is None and 0 <= output < network.n_outputs:
-        return int(output)
-    known = f"a position below {network.n_outputs}" if classes is None else f"one of {classes[:8]}"
-    if classes is not None and network.n_outputs == 1:
-        known = f"None: with two classes, it is the log-odds of {classes[1]!r}"
-    raise ValueError(f"`output` must be {known}, got {output!r}.")
-
-
-def _classes(model: Any) -> list[Any] | None:
-    classes = getattr(model, "classes_", None)
-    return None if classes is None else list(classes.tolist())
-
-
-def _check_same_columns(a: Any, b: Any) -> None:
+def _check_same_columns(a: Any, b: Any, region: Region) -> None:
     """Raise an error for models of other columns; without names, their number must agree."""
-    mine, others = columns_of(a).features, columns_of(b).features
+    mine, others = columns_of(a), columns_of(b)
     named = all(network_of(model).feature_names is not None for model in (a, b))
-    if len(mine) != len(others) or (named and mine != others):
+    n, m = len(mine.features), len(others.features)
+    if n != m or (named and mine.features != others.features):
         raise ValueError(
-            f"`b` must take the same columns as `a`, {list(mine)[:8]}, got {list(others)[:8]}."
+            f"`b` must take the same columns as `a`, {list(mine.features)[:8]}, got "
+            f"{list(others.features)[:8]}."
         )
+    if region.has_gaps and not _insert_the_same(mine, others):
+        raise ValueError(
+            "`b` must insert the same values for empty cells as `a` where these are asked about, "
+            "got others: ask about rows without empty cells."
+        )
+
+
+def _insert_the_same(mine: Columns, others: Columns) -> bool:
+    # A network or an estimator alone does not know what is inserted, and takes what `a` inserts.
+    return not len(others.means) or np.array_equal(mine.means, others.means)

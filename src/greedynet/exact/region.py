@@ -1,42 +1,24 @@
 """`Region`: the rows a question is about, column by column.
 
-A number lies between two ends; a category is one of some levels, and a column that becomes several
-features that depend on each other, such as a date, one of the values given. By default the region
-is the box of the training data; `where` narrows it, or goes beyond it where it says so.
+A number lies between two ends, or its cell is empty; any other column has one of some values: a
+category one of its levels, true or false one of the two, and a column that becomes several features
+that depend on each other, such as a date, one of the values given.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from greedynet.model.network import Network
-from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input
-from greedynet.tables.encoding import encode
-from greedynet.tables.kinds import Truths
-from greedynet.tables.model import TableModel
-from greedynet.tables.readers import open_table
 
-Where = Mapping[Any, Any]
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers from `low` to `high`; of whole numbers only, if `whole`."""
-
-    name: str
-    feature: int
-    low: float
-    high: float
-    whole: bool = False
-
-    def value(self, x: Float64) -> float:
-        """Return the value of the column in a row of features."""
-        return float(x[self.feature])
+# Coefficients by column, and the most that the sum may be.
+Constraint = tuple[Mapping[Any, float], float]
+# The value of an empty cell.
+GAP = float("nan")
+# Of the size of the terms: sums that exceed a constraint by less meet it.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,21 +29,58 @@ class ChoiceColumn:
     ----------
     name : str
     features : tuple of int
-        Those that the column becomes.
-    labels : tuple of str
-        The values.
+        Those that the column becomes, and the indicators of its empty cells.
+    labels : tuple
+        The values: levels, true and false, NaN for an empty cell.
     rows : ndarray of shape (n_values, n_features_of_the_column)
         The features of each value; one 1 for a level of a category.
     """
 
     name: str
     features: tuple[int, ...]
-    labels: tuple[str, ...]
+    labels: tuple[Any, ...]
     rows: Float64
 
-    def value(self, x: Float64) -> str:
+    @property
+    def changes(self) -> bool:
+        """Whether there is a change from false to true."""
+        return self.labels == (False, True)
+
+    def only(self, place: int) -> "ChoiceColumn":
+        """Return the column with one of its values."""
+        return replace(self, labels=self.labels[place : place + 1], rows=self.rows[[place]])
+
+    def value(self, x: Float64) -> Any:
         """Return the value of the column in a row of features."""
         return self.labels[int(np.abs(self.rows - x[list(self.features)]).sum(axis=1).argmin())]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A column of numbers from `low` to `high`; of whole numbers only, if `whole`.
+
+    `presence` says whether there is a number: its first value is the features at `low`, its second
+    one those of an empty cell. None if there always is one.
+    """
+
+    name: str
+    feature: int
+    low: float
+    high: float
+    whole: bool = False
+    presence: ChoiceColumn | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether there are two numbers."""
+        return self.low < self.high
+
+    def value(self, x: Float64) -> float:
+        """Return the value of the column in a row of features."""
+        of_gap = self.presence
+        if of_gap is not None and np.array_equal(x[list(of_gap.features)], of_gap.rows[1]):
+            return GAP
+        return float(x[self.feature])
 
 
 Column = NumberColumn | ChoiceColumn
@@ -76,120 +95,69 @@ class Region:
     columns : tuple of NumberColumn or ChoiceColumn
         In the order of the features.
     n_features : int
+    constraints : tuple of pairs of ndarray of shape (n_features,) and float
+        Coefficients of the features, and the most that the sum may be.
     """
 
     columns: tuple[Column, ...]
     n_features: int
+    constraints: tuple[tuple[Float64, float], ...] = ()
 
     def column(self, given: Any) -> Column:
         """Return a column by its name or its position."""
-        return self.columns[_position(given, tuple(c.name for c in self.columns))]
+        return self.columns[position_of(given, tuple(c.name for c in self.columns))]
 
-    def number(self, given: Any) -> NumberColumn:
-        """Return a column of numbers that vary in the region; raise an error for another one."""
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some cell may be empty."""
+        choices = (c.presence if isinstance(c, NumberColumn) else c for c in self.columns)
+        return any(choice is not None and GAP in choice.labels for choice in choices)
+
+    def changing(self, given: Any) -> Column:
+        """Return a column of numbers, or of true and false, that varies; raise an error else."""
         column = self.column(given)
-        if isinstance(column, ChoiceColumn):
-            raise ValueError(
-                f"`column` must hold numbers, got {column.name!r}, which is one of "
-                f"{len(column.labels)} values."
-            )
-        if column.low == column.high:
+        if isinstance(column, NumberColumn) and column.changes:
+            return replace(column, presence=None)
+        if column.changes:
+            return column
+        if isinstance(column, NumberColumn):
             raise ValueError(
                 f"`column` must vary, got {column.name!r}, which is {column.low:g} everywhere in "
                 "the region: give it two ends in `where`."
             )
-        return column
+        raise ValueError(
+            f"`column` must hold numbers, or true and false, got {column.name!r}, which is one of "
+            f"{list(column.labels)[:8]}."
+        )
 
-    def replaced(self, column: NumberColumn) -> "Region":
-        """Return the region with another range of a column."""
+    def replaced(self, column: Column) -> "Region":
+        """Return the region with other values of a column."""
         same = tuple(column if c.name == column.name else c for c in self.columns)
         return replace(self, columns=same)
 
+    def limited(self, constraint: Constraint) -> "Region":
+        """Return the rows that meet a linear constraint, too."""
+        factors, least, size = np.zeros(self.n_features), 0.0, 0.0
+        for given, factor in _sum_of(constraint).items():
+            column = self.column(given)
+            first = column.feature if isinstance(column, NumberColumn) else column.features[0]
+            factors[first] += factor
+            terms = [factor * value for value in _numbers_of(column)]
+            least, size = least + min(terms), size + max(map(abs, terms))
+        if least > constraint[1] + _ROUNDING * size:
+            raise ValueError(
+                f"`constraints` must leave rows, got {constraint!r}: in the region, the sum is at "
+                f"least {least:g}."
+            )
+        return replace(self, constraints=(*self.constraints, (factors, float(constraint[1]))))
+
     def row(self, x: Float64) -> dict[str, Any]:
-        """Return a row of features as columns by name, numbers and levels."""
+        """Return a row of features as columns by name: numbers, levels, booleans, or NaN."""
         return {column.name: column.value(x) for column in self.columns}
 
 
-def region_of(
-    model: Any, where: Where | None, integer: Sequence[Any] = (), X: ArrayLike | None = None
-) -> Region:
-    """Return the region of a question about a model.
-
-    Parameters
-    ----------
-    model : TableModel, estimator or Network
-    where : mapping or None
-        By the name or the position of a column: a pair `(low, high)`, in which None stands for the
-        end of the data; a number; a level, or several in a list; a date, or several.
-    integer : sequence of str or int
-        Columns of whole numbers.
-    X : array-like of shape (n_rows, n_features), a table, or None
-        Rows whose box is taken instead of that of the training data.
-    """
-    inputs, box = columns_of(model).inputs, _box(model, X)
-    names = tuple(column.name for column in inputs)
-    wanted = {_position(key, names): said for key, said in (where or {}).items()}
-    whole = {_position(key, names) for key in integer}
-    columns: list[Column] = []
-    start = 0
-    for place, column in enumerate(inputs):
-        features = tuple(range(start, start + column.n_features))
-        start += column.n_features
-        said = wanted.get(place)
-        if column.levels is None and column.n_features == 1:
-            said = 0.0 if said is None and _is_indicator(column) else said
-            is_whole = place in whole or isinstance(column.kind, Truths)
-            columns.append(_number(column, features[0], said, box, whole=is_whole))
-            continue
-        _check_numbers(column.name, whole=place in whole)
-        choose = _some_values if column.levels is None else _some_levels
-        columns.append(ChoiceColumn(column.name, features, *choose(column, said)))
-    return Region(tuple(columns), start)
-
-
-def columns_of(model: Any) -> Columns:
-    """Return the columns that a model takes, each a number if it knows nothing of tables."""
-    if isinstance(model, TableModel):
-        return model.columns
-    network = network_of(model)
-    names = network.feature_names or tuple(f"x{j}" for j in range(network.n_features))
-    filling = getattr(model, "filling_", None)
-    n_columns = len(names) if filling is None else len(filling.values)
-    # Indicators of gaps come last, in the order of their columns.
-    gaps = [] if filling is None else np.flatnonzero(filling.indicated).tolist()
-    indicators = [
-        Input(name, gaps_of=names[j]) for name, j in zip(names[n_columns:], gaps, strict=True)
-    ]
-    return Columns((*(Input(name) for name in names[:n_columns]), *indicators))
-
-
-def network_of(model: Any) -> Network:
-    """Return the network of a model; raise an error for anything else."""
-    if isinstance(model, TableModel):
-        return model.network
-    found = model if isinstance(model, Network) else getattr(model, "network_", None)
-    if not isinstance(found, Network):
-        raise TypeError(
-            "`model` must be a TableModel, a fitted greedynet estimator or a Network, got "
-            f"{type(model).__name__}."
-        )
-    return found
-
-
-def _box(model: Any, X: Any) -> Float64 | None:
-    """Return the smallest and largest features of the data, `(2, n_features)`, if known."""
-    network = network_of(model)
-    if X is None:
-        return network.input_range
-    rows = check_matrix(model.inputs(X) if isinstance(model, TableModel) else X, "X")
-    if rows.shape[1] != network.n_features or not len(rows):
-        raise ValueError(
-            f"`X` must have rows of {network.n_features} features, got the shape {rows.shape}."
-        )
-    return np.array([rows.min(axis=0), rows.max(axis=0)])
-
-
-def _position(given: Any, names: tuple[str, ...]) -> int:
+def position_of(given: Any, names: tuple[str, ...]) -> int:
+    """Return the position of a column that is given by its name or its position."""
     if isinstance(given, str):
         if given in names:
             return names.index(given)
@@ -202,92 +170,30 @@ def _position(given: Any, names: tuple[str, ...]) -> int:
     )
 
 
-def _check_numbers(name: str, *, whole: bool) -> None:
-    if whole:
-        raise ValueError(f"`integer` must name columns of numbers, got the category {name!r}.")
-
-
-def _is_indicator(column: Input) -> bool:
-    """Whether an input says that a cell of another column is empty: by default it is not."""
-    return column.gaps_of is not None
-
-
-def _some_values(column: Input, said: Any) -> tuple[tuple[str, ...], Float64]:
-    """Return the values of a column of dependent features that are asked about, and these."""
-    if said is None or isinstance(said, tuple):
+def _sum_of(constraint: Any) -> Mapping[Any, float]:
+    """Return the coefficients of a constraint by column; raise an error for anything else."""
+    is_pair = isinstance(constraint, tuple | list) and len(constraint) == 2
+    if not is_pair or not isinstance(constraint[0], Mapping) or not constraint[0]:
         raise ValueError(
-            f"`where` must give values of {column.name!r}, which becomes {column.n_features} "
-            f"features that depend on each other, got {said!r}: write one of them, or several in "
-            "a list."
+            "`constraints` must be a list of pairs of coefficients by column and the most that the "
+            f"sum may be, such as ({{'x0': 1.0, 'x1': 2.0}}, 5.0), got {constraint!r}."
         )
-    cells = list(said) if isinstance(said, list | set | np.ndarray) else [said]
-    rows, _ = encode(Columns((column,)), open_table({column.name: cells}))
-    return tuple(map(str, cells)), rows
-
-
-def _some_levels(column: Input, said: Any) -> tuple[tuple[str, ...], Float64]:
-    """Return the levels of a category that are asked about, and their features."""
-    assert column.levels is not None
-    places = list(_allowed(column.name, column.levels, said))
-    return tuple(column.levels[i] for i in places), np.eye(len(column.levels))[places]
-
-
-def _allowed(name: str, levels: tuple[str, ...], said: Any) -> tuple[int, ...]:
-    """Return the positions of the levels that are asked about."""
-    if said is None:
-        return tuple(range(len(levels)))
-    wanted = [said] if isinstance(said, str | int | float) else list(said)
-    places = []
-    for level in map(_level, wanted):
-        if level not in levels:
-            listed = ", ".join(levels[:8]) + (", ..." if len(levels) > 8 else "")
+    sums, most = constraint
+    for value in (*sums.values(), most):
+        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
             raise ValueError(
-                f"`where` must give levels of the category {name!r}, which are {listed}; got "
-                f"{level!r}."
+                f"`constraints` must hold finite numbers, got {value!r} in {constraint!r}."
             )
-        places.append(levels.index(level))
-    if not places:
-        raise ValueError(f"`where` must leave a level of {name!r}, got none.")
-    return tuple(sorted(set(places)))
+    return sums
 
 
-def _level(value: Any) -> str:
-    """Return a level as tables write it: 3 for 3.0."""
-    return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value).strip()
-
-
-def _number(
-    column: Input, feature: int, said: Any, box: Float64 | None, *, whole: bool
-) -> NumberColumn:
-    ends = None if box is None else (float(box[0, feature]), float(box[1, feature]))
-    low, high = _ends(column.name, said, ends)
-    if whole:
-        low, high = float(np.ceil(low - 1e-9)), float(np.floor(high + 1e-9))
-    if low > high:
-        what = "whole number" if whole else "value"
-        of_data = "" if ends is None else f"; in the data it goes from {ends[0]:g} to {ends[1]:g}"
-        raise ValueError(
-            f"`where` must leave a {what} of {column.name!r}, got {said!r}{of_data}: give both "
-            "ends to ask about rows beyond the data."
-        )
-    return NumberColumn(column.name, feature, low, high, whole)
-
-
-def _ends(name: str, said: Any, ends: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the ends of a column of numbers."""
-    pair = (None, None) if said is None else said
-    if isinstance(pair, int | float | np.number):
-        pair = (pair, pair)
-    if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
-        raise ValueError(
-            f"`where` must give a number or a pair (low, high) for {name!r}, got {said!r}."
-        )
-    if ends is None and any(end is None for end in pair):
-        raise ValueError(
-            f"`where` must give both ends of {name!r}, because the network does not know the range "
-            "of its data: write them, or pass rows as `X=`."
-        )
-    filled = [e if end is None else float(end) for end, e in zip(pair, ends or pair, strict=True)]
-    if not np.isfinite(filled).all():
-        raise ValueError(f"`where` must give finite ends for {name!r}, got {said!r}.")
-    return filled[0], filled[1]
+def _numbers_of(column: Column) -> tuple[float, ...]:
+    """Return the extreme numbers of a column; raise an error where it is none."""
+    if isinstance(column, NumberColumn) and column.presence is None:
+        return column.low, column.high
+    if isinstance(column, ChoiceColumn) and set(column.labels) <= {False, True}:
+        return column.labels
+    raise ValueError(
+        f"`constraints` must name columns that hold a number in every row of the region, got "
+        f"{column.name!r}: use `where` for the values of this column."
+    )

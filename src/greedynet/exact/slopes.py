@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from greedynet.exact.form import Form
+from greedynet.exact.highs import linprog
 from greedynet.exact.programme import Model
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
@@ -187,7 +187,7 @@ class Switches:
             at = chain.start + (len(full) if full.all() else int(full.argmin()))
             if len(full):
                 v[chain.start : at], v[at], v[at + 1 : chain.stop] = 1.0, 0.5, 0.0
-        return v
+        return self.space.with_gaps(v)
 
     def exclude(self, found: Found) -> None:
         """Leave a combination out of the next programme."""
@@ -207,10 +207,7 @@ def inside(
     and to the ends of the pieces is as large as it can be.
     """
     bounds = np.column_stack([v, v])
-    free = np.zeros(len(v), dtype=np.bool_)
-    for chain in space.chains:
-        partial = v[chain] < 1.0
-        free[chain.start + (int(partial.argmax()) if partial.any() else len(partial) - 1)] = True
+    free = space.free(v)
     bounds[free] = 0.0, 1.0
     # sign z >= t |a| for neurons, v >= t and v <= 1 - t for the free variables.
     sign = np.where(on, 1.0, -1.0)

@@ -6,11 +6,12 @@ A column of numbers with the ends and knots `t_0 < ... < t_P` is
 
 with `y_p` either 0 or 1: a piece begins when the one before is full. So every piecewise linear
 function of the column with kinks at the knots is linear in `v`. A category has a variable for each
-level, 0 or 1, with the sum 1; so has a choice among other values.
+level, 0 or 1, with the sum 1; so has a choice among other values. Where a cell may be empty, it is
+a choice between `t_0` and what is inserted for it, and the pieces begin only with the former.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +20,9 @@ from numpy.typing import NDArray
 from greedynet.exact.region import ChoiceColumn, NumberColumn, Region
 from greedynet.model.network import Network
 from greedynet.support.types import Float64
+
+# Conditions, whose largest coefficient is 1, may be exceeded by this much.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,11 @@ class Space:
         What they choose from.
     whole : tuple of slice
         Those of the chains whose columns are whole numbers.
+    presences : tuple of pairs of int and slice
+        A variable that is 0 where a cell is empty, and the chain of the column, which is 0 then.
+    conditions : ndarray of shape (n_conditions, n_variables)
+    most : ndarray of shape (n_conditions,)
+        Further conditions, `conditions . v <= most`.
     """
 
     base: Float64
@@ -50,6 +59,9 @@ class Space:
     groups: tuple[slice, ...]
     choices: tuple[ChoiceColumn, ...]
     whole: tuple[slice, ...]
+    presences: tuple[tuple[int, slice], ...] = ()
+    conditions: Float64 = field(default_factory=lambda: np.zeros((0, 0)))
+    most: Float64 = field(default_factory=lambda: np.zeros(0))
 
     @staticmethod
     def of(region: Region, networks: Sequence[Network]) -> "Space":
@@ -57,28 +69,42 @@ class Space:
         base = np.zeros(region.n_features)
         features: list[int] = []
         ends: list[tuple[float, float]] = []
-        chains, groups, choices, whole = [], [], [], []
+        chains, groups, choices, whole, presences = [], [], [], [], []
         for column in region.columns:
-            start = len(features)
+            choice = column.presence if isinstance(column, NumberColumn) else column
+            if choice is not None and len(choice.rows) == 1:
+                base[list(choice.features)] = choice.rows[0]
+            elif choice is not None:
+                groups.append(slice(len(features), len(features) + len(choice.rows)))
+                choices.append(choice)
+                features += [choice.features[0]] * len(choice.rows)
+                ends += [(0.0, 1.0)] * len(choice.rows)
             if isinstance(column, NumberColumn):
                 base[column.feature] = column.low
                 stops = _stops(column, networks)
+                if len(stops) > 1:
+                    chains.append(slice(len(features), len(features) + len(stops) - 1))
+                    whole += chains[-1:] if column.whole else []
+                    presences += [] if choice is None else [(groups[-1].start, chains[-1])]
                 features += [column.feature] * (len(stops) - 1)
                 ends += pairwise(stops)
-                if len(stops) > 1:
-                    chains.append(slice(start, len(features)))
-                    whole += chains[-1:] if column.whole else []
-            elif len(column.rows) == 1:
-                base[list(column.features)] = column.rows[0]
-            else:
-                features += [column.features[0]] * len(column.rows)
-                ends += [(0.0, 1.0)] * len(column.rows)
-                groups.append(slice(start, len(features)))
-                choices.append(column)
         places = np.array(features, dtype=np.intp)
         pairs = np.array(ends, dtype=np.float64).reshape(-1, 2)
-        kept = tuple(chains), tuple(groups), tuple(choices), tuple(whole)
-        return Space(base, places, pairs, *kept)
+        kept = (tuple(chains), tuple(groups), tuple(choices), tuple(whole), tuple(presences))
+        return Space(base, places, pairs, *kept)._limited(region)
+
+    def _limited(self, region: Region) -> "Space":
+        """Return the space with the conditions of empty cells and of the region's constraints."""
+        conditions = np.zeros((len(self.presences) + len(region.constraints), self.n_variables))
+        most = np.zeros(len(conditions))
+        for row, (place, chain) in zip(conditions, self.presences, strict=False):
+            row[[chain.start, place]] = 1.0, -1.0
+        before, after = self.single_moves()
+        for i, (factors, limit) in enumerate(region.constraints, len(self.presences)):
+            sums = (after - before) @ factors
+            size = float(np.abs(sums).max(initial=0.0)) or 1.0
+            conditions[i], most[i] = sums / size, (limit - factors @ self.base) / size
+        return replace(self, conditions=conditions, most=most)
 
     @property
     def n_variables(self) -> int:
@@ -106,11 +132,28 @@ class Space:
             at = self.ends[chain][inside]
             part = np.take_along_axis(v[:, chain], inside[:, None], axis=1)[:, 0]
             value = np.where(part >= 1, at[:, 1], at[:, 0] + part * (at[:, 1] - at[:, 0]))
-            rows[:, feature] = np.clip(value, low, high)
-        for chain in self.whole:
-            feature = self.features[chain.start]
-            rows[:, feature] = np.round(rows[:, feature])
+            value = np.clip(np.round(value) if chain in self.whole else value, low, high)
+            rows[:, feature] = np.where(self._is_there(v, chain), value, rows[:, feature])
         return rows
+
+    def _is_there(self, v: Float64, chain: slice) -> NDArray[np.bool_]:
+        """Return in which rows, or whether in a single one, a column of numbers is not empty."""
+        place = next((place for place, of in self.presences if of == chain), None)
+        return np.asarray(True if place is None else v[..., place] > 0.5)
+
+    def with_gaps(self, v: Float64) -> Float64:
+        """Return variables with 0 for the pieces of columns that are empty."""
+        for place, chain in self.presences:
+            v[..., chain] *= v[..., place, None] > 0.5
+        return v
+
+    def free(self, v: Float64) -> NDArray[np.bool_]:
+        """Return the variables that may move while all columns stay on their pieces."""
+        free = np.zeros(len(v), dtype=np.bool_)
+        for chain in self.chains:
+            if chain not in self.whole and self._is_there(v, chain):
+                free[chain.start + _first_partial(v[None, chain])[0]] = True
+        return free
 
     def single_moves(self) -> tuple[Float64, Float64]:
         """Return rows at which single variables are 0, and 1, with all other columns as in `base`.
@@ -137,10 +180,13 @@ class Space:
         for chain in self.chains:
             x = self.ends[chain.start, 0] + tidy[chain] @ self.widths[chain]
             tidy[chain] = self._filled(chain, np.round(x) if chain in self.whole else x)
-        return tidy
+        return self.with_gaps(tidy)
 
     def drawn(self, n_rows: int) -> Float64:
-        """Return variables of rows, one half of them corners, the others anywhere."""
+        """Return variables of rows, one half of them corners, the others anywhere.
+
+        They need not meet the constraints.
+        """
         rng = np.random.default_rng(0)
         drawn = np.zeros((n_rows, self.n_variables))
         corner = rng.random((n_rows, 1)) < 0.5
@@ -154,7 +200,11 @@ class Space:
         for group in self.groups:
             chosen = rng.integers(group.start, group.stop, n_rows)
             drawn[np.arange(n_rows), chosen] = 1.0
-        return drawn
+        return self.with_gaps(drawn)
+
+    def meets(self, v: Float64) -> NDArray[np.bool_]:
+        """Return which variables, `(n_rows, n_variables)`, meet all conditions."""
+        return np.asarray((v @ self.conditions.T <= self.most + _ROUNDING).all(axis=1))
 
     def _filled(self, chain: slice, x: Float64 | float) -> Float64:
         """Return the pieces of a column at some values."""

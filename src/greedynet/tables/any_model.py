@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from greedynet.estimators.frames import feature_names
-from greedynet.estimators.saving import SaveMixin
+from greedynet.model.network import Network
 from greedynet.rows.missing import Filling
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.kinds import Categories
+from greedynet.tables.kinds import Categories, Numbers, Truths
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.reading import open_as_fitted
@@ -76,7 +76,7 @@ def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel
 
 def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
     """Return the names of the features that a model takes, None without any, and their number."""
-    network = model.network_ if isinstance(model, SaveMixin) else model
+    network = model if isinstance(model, Network) else model.network_
     filling: Filling | None = getattr(model, "filling_", None)
     if filling is None:
         return network.feature_names, network.n_features
@@ -84,24 +84,26 @@ def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
 
 
 def with_columns(model: Any, names: Sequence[str]) -> TableModel:
-    """Return a model as one that takes columns of these names, of numbers or its categories.
+    """Return a model as one that takes columns of these names: numbers, booleans, its categories.
 
     Where it has learned from missing values, the columns fill them in, and its inputs are those of
     its network.
     """
     levels: Mapping[str, Any] = getattr(model, "categories_", {})
     filling: Filling | None = getattr(model, "filling_", None)
+    booleans = getattr(model, "booleans_", np.zeros(len(names), dtype=np.bool_))
+    kinds = [Truths() if is_boolean else Numbers() for is_boolean in booleans]
+    inputs = [Input(name, kind) for name, kind in zip(names, kinds, strict=True)]
     if filling is None:
         plain = model.without_categories() if levels else model
-        found = TableModel(Columns(tuple(Input(name) for name in names)), plain)
-        return _with_categories(found, levels)
-    values = zip(names, filling.values.tolist(), strict=True)
+        return _with_categories(TableModel(Columns(tuple(inputs)), plain), levels)
+    gaps = (filling.gaps | filling.empty).tolist()
     inputs = [
-        Input(name, means=(value,), gaps=bool(gap))
-        for (name, value), gap in zip(values, filling.gaps | filling.empty, strict=True)
+        replace(one, means=(value,), gaps=gap)
+        for one, value, gap in zip(inputs, filling.values.tolist(), gaps, strict=True)
     ]
-    gaps = [Input.indicator(names[j], names) for j in np.flatnonzero(filling.indicated).tolist()]
-    inputs += [replace(gap, means=(0.0,)) for gap in gaps]
+    indicated = np.flatnonzero(filling.indicated).tolist()
+    inputs += [replace(Input.indicator(names[j], names), means=(0.0,)) for j in indicated]
     found = TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
     return _with_categories(found, levels)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from greedynet.cli.options import AS_JSON, MODEL
-from greedynet.cli.quiet import without_stray_output
 
 if TYPE_CHECKING:
     from greedynet.exact import Monotone, Optimum
@@ -31,8 +30,16 @@ _LONG = {"max": "largest", "min": "smallest"}
     "conditions",
     metavar="CONDITION",
     multiple=True,
-    help="Rows to ask about, such as 'age<=30', '10<=size<=80', 'rooms=3' or 'kind=A'; by default "
-    "all between the smallest and the largest values of the training data.",
+    help="Rows to ask about, such as 'age<=30', '10<=size<=80', 'rooms=3', 'kind=A', 'new=true' or "
+    "'age is missing'; by default all between the smallest and the largest values of the training "
+    "data, without empty cells.",
+)
+@click.option(
+    "--constraint",
+    "sums",
+    metavar="CONSTRAINT",
+    multiple=True,
+    help="A limit of a sum, such as 'size + 2 age <= 90', for --max, --min.",
 )
 @click.option(
     "--integer",
@@ -55,6 +62,7 @@ def ask(
     smallest: bool,
     columns: tuple[str, ...],
     conditions: tuple[str, ...],
+    sums: tuple[str, ...],
     integer: tuple[str, ...],
     output: str | None,
     max_seconds: float,
@@ -65,12 +73,18 @@ def ask(
     Without --max, --min and --monotone, find the smallest and the largest prediction.
     """
     from greedynet.exact import is_monotone, optimise
-    from greedynet.exact.conditions import parse_conditions
-    from greedynet.exact.region import columns_of
+    from greedynet.exact.conditions import parse_conditions, parse_constraint
+    from greedynet.exact.models import columns_of
     from greedynet.tables.load import load
 
     loaded = load(model)
-    where = parse_conditions(conditions, columns_of(loaded))
+    if sums and columns:
+        raise ValueError(
+            "`--constraint` is for --max and --min, got --monotone, too: limit columns by --where."
+        )
+    known = columns_of(loaded)
+    where = parse_conditions(conditions, known)
+    constraints = [parse_constraint(text, known) for text in sums]
     options: dict[str, Any] = {
         "where": where,
         "output": _output(loaded, output),
@@ -81,17 +95,16 @@ def ask(
     wanted += ["max"] if largest or both else []
     answers: list[dict[str, Any]] = []
     lines: list[str] = []
-    with without_stray_output():
-        for direction in wanted:
-            found = optimise(loaded, direction, integer=integer, **options)
-            answers.append({"question": direction, **_optimum(found)})
-            lines += _optimum_lines(f"{_LONG[direction]} {_what(loaded)}", found)
-        for column in columns:
-            for increasing in (True, False):
-                said = is_monotone(loaded, column, increasing=increasing, **options)
-                answers.append(_monotone(said))
-                question = "only rises" if increasing else "only falls"
-                lines.append(f"{question} with {said.column}: {said}")
+    for direction in wanted:
+        found = optimise(loaded, direction, integer=integer, constraints=constraints, **options)
+        answers.append({"question": direction, **_optimum(found)})
+        lines += _optimum_lines(f"{_LONG[direction]} {_what(loaded)}", found)
+    for column in columns:
+        for increasing in (True, False):
+            said = is_monotone(loaded, column, increasing=increasing, **options)
+            answers.append(_monotone(said))
+            question = "only rises" if increasing else "only falls"
+            lines.append(f"{question} with {said.column}: {said}")
     click.echo(json.dumps(answers, indent=1) if as_json else "\n".join(lines))
 
 
@@ -113,8 +126,15 @@ def _optimum(found: "Optimum") -> dict[str, Any]:
         "bound": found.bound,
         "proven": found.proven,
         "seconds": round(found.seconds, 3),
-        "row": found.row,
+        "row": _plain(found.row),
+        "distance": None if found.outside is None else float(found.outside.distance[0]),
+        "like_rows_seen": None if found.outside is None else not found.outside.rows[0],
     }
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for JSON, in which empty cells are null."""
+    return {name: None if value != value else value for name, value in row.items()}
 
 
 def _what(model: Any) -> str:
@@ -131,11 +151,13 @@ def _classes(model: Any) -> list[Any] | None:
 
 
 def _optimum_lines(what: str, found: "Optimum") -> list[str]:
+    from greedynet.exact.answers import cell_text, likeness
+
     proof = "proven" if found.proven else f"not proven: the bound is {found.bound:.8g}"
     width = max(map(len, found.row), default=0)
-    cells = (v if isinstance(v, str) else f"{v:.8g}" for v in found.row.values())
-    rows = [f"  {name:<{width}}  {v}" for name, v in zip(found.row, cells, strict=True)]
-    return [f"{what}: {found.value:.8g} ({proof})", *rows]
+    rows = [f"  {name:<{width}}  {cell_text(value)}" for name, value in found.row.items()]
+    said = [] if found.outside is None else [f"  This row is {likeness(found.outside)}."]
+    return [f"{what}: {found.value:.8g} ({proof})", *rows, *said]
 
 
 def _monotone(found: "Monotone") -> dict[str, Any]:
@@ -143,7 +165,8 @@ def _monotone(found: "Monotone") -> dict[str, Any]:
         "question": "increasing" if found.increasing else "decreasing",
         "column": found.column,
         "holds": found.holds,
-        "rows": None if found.rows is None else list(found.rows),
+        "rows": None if found.rows is None else [_plain(row) for row in found.rows],
         "predictions": None if found.predictions is None else list(found.predictions),
+        "like_rows_seen": None if found.outside is None else not found.outside.rows.any(),
         "seconds": round(found.seconds, 3),
     }
