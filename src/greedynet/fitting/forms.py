@@ -67,7 +67,7 @@ class Form:
 
 
 @dataclass(frozen=True, eq=False)
-class Clipped(Form):
+class InnerBox(Form):
     """One hidden layer on rows whose inputs are clipped to the bulk of the data.
 
     A cell that is mistyped lies so far out that it decides scales and slopes. Heavy tails do so,
@@ -76,7 +76,7 @@ class Clipped(Form):
     Attributes
     ----------
     box : ndarray of shape (2, n_features)
-        `median -+ FAR_OUT * s`, where `s` is the robust deviation of a column.
+        Smallest and largest cells of each column that are not far out.
     """
 
     box: Float64
@@ -84,14 +84,17 @@ class Clipped(Form):
     name = CLIPPED
 
     @staticmethod
-    def of(folds: Folds) -> "Clipped | None":
-        """Return the box of the bulk of some rows; None if all rows lie in it."""
-        low, median, high = np.quantile(folds.rows.X, (0.25, 0.5, 0.75), axis=0)
-        # A column with one value in half of its rows has no deviation.
-        room = np.where(high > low, FAR_OUT * (high - low) / QUARTILES, np.inf)
-        box = np.array([median - room, median + room])
-        least, most = folds.input_range
-        return Clipped(box) if np.any((least < box[0]) | (most > box[1])) else None
+    def of(folds: Folds) -> "InnerBox | None":
+        """Return the box of the bulk of some rows; None if no cell is far out."""
+        X = np.asarray(folds.rows.X, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            low, median, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+            # A column with one value in half of its rows has no deviation.
+            room = np.where(high > low, FAR_OUT * (high - low) / QUARTILES, np.inf)
+            if not np.any(np.abs(folds.input_range - median) > room):
+                return None
+            near = np.where(np.abs(X - median) <= room, X, median)
+        return InnerBox(np.array([near.min(axis=0), near.max(axis=0)]))
 
     def rows(self, rows: Rows) -> Rows:
         """Return rows within the box."""
@@ -192,7 +195,7 @@ def lifted(rows: Rows, ramps: Ramps) -> Rows:
 def forms_of(folds: Folds, plan: Plan) -> list[Form]:
     """Return the forms to try, the simplest first."""
     forms: list[Form] = [Form()]
-    clipped = None if plan.extrapolate or not plan.correct else Clipped.of(folds)
+    clipped = None if plan.extrapolate or not plan.correct else InnerBox.of(folds)
     if clipped is not None and plan.hidden_layers != 2:
         forms.append(clipped)
     if plan.hidden_layers == 1:
