@@ -292,7 +292,7 @@ def error_on_new_rows(model):
 
 @pytest.mark.parametrize("layers", [1, "auto"])
 def test_mistyped_cells_do_not_bend_the_network(layers):
-    """Five of 400: the error is 0.62 and 0.27 where none is clipped, 0.10 where none is mistyped."""
+    """Five of 400: an error of 0.62 and 0.27 where none is clipped, 0.10 where none is mistyped."""
     model = GreedyNetRegressor(hidden_layers=layers).fit(*rows_of(400, 0, mistyped=5))
     assert "inputs clipped" in model.ladder_.kind
     assert np.ptp(model.network_.input_range[:, 0]) < 10
