@@ -195,8 +195,8 @@ def lifted(rows: Rows, ramps: Ramps) -> Rows:
 def forms_of(folds: Folds, plan: Plan) -> list[Form]:
     """Return the forms to try, the simplest first."""
     forms: list[Form] = [Form()]
-    clipped = None if plan.extrapolate or not plan.correct else InnerBox.of(folds)
-    if clipped is not None and plan.hidden_layers != 2:
+    clipped = InnerBox.of(folds) if _may_be_mistyped(folds, plan) else None
+    if clipped is not None:
         forms.append(clipped)
     if plan.hidden_layers == 1:
         return forms
@@ -208,6 +208,12 @@ def forms_of(folds: Folds, plan: Plan) -> list[Form]:
             forms.append(Saturating())
         forms.append(two)
     return forms
+
+
+def _may_be_mistyped(folds: Folds, plan: Plan) -> bool:
+    """Whether cells may be clipped in training: not where inputs are taken as they are."""
+    is_enough = len(folds.rows) >= plan.settings.depth.min_rows
+    return is_enough and plan.correct and not plan.extrapolate and plan.hidden_layers != 2
 
 
 def _may_be_deep(folds: Folds, plan: Plan) -> bool:

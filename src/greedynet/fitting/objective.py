@@ -107,8 +107,8 @@ class Growth(ABC):
     def ridge(
         self, candidate: Candidate, states: Sequence[State], of_fold: Problem
     ) -> float | None:
-        """Return the ridge of refitted networks, their mean; None for a line."""
-        if isinstance(states[0], Line):
+        """Return the ridge of refitted networks, their mean; None without neurons."""
+        if isinstance(states[0], Line) or states[0].ridge is None:
             return None
         return float(np.mean([state.ridge for state in states]))
 
