@@ -91,9 +91,10 @@ class InnerBox(Form):
             low, median, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
             # A column with one value in half of its rows has no deviation.
             room = np.where(high > low, FAR_OUT * (high - low) / QUARTILES, np.inf)
-            if not np.any(np.abs(folds.input_range - median) > room):
-                return None
-            near = np.where(np.abs(X - median) <= room, X, median)
+            is_far = np.abs(X - median) > room
+        if not is_far.any():
+            return None
+        near = np.where(is_far, median, X)
         return InnerBox(np.array([near.min(axis=0), near.max(axis=0)]))
 
     def rows(self, rows: Rows) -> Rows:

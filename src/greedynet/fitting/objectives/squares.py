@@ -417,14 +417,15 @@ def _averages(
         for width in [width for width in grown if asked * width <= most]:
             yield replace(chosen, width=width, n_networks=asked)
         return
-    # Four vary less than two, but where nodes are few, two may be wide enough and four not.
-    for n in (4,) if 4 * chosen.width <= most else (2, 4):
-        possible = [width for width in grown if n * width <= most]
-        wide = [width for width in possible if width >= chosen.width]
-        for width in (wide or possible[-1:])[: settings.n_averaged]:
-            yield replace(chosen, width=width, n_networks=n)
-            if scores.scores[-1] >= min(scores.scores[:-1]):
-                break
+    # Four vary less than two, but where nodes are few, two may be wide enough and four are not.
+    widest = max((width for width in grown if 4 * width <= most), default=0)
+    n = 4 if 2 * widest >= chosen.width else 2
+    possible = [width for width in grown if n * width <= most]
+    wide = [width for width in possible if width >= chosen.width]
+    for width in (wide or possible[-1:])[: settings.n_averaged]:
+        yield replace(chosen, width=width, n_networks=n)
+        if scores.scores[-1] >= min(scores.scores[:-1]):
+            return
 
 
 def n_effective(rows: Rows) -> float:
