@@ -27,7 +27,7 @@ from greedynet import (
 )
 from greedynet.cli.program import main
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.exact import certificate, extremes, is_monotone, largest_difference, sensitivity
+from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
     from_keras,
@@ -653,17 +653,6 @@ def test_many_hidden_falls_need_one_programme():
     )
     assert replace(saw, bounds=None).predict(kinks[:, None]).min() > 5
     assert is_monotone(saw, 0).holds
-
-
-def test_certificates_leave_bounds_out_and_say_so():
-    x = np.linspace(-1, 1, 60)[:, None]
-    y = np.maximum(0, 3 * x[:, 0]) + 0.2 * np.sin(40 * x[:, 0]) ** 2
-    model = GreedyNetRegressor(n_nodes=4, bounds=(0, 2.9)).fit(x, np.minimum(y, 2.9))
-    assert (model.predict(x) != replace(model.network_, bounds=None).predict(x)).any()
-    free = certificate(replace(model.network_, bounds=None), x, y)
-    found = certificate(model, x, y)
-    assert (found.bound, found.objective) == (free.bound, free.objective)
-    assert found.sentence() == f"{free.sentence()} This is about the network without its bounds."
 
 
 # Tables and commands

@@ -6,7 +6,6 @@ from greedynet.model.stop_reason import StopReason
 from greedynet.report.bounds import bounds_sentence, box_sentence
 from greedynet.report.growth import is_trained
 from greedynet.report.intervals import coverage_sentence, outside_text
-from greedynet.report.optimality import optimality_sentence
 from greedynet.report.reach import reach_sentences
 from greedynet.report.subject import TRAINING, Subject, row_label
 from greedynet.support.phrases import number, percent, plural, score_name
@@ -67,7 +66,7 @@ def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]
         quality = ["No rows were given, so its accuracy is not known."]
     said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
     said += [bounds_sentence(subject), box_sentence(subject), reach_sentences(subject)]
-    said += [_width(subject), optimality_sentence(subject)]
+    said.append(_width(subject))
     return [text for text in said if text]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from greedynet.cli.describe import plural, scores
-from greedynet.cli.options import AS_JSON, INPUT, MODEL
+from greedynet.cli.options import AS_JSON, MODEL
 
 if TYPE_CHECKING:
     from greedynet.model.network import Network
@@ -19,17 +19,10 @@ _NEURONS, _LEVELS, _INPUTS = 10, 8, 30
 
 @click.command()
 @MODEL
-@click.option(
-    "--data",
-    type=INPUT,
-    help="The table of the fit: also tell how far the network is from the best one of any width.",
-)
 @AS_JSON
-def info(model: Path, data: Path | None, as_json: bool) -> None:
+def info(model: Path, as_json: bool) -> None:
     """Show the contents of a saved MODEL."""
     found = describe(model)
-    if data is not None:
-        found["certificate"] = _certificate(model, data)
     click.echo(json.dumps(found, indent=1) if as_json else "\n".join(_lines(model, found)))
 
 
@@ -83,17 +76,6 @@ def describe(path: Path) -> dict[str, Any]:
         "held_out": _without_mask(about.get("held_out")),
         "largest_neurons": _largest(network),
     }
-
-
-def _certificate(path: Path, data: Path) -> dict[str, Any]:
-    """Return how far the network is from the best one of any width, on the rows of the fit."""
-    from dataclasses import asdict
-
-    from greedynet.exact import certificate
-    from greedynet.tables.load import load
-
-    found = certificate(load(path), data)
-    return {**asdict(found), "gap": found.gap, "sentence": found.sentence()}
 
 
 def _expected(model: Any) -> dict[str, Any] | None:
@@ -202,8 +184,6 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
         if found[part] is not None:
             rows = f" ({plural(found['rows'], 'row')})" if part == "training" else ""
             lines.append(f"  {part:<11} {scores(found[part])}{rows}")
-    if "certificate" in found:
-        lines.append(f"  {found['certificate']['sentence']}")
     lines += [f"  {role:<11} {name}" for role, name in found["roles"].items()]
     lines += [f"  assumed     {line}" for line in found["assumed"]]
     return lines + _input_lines(found["inputs"]) + _hinge_lines(found) + _neuron_lines(found)
