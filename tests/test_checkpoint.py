@@ -41,7 +41,7 @@ from greedynet.rows.sampling import SamplingSettings
 from greedynet.search import ContinuousSearch, DictionarySearch, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.directions import directions
-from greedynet.support.journal import NO_JOURNAL
+from greedynet.support.context import NO_JOURNAL
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(120, 3))
@@ -514,7 +514,6 @@ def test_few_modules_know_of_journals():
         if "journal" in file.read_text(encoding="utf-8").lower()
     }
     assert knowing == {
-        "support/journal.py",
         "support/context.py",
         "estimators/base.py",
         "estimators/checkpoint.py",

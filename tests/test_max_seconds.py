@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
 from greedynet.cli.program import main
-from greedynet.support.clock import Clock
+from greedynet.support.context import Clock
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow

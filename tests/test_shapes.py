@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network, load
 from greedynet.activations import ReLU
-from greedynet.activations.ramp import Ramp
+from greedynet.activations.scaled import Ramp
 from greedynet.cli.program import main
 from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights

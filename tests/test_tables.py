@@ -21,7 +21,7 @@ from greedynet import (
     load,
 )
 from greedynet.export.resolve import as_network
-from greedynet.support.files import is_index_column
+from greedynet.rows.arrow import is_index_column
 from greedynet.tables.any_model import as_table_model
 from greedynet.tables.cells import parse_numbers
 from greedynet.tables.columns import Columns, Input

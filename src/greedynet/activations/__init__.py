@@ -11,8 +11,10 @@ The rest of the library uses nothing else of an activation.
 """
 
 from greedynet.activations.base import (
+    INTERFACE,
     Activation,
     Array,
+    check_activation,
     degree_of,
     halves,
     has_small_slopes,
@@ -21,9 +23,8 @@ from greedynet.activations.base import (
     scales_of,
     shared_degree,
 )
-from greedynet.activations.checked import INTERFACE, check_activation
 from greedynet.activations.homogeneous import Abs, LeakyReLU, ReLU, ReLUPower, activate
-from greedynet.activations.smooth import GELU, Gaussian, Sigmoid, Sin, Softplus, Tanh
+from greedynet.activations.scaled import GELU, Gaussian, Sigmoid, Sin, Softplus, Tanh
 
 __all__ = [
     "ACTIVATIONS",

@@ -43,10 +43,8 @@ from greedynet.rows.splitting import go_forward
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.support.checks import check_float
-from greedynet.support.clock import Clock
-from greedynet.support.context import FitContext
+from greedynet.support.context import Clock, FitContext, Journal
 from greedynet.support.errors import FewerNodesWarning
-from greedynet.support.journal import Journal
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
+from greedynet.support.context import NO_JOURNAL, Journal, Known
 from greedynet.support.errors import CheckpointWarning
 from greedynet.support.files import remove_leftovers
-from greedynet.support.journal import NO_JOURNAL, Journal, Known
 from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
 
 # The parameters and data of a fit, by name, as text.

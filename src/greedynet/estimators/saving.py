@@ -29,7 +29,7 @@ from greedynet.model.uncertainty.local_size import LocalSize
 from greedynet.model.uncertainty.scores import Scores
 from greedynet.model.uncertainty.seen import Seen
 from greedynet.rows.missing import Filling
-from greedynet.support.tensorfile import Contents, ModelFileError, write_tree
+from greedynet.support.tensorfile import ModelFileError, StoredTree, write_tree
 
 _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}
 
@@ -69,7 +69,7 @@ def is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
 
 
-def restore(contents: Contents) -> Any:
+def restore(contents: StoredTree) -> Any:
     """Return the network or estimator described by the contents of a file."""
     if contents.kind == "network":
         return Network.from_state(contents.tree)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from greedynet.estimators.checkpoint import CheckpointSettings
 from greedynet.fitting.settings import FitSettings
 from greedynet.model.uncertainty.intervals import IntervalSettings
-from greedynet.support.scope import Scope
+from greedynet.support.context import Scope
 
 
 @dataclass(frozen=True)

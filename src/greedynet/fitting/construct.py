@@ -16,8 +16,7 @@ from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.refit import Fitted, refit, without_folds
 from greedynet.fitting.split import check_same_rows, split
-from greedynet.support.clock import FOR_CHOICE
-from greedynet.support.context import FitContext
+from greedynet.support.context import FOR_CHOICE, FitContext
 
 # With so many times the rows of a sample, more neurons are supported than the sample supports.
 MANY_MORE = 4

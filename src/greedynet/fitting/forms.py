@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from greedynet.activations import ReLU
-from greedynet.activations.ramp import Ramp
+from greedynet.activations.scaled import Ramp
 from greedynet.fitting.changed_blocks import ChangedBlocks
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.split import Folds

@@ -6,6 +6,7 @@ numbers by either way: integers, decimals and floats of any precision as float64
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.extras import require
-from greedynet.support.files import is_index_column
 from greedynet.support.types import Float64
 
 # Bytes of a column to read at a time: without it, all columns of a million rows are read at once.
@@ -27,6 +27,11 @@ Batch = dict[str, Any]
 
 class ArrowError(ValueError):
     """Files that cannot be read; the message gives the reason."""
+
+
+def is_index_column(name: str) -> bool:
+    """Whether pandas writes an unnamed index under this name: it is not an input."""
+    return re.fullmatch(r"__index_level_\d+__", name) is not None
 
 
 class ArrowRows:

@@ -84,14 +84,7 @@ _NOT_REAL = {
 def check_kind(values: Any, name: str, where: str = "") -> None:
     """Raise an error for arrays of complex numbers, dates and times.
 
-    Parameters
-    ----------
-    values : Any
-        Anything that is not an array is left to other checks.
-    name : str
-        The argument.
-    where : str, default=""
-        Such as " in block 3".
+    Anything that is not an array is left to other checks; `where` is such as " in block 3".
     """
     advice = _NOT_REAL.get(getattr(getattr(values, "dtype", None), "kind", ""))
     if advice:
@@ -191,6 +184,7 @@ def check_float(value: object, name: str) -> None:
         )
 
 
+# Not `isinstance` itself: type checkers know of no order and no arithmetic of `Real`.
 def is_number(value: object) -> bool:
     """Whether the value is a real number."""
     return isinstance(value, Real)

@@ -7,19 +7,8 @@ from typing import Any
 def require(module: str, extra: str, caller: str) -> Any:
     """Import an optional dependency; if it is missing, the error says how to install it.
 
-    Parameters
-    ----------
-    module : str
-        Module to import, such as "onnx.helper".
-    extra : str
-        The extra of greedynet that installs it.
-    caller : str
-        The public function that needs it.
-
-    Returns
-    -------
-    module : module
-        The innermost module: `onnx.helper` for "onnx.helper".
+    `extra` is the extra of greedynet that installs it, and `caller` the public function that needs
+    it. Of "onnx.helper", the innermost module is returned.
     """
     try:
         return import_module(module)

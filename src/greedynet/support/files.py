@@ -1,7 +1,6 @@
 """Atomic writing of files: no other process ever sees an incomplete file."""
 
 import os
-import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,13 +14,6 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     An existing file is not touched until the new one is complete. A symbolic link is followed: its
     target is written.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write; its folder must exist.
-    data : bytes
-        Contents of the file.
     """
     with replacing(path) as file:
         file.write(data)
@@ -29,13 +21,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file to write to, which replaces `path` once it is complete.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write; its folder must exist.
-    """
+    """Yield a file to write to, which replaces `path` once it is complete."""
     target = check_target(path)
     place = _followed(target)
     # Not `tempfile`: only the owner may read its files, also after the move.
@@ -58,10 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
     """Remove temporary files beside `path` that were left by processes killed while writing.
 
-    Parameters
-    ----------
-    path : str or path
-        File that no other process is writing to.
+    No other process may be writing to `path`.
     """
     target = _followed(Path(path))
     for left in target.parent.glob(_temporary(escape(target.name), "*")):
@@ -78,15 +61,7 @@ def _temporary(name: str, token: str) -> str:
 
 
 def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
-    """Return the path of a file to write; raise an error if it cannot be written.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write.
-    name : str, default="path"
-        Name of the argument in errors.
-    """
+    """Return the path of a file to write; raise an error if it cannot be written."""
     target = Path(path)
     place = _followed(target)
     if not place.parent.is_dir():
@@ -109,8 +84,3 @@ def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
             "denied. Choose another folder."
         )
     return target
-
-
-def is_index_column(name: str) -> bool:
-    """Whether pandas writes an unnamed index under this name: it is not an input."""
-    return re.fullmatch(r"__index_level_\d+__", name) is not None

@@ -55,18 +55,8 @@ class ModelFileError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
-    """Contents of a file.
-
-    Attributes
-    ----------
-    kind : str
-        What the tree describes.
-    tree : dict
-        Plain values and arrays.
-    library_version : str
-        Version of greedynet that wrote the file.
-    """
+class StoredTree:
+    """A tree read from a file, what it describes, and the version of greedynet that wrote it."""
 
     kind: str
     tree: dict[str, Tree]
@@ -76,14 +66,8 @@ class Contents:
 def write_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Tree]) -> None:
     """Write a tree atomically; the same tree gives the same bytes.
 
-    Parameters
-    ----------
-    path : str or path
-        File to write.
-    kind : str
-        What the tree describes.
-    tree : mapping
-        Values None, bool, int, float, str, arrays, and lists and mappings of them.
+    `kind` says what it describes; its values are None, bool, int, float, str, arrays, and lists and
+    mappings of them.
     """
     arrays: dict[str, Array] = {}
     metadata = {
@@ -98,22 +82,10 @@ def write_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Tree]
     write_atomically(path, data.replace(_NO_DIGEST.encode(), _digest(data).encode(), 1))
 
 
-def read_tree(path: str | os.PathLike[str]) -> Contents:
+def read_tree(path: str | os.PathLike[str]) -> StoredTree:
     """Read a file written by `write_tree`.
 
-    Parameters
-    ----------
-    path : str or path
-        File to read.
-
-    Returns
-    -------
-    contents : Contents
-
-    Raises
-    ------
-    ModelFileError
-        If the file is truncated, damaged, from another program or of another format.
+    Raises `ModelFileError` if it is truncated, damaged, from another program or of another format.
     """
     name = os.fspath(path)
     with open(path, "rb") as file:
@@ -135,7 +107,7 @@ def read_tree(path: str | os.PathLike[str]) -> Contents:
         raise ModelFileError(
             f"The contents of the model file {name!r} do not match its header: {error}"
         ) from error
-    return Contents(metadata.get("kind", ""), tree, metadata.get("library_version", "unknown"))
+    return StoredTree(metadata.get("kind", ""), tree, metadata.get("library_version", "unknown"))
 
 
 def library_version() -> str:

@@ -50,11 +50,7 @@ _PART_ROWS, _MOST_PARTS = 1_024, 4
 def parts_of(n_rows: int, step: int = 1) -> list[slice]:
     """Return parts of the rows, of about equal size, over which sums may be taken in parallel.
 
-    Parameters
-    ----------
-    n_rows : int
-    step : int, default=1
-        Every part begins at a multiple of it.
+    Every part begins at a multiple of `step`.
     """
     n_steps = -(-n_rows // step)
     n_parts = min(max(1, n_steps // max(1, _PART_ROWS // step)), _MOST_PARTS)
@@ -65,11 +61,8 @@ def parts_of(n_rows: int, step: int = 1) -> list[slice]:
 class Pool:
     """A map over blocks, on one or several threads; the results are in the order of the blocks.
 
-    Attributes
-    ----------
-    n_threads : int
-    cancelled : threading.Event
-        Set when an interrupt has ended a map: results still being computed are not needed.
+    `cancelled` is set when an interrupt has ended a map: results still being computed are not
+    needed.
     """
 
     def __init__(self, n_threads: int = 1) -> None:

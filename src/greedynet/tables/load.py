@@ -6,7 +6,7 @@ from typing import Any
 import greedynet.estimators  # noqa: F401 - registers its classes for `restore`
 from greedynet.estimators.rehearsal import rehearse
 from greedynet.estimators.saving import restore
-from greedynet.support.tensorfile import CONTENT_ERRORS, Contents, ModelFileError, read_tree
+from greedynet.support.tensorfile import CONTENT_ERRORS, ModelFileError, StoredTree, read_tree
 from greedynet.tables.model import KIND, TableModel
 from greedynet.tables.reading import open_as_fitted
 
@@ -52,7 +52,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from error
 
 
-def _rehearsed(contents: Contents) -> Any:
+def _rehearsed(contents: StoredTree) -> Any:
     """Return the model, after it has predicted some rows."""
     if contents.kind != KIND:
         return rehearse(restore(contents))

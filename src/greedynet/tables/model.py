@@ -16,7 +16,7 @@ from greedynet.estimators.saving import SaveMixin, restore
 from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.seen import Outside
-from greedynet.support.tensorfile import Contents, write_tree
+from greedynet.support.tensorfile import StoredTree, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
 from greedynet.tables.encoding import (
@@ -379,14 +379,14 @@ class TableModel:
         write_tree(path, KIND, tree)
 
     @classmethod
-    def from_contents(cls, contents: Contents) -> "TableModel":
+    def from_contents(cls, contents: StoredTree) -> "TableModel":
         """Return the model from the contents of a file."""
         tree = dict(contents.tree)
         inner = dict(tree["estimator"])
         kind = inner.pop("kind")
         return cls(
             Columns.from_state(tree["columns"]),
-            restore(Contents(kind, inner, contents.library_version)),
+            restore(StoredTree(kind, inner, contents.library_version)),
             tree["target"],
             tree["missing"],
             tree["about"],

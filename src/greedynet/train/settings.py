@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from greedynet.support.scope import Scope
+from greedynet.support.context import Scope
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search import Candidate as Neuron
 from greedynet.search.base import Recallable
-from greedynet.support.journal import NO_JOURNAL
+from greedynet.support.context import NO_JOURNAL
 from greedynet.support.types import Float64
 
 # Number of neurons without a better score after which no more are tried.

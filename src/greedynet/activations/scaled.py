@@ -1,4 +1,4 @@
-"""Smooth activations, for which the norm of the inner weights matters."""
+"""Activations for which the norm of the inner weights matters: smooth ones, and the ramp."""
 
 from dataclasses import dataclass
 
@@ -103,3 +103,22 @@ class Gaussian:
     def slope(self, z: Array) -> Array:
         """Return `-2 z exp(-z**2)`."""
         return -2 * z * np.exp(-z * z)
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """`min(max(z, -1), 1) = relu(z + 1) - relu(z - 1) - 1`: it rises between two plateaus.
+
+    Networks are constructed with it, and delivered with ReLUs: see `fitting/forms.py`.
+    """
+
+    name: str = "ramp"
+    scales: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
+
+    def value(self, z: Array) -> Array:
+        """Return `min(max(z, -1), 1)`."""
+        return np.clip(z, -1.0, 1.0)
+
+    def slope(self, z: Array) -> Array:
+        """Return 1 between the plateaus, 0 on them."""
+        return np.asarray((z > -1.0) & (z <= 1.0), dtype=np.float64)
