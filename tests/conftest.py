@@ -5,18 +5,7 @@ import signal
 import pytest
 from threadpoolctl import threadpool_limits
 
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings, LadderSettings, LogisticSettings
-from greedynet.rows.splitting import FoldSettings
-
-# Fits that choose and tell their error by one fold instead of many, and do not try averages, take
-# a fraction of the time.
-FEW_FOLDS = EstimatorSettings(
-    fit=FitSettings(
-        ladder=LadderSettings(used=((0, 3), (30, 1)), n_averaged=0),
-        logistic=LogisticSettings(folds=FoldSettings(max_repeats=1)),
-    )
-)
+import scopes
 
 # Shells start what runs in the background with interrupts ignored, and some tests send them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -38,7 +27,7 @@ def one_thread():
 @pytest.fixture(scope="session", autouse=True)
 def few_folds():
     """Save time."""
-    with settings_context(FEW_FOLDS):
+    with scopes.few_folds():
         yield
 
 
@@ -48,5 +37,5 @@ def all_folds(request):
     if request.node.get_closest_marker("all_folds") is None:
         yield
         return
-    with settings_context(EstimatorSettings()):
+    with scopes.defaults():
         yield

@@ -1,13 +1,11 @@
 """Processes that are killed while they write a checkpoint."""
 
-import dataclasses
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from greedynet.estimators.checkpoint import CheckpointSettings
-from greedynet.estimators.settings import ESTIMATOR_SETTINGS, settings_context
+from scopes import checkpoints_at_once
 
 
 @contextmanager
@@ -26,6 +24,5 @@ def dying_in_write(number: int) -> Iterator[None]:
         replace(*names)
 
     os.replace = replace_or_die
-    at_once = CheckpointSettings(seconds=0.0, pause=0.0)
-    with settings_context(dataclasses.replace(ESTIMATOR_SETTINGS.current, checkpoint=at_once)):
+    with checkpoints_at_once():
         yield

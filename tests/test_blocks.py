@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ReLU, get_activation
 from greedynet.correction.all_rows import passes
@@ -15,30 +16,22 @@ from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_
 from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.all_rows.products import Products
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import CorrectionSettings, FitSettings
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Surveyed, readers
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import RandomSamples, SamplingSettings
+from greedynet.rows.sampling import RandomSamples
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.threads import Pool
 
 N_ROWS = 3_000
-N_TRIES = CorrectionSettings().n_tries_on_all_rows
-SMALL_BLOCKS = BlockSizes(rows=128, read_bytes=2**14)
+N_TRIES = 12
+SMALL_BLOCKS = {"rows": 128, "read_bytes": 2**14}
 
 
-def sampled(n_tries=N_TRIES, **more):
+def sampled(**more):
     """Fits in this scope see small samples and small blocks."""
-    fit = FitSettings(
-        sampling=SamplingSettings(least=500, most=500, **more),
-        blocks=SMALL_BLOCKS,
-        correction=CorrectionSettings(n_tries_on_all_rows=n_tries),
-        # Data that are sampled keep their order: they are more than are sorted.
-        merged_up_to=1_000,
-    )
-    return settings_context(EstimatorSettings(fit=fit))
+    # Data that are sampled keep their order: they are more than are sorted.
+    return scopes.sampled(500, blocks=SMALL_BLOCKS, in_order_above=1_000, **more)
 
 
 @pytest.fixture
@@ -168,7 +161,7 @@ def test_squared_error_by_products():
 def test_last_correction_lowers_the_objective_of_all_rows(activation):
     X, y = problem(6_000, noise=1.0)
     rows, sigma = Rows(X, y[:, None]), get_activation(activation)
-    taken = RandomSamples(MemoryBlocks(rows, sizes=SMALL_BLOCKS), 500, seed=0)
+    taken = RandomSamples(MemoryBlocks(rows, sizes=BlockSizes(**SMALL_BLOCKS)), 500, seed=0)
     coordinates = coordinates_of(taken.sample())
     sample, everything = coordinates.apply(taken.sample()), coordinates.apply(rows)
     points = np.random.default_rng(5).standard_normal((8, 4))
@@ -185,7 +178,7 @@ def test_last_correction_lowers_the_objective_of_all_rows(activation):
         size = np.sum(at.points**2) + np.sum(exact.weights[coordinates.n_affine :] ** 2)
         return exact.error + ridge * size
 
-    sums = Passes(MemoryBlocks(rows, sizes=SMALL_BLOCKS)).all
+    sums = Passes(MemoryBlocks(rows, sizes=BlockSizes(**SMALL_BLOCKS))).all
     corrected = corrected_on_all_rows(state, sums, coordinates, sigma, N_TRIES)
     assert corrected.n_neurons == state.n_neurons
     assert objective(corrected) < 0.995 * objective(state)
@@ -381,7 +374,7 @@ def test_mapped_pages_are_given_back(tmp_path, monkeypatch):
     let_go = []
     monkeypatch.setattr(readers, "_release_pages", lambda array: let_go.append(type(array)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X)), sizes=SMALL_BLOCKS))
+    blocks = list(readers.ArrayReader(mapped, np.zeros(len(X)), sizes=BlockSizes(**SMALL_BLOCKS)))
     np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
     assert let_go.count(np.memmap) == len(blocks) > 3
     assert not any(isinstance(b[0], np.memmap) for b in blocks)

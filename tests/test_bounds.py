@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import greedynet
+import scopes
 from corners import corners
 from extras import need
 from greedynet import (
@@ -26,7 +27,6 @@ from greedynet import (
     OutputBounds,
 )
 from greedynet.cli.program import main
-from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
@@ -39,9 +39,7 @@ from greedynet.export import (
     to_onnx,
     to_torch,
 )
-from greedynet.fitting.settings import FitSettings
 from greedynet.model.effects import feature_effect
-from greedynet.rows.sampling import SamplingSettings
 from greedynet.support.tensorfile import write_tree
 from networks import assert_same, random_deep_network, random_network
 from test_exact import box_of, drawn_network, table_model
@@ -291,8 +289,7 @@ def test_saved_estimators_keep_the_pair(tmp_path):
 def test_rows_in_blocks():
     order = np.argsort(Y)  # the largest is in the last block
     blocks = [(X[at], Y[at]) for at in np.array_split(order, 5)]
-    sampled = EstimatorSettings(fit=FitSettings(sampling=SamplingSettings(least=80, most=80)))
-    with settings_context(sampled):
+    with scopes.sampled(80):
         models = [
             GreedyNetRegressor(
                 max_nodes=6, extrapolate=True, bounds=(LOW, HIGH), correct=correct

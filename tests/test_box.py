@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import greedynet
+import scopes
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError
 from greedynet.cli import main
-from greedynet.estimators.settings import settings_context
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
@@ -32,7 +32,6 @@ from greedynet.rows.rows import Rows
 from greedynet.support.tensorfile import read_tree, write_tree
 from networks import assert_same, random_deep_network, random_network
 from test_export_c import run
-from test_page import MANY_ROWS
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.uniform(-1, 1, 200), RNG.uniform(1000, 1004, 200)])
@@ -338,7 +337,7 @@ def test_mistyped_cells_of_classes_and_of_many_rows():
     clean = rows_of(400, 0)[0]
     model = GreedyNetClassifier(max_nodes=10).fit(rows, y > 0.5)
     assert model.score(clean, y > 0.5) > 0.9
-    with settings_context(MANY_ROWS):
+    with scopes.in_order_above(1_000, few_folds=True):
         many, target = rows_of(3_000, 0, mistyped=20)
         model = GreedyNetRegressor(max_nodes=20).fit(many, target)
     assert np.ptp(model.network_.input_range[:, 0]) < 10

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,19 +25,17 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 import greedynet
+import scopes
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import get_activation
 from greedynet.cli import main
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings, checkpointed
-from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings, settings_context
 from greedynet.fitting.objective import Growth
-from greedynet.fitting.settings import FitSettings, LadderSettings
 from greedynet.linalg.factor import Factor
 from greedynet.rows.blocks import SourceBlocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 from greedynet.search import ContinuousSearch, DictionarySearch, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.directions import directions
@@ -118,10 +116,7 @@ FITS: dict[str, Callable] = {
 
 def sampled():
     """Make a few hundred rows very many for the fits in this scope."""
-    few = FitSettings(
-        sampling=SamplingSettings(least=250, most=250), ladder=LadderSettings(n_averaged=0)
-    )
-    return settings_context(EstimatorSettings(fit=few))
+    return scopes.sampled(250, averages=False)
 
 
 @pytest.fixture(autouse=True)
@@ -132,12 +127,6 @@ def small_samples(request):
             yield
     else:
         yield
-
-
-def written(**when):
-    """Write checkpoints at other times in this scope."""
-    settings = replace(ESTIMATOR_SETTINGS.current, checkpoint=CheckpointSettings(**when))
-    return settings_context(settings)
 
 
 SECONDS = CheckpointSettings().seconds
@@ -202,7 +191,7 @@ class Moments:
             self._write(path, kind, tree)
             self.contents.append(self.file.read_bytes())
 
-        with self._patch.context() as patch, written(pause=0.0, clock=Clock(SECONDS)):
+        with self._patch.context() as patch, scopes.checkpoints(pause=0.0, clock=Clock(SECONDS)):
             patch.setattr(checkpoint, "write_tree", write)
             return fit(checkpoint=self.file)
 
@@ -440,7 +429,7 @@ def test_a_write_that_fails_leaves_the_file_before_it(moments, monkeypatch):
 
     monkeypatch.setattr(os, "replace", full)
     warns = pytest.warns(greedynet.CheckpointWarning, match="No space left on device. The fit goes")
-    with warns as said, written(pause=0.0, clock=Clock(10.0)):
+    with warns as said, scopes.checkpoints(pause=0.0, clock=Clock(10.0)):
         model = FITS["as grown"](checkpoint=moments.file)
     assert len(said) == 1
     assert bits(model) == wanted

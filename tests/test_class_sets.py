@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logit
 from sklearn.model_selection import ShuffleSplit
 
+import scopes
 from greedynet import GreedyNetClassifier, load
-from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.losses.logistic import probabilities
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
@@ -35,7 +35,7 @@ def covered(model, X, y, coverage=0.9):
 
 @pytest.fixture(scope="module", params=[2, 4])
 def model(request):
-    with settings_context(EstimatorSettings()):
+    with scopes.defaults():
         return GreedyNetClassifier(max_nodes=12).fit(*noisy_classes(600, request.param)[:2])
 
 

@@ -8,18 +8,16 @@ import pytest
 from sklearn.linear_model import QuantileRegressor, RidgeCV
 
 import greedynet
+import scopes
 from greedynet import GreedyNetRegressor, StopReason
-from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.objectives.reweighted import reweighted_line
 from greedynet.fitting.plan import Limits, Plan
-from greedynet.fitting.settings import FitSettings
 from greedynet.losses import Absolute, Huber, Power, Quantile
 from greedynet.model.candidate import NETWORK
 from greedynet.paper import load_example
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.ridge_line import RIDGES, RidgeLine
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 from problems import noisy, relative_error
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -145,9 +143,9 @@ def test_every_fit_that_holds_out_rows_has_a_ladder(how):
     X, y = noisy(150)
     how = {"max_nodes": 6} | how
     more = dict(zip(("X_val", "y_val"), noisy(40, seed=1), strict=True)) if "X_val" in how else {}
-    few = EstimatorSettings(fit=FitSettings(merged_up_to=100 if "many" in how else 10_000))
+    in_order = scopes.in_order_above(100 if "many" in how else 10_000)
     how = {k: v for k, v in how.items() if k not in ("X_val", "many")}
-    with settings_context(few):
+    with in_order:
         model = GreedyNetRegressor(**how).fit(X, y, **more)
     assert model.ladder_.kinds[0] == "mean"
     assert NETWORK in {c.kind for c in model.ladder_.candidates}
@@ -234,8 +232,7 @@ def test_all_nodes_are_shared(n_networks, asked):
 
 def test_averages_of_many_rows():
     X, y = shared(2_000)
-    few = FitSettings(sampling=SamplingSettings(least=300, most=300))
-    with settings_context(EstimatorSettings(fit=few)):
+    with scopes.sampled(300):
         model = GreedyNetRegressor(max_nodes=20, n_networks=3).fit(X, y)
     assert model.n_nodes_ <= 20
     assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < 0.4

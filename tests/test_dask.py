@@ -20,12 +20,10 @@ from sklearn.base import clone
 from sklearn.metrics import r2_score
 
 import greedynet
+import scopes
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
-from greedynet.rows.blocks import BlockSizes, Preparation, Surveyed
-from greedynet.rows.sampling import SamplingSettings
+from greedynet.rows.blocks import Preparation, Surveyed
 
 dask = need("dask")
 need("distributed")
@@ -98,11 +96,9 @@ def small_samples():
         yield
 
 
-def sampled(check_every=EstimatorSettings.check_every, **more):
+def sampled(**more):
     """Make samples small in this scope, and leave more rows than these in their order."""
-    sampling = SamplingSettings(least=400, most=400, **more)
-    fit = FitSettings(sampling=sampling, blocks=BlockSizes(rows=128), merged_up_to=400)
-    return settings_context(EstimatorSettings(fit=fit, check_every=check_every))
+    return scopes.sampled(400, blocks={"rows": 128}, in_order_above=400, **more)
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import greedynet
+import scopes
 from greedynet import GreedyNetRegressor, Network
-from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.forms import TwoLayers
 from greedynet.fitting.plan import Limits, Plan
-from greedynet.fitting.settings import FitSettings
 from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CURVES, LINE, MEAN
 from greedynet.model.curves import over_hinges
@@ -18,7 +17,6 @@ from greedynet.model.effects import feature_effect
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 
 
 @pytest.fixture
@@ -244,8 +242,7 @@ def test_blocks_are_lifted_where_they_are_summed(inputs):
 
 @pytest.fixture
 def small_samples():
-    few = SamplingSettings(least=400, most=400)
-    with settings_context(EstimatorSettings(fit=FitSettings(sampling=few, merged_up_to=100))):
+    with scopes.sampled(400, in_order_above=100):
         yield
 
 

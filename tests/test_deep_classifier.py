@@ -7,15 +7,13 @@ import pytest
 from sklearn.metrics import log_loss
 
 import greedynet
+import scopes
 from greedynet import GreedyNetClassifier
-from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.measures import LogLosses
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.scores import CandidateScores
-from greedynet.fitting.settings import FitSettings
 from greedynet.model.candidate import CURVES, LINE, NETWORK, SHARES, TWO_LAYERS, Candidate
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 
 N_COLUMNS = 6
 
@@ -131,10 +129,7 @@ def test_given_points_are_refused():
 
 def test_rows_in_blocks_give_the_two_layers_of_memory():
     X, y = drawn(curves, 1_000, 7)
-    few = EstimatorSettings(
-        fit=FitSettings(sampling=SamplingSettings(least=200, most=200), merged_up_to=100)
-    )
-    with settings_context(few):
+    with scopes.sampled(200, in_order_above=100):
         model = GreedyNetClassifier(hidden_layers=2, max_nodes=20)
         in_memory = model.fit(X, y).predict_proba(X)
         assert model.network_.ramps is not None

@@ -7,22 +7,17 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import ShuffleSplit
 
+import scopes
 from greedynet import GreedyNetRegressor, load
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
-from greedynet.model.uncertainty.intervals import Intervals, IntervalSettings
+from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.model.uncertainty.local_size import Errors, SizeSettings, local_size
 from greedynet.model.uncertainty.scores import MOST, Scores
 from greedynet.model.uncertainty.size_path import SizePath
 from greedynet.model.uncertainty.student import student
-from greedynet.rows.blocks import BlockSizes
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 from greedynet.support.errors import FewHeldOutRowsWarning
 from networks import random_network
-
-FLAT = IntervalSettings(sizes=SizeSettings(min_rows=10**9))
 
 
 def wedge(n, seed=0, d=2):
@@ -39,7 +34,7 @@ def covered(model, X, y, coverage=0.9):
 
 @pytest.fixture(scope="module")
 def model():
-    with settings_context(EstimatorSettings()):
+    with scopes.defaults():
         return GreedyNetRegressor(max_nodes=10).fit(*wedge(900))
 
 
@@ -182,7 +177,7 @@ def test_coverage_does_not_depend_on_the_place(model):
     inside = covered(model, X, y)
     quarters = [inside[(X[:, 0] * 4).astype(int) == k].mean() for k in range(4)]
     assert all(0.85 < share < 0.95 for share in quarters)
-    with settings_context(EstimatorSettings(intervals=FLAT)):
+    with scopes.flat_intervals():
         flat = GreedyNetRegressor(max_nodes=10).fit(*wedge(900))
     inside = covered(flat, X, y)
     assert inside[X[:, 0] < 0.25].mean() > 0.97
@@ -205,7 +200,7 @@ def test_more_coverage_is_wider(model):
 
 def test_validation_rows_are_split_conformal():
     X, y = wedge(500, seed=3)
-    with settings_context(EstimatorSettings(intervals=FLAT)):
+    with scopes.flat_intervals():
         model = GreedyNetRegressor(max_nodes=6).fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
     errors = np.sort(np.abs(y[300:] - model.predict(X[300:])))
     low, high = model.predict_interval(X)
@@ -259,11 +254,10 @@ def test_the_errors_are_those_of_the_network_that_is_kept(parameters):
 
 @pytest.mark.parametrize("parameters", [{}, {"n_nodes": 6}])
 def test_sampled_rows_have_intervals(parameters):
-    few = FitSettings(sampling=SamplingSettings(least=400, most=400), blocks=BlockSizes(rows=128))
     found = []
     for seed in range(5, 11):
         X, y = wedge(6_000, seed)
-        with settings_context(EstimatorSettings(fit=few)):
+        with scopes.sampled(400, blocks={"rows": 128}):
             model = GreedyNetRegressor(**{"max_nodes": 8, **parameters}).fit(X[:3_000], y[:3_000])
         found.append(covered(model, X[3_000:], y[3_000:]).mean())
     # Each fit holds out 300 rows, so that its coverage has a deviation of about 0.02.
@@ -294,7 +288,7 @@ def test_squared_errors_divided_by_deviations_have_the_mean_one():
     errors = (0.1 + rows.X[:, :1]) * rng.standard_t(4, (400, 1))
     unseen = Unseen(rows.X, errors, np.zeros((400, 1)), rng.uniform(0.5, 2, 400), 400)
     network = replace(random_network(n_features=2, n_neurons=3), single_output=True)
-    intervals = Intervals.of(Evidence(rows, unseen), network, FLAT)
+    intervals = Intervals.of(Evidence(rows, unseen), network, scopes.FLAT)
     std = intervals.deviations(np.zeros((400, 1)), rows.X, network)
     assert np.average((errors / std)[:, 0] ** 2, weights=unseen.weights) == pytest.approx(1.0)
 
@@ -307,7 +301,7 @@ def test_networks_that_have_seen_more_rows_are_better():
     rows = Rows(X, fitted + 0.5 * errors)  # errors half as large on the training rows
     unseen = Unseen(X, errors, np.zeros((400, 1)), np.ones(400), 400)
     widths = [
-        Intervals.of(Evidence(rows, replace(unseen, share=h)), network, FLAT).deviations(
+        Intervals.of(Evidence(rows, replace(unseen, share=h)), network, scopes.FLAT).deviations(
             np.zeros((400, 1)), X, network
         )[0, 0]
         for h in (0.0, 0.2)
@@ -471,7 +465,7 @@ def test_errors_of_truncated_networks_by_hand():
     """Validation rows were seen by no network: their errors are those of each."""
     X, y = kinks(600)
     new = slice(400, None)
-    with settings_context(EstimatorSettings(intervals=FLAT)):
+    with scopes.flat_intervals():
         model = GreedyNetRegressor(max_nodes=10)
         model.fit(X[:400], y[:400], X_val=X[new], y_val=y[new])
     for position, n_nodes in enumerate(model.path_.n_nodes.tolist()):

@@ -5,12 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 
+import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
 from greedynet.rows.columns import GRID, CanonicalColumns, on_grid
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling, canonical_columns
 
 # They take long, and vary what other tests check once.
@@ -148,9 +146,7 @@ def test_samples_too():
     """Order, signs and precision for rows that are sampled, with a pass over all of them."""
     X, y = mixed(3_000)
     X = X.astype(np.float32).astype(np.float64)
-    sampling = SamplingSettings(least=300, most=600)
-    settings = EstimatorSettings(fit=FitSettings(sampling=sampling, merged_up_to=500))
-    with settings_context(settings):
+    with scopes.sampled(300, 600, in_order_above=500):
         model = regressor(max_nodes=10)
         wanted = model.fit(X, y).predict(X)
         other = renamed(X)

@@ -11,9 +11,8 @@ from scipy.optimize import linprog, minimize
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
+import scopes
 from greedynet import GreedyNetRegressor, StopReason, load
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.triangular import outer_weights
 from greedynet.losses import (
@@ -30,7 +29,6 @@ from greedynet.losses.base import Reweightable, exponent
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.reweighting import row_weights
 from greedynet.paper import load_example
-from greedynet.rows.sampling import SamplingSettings
 from greedynet.support.errors import NotCorrectedWarning
 from interruptions import StopAfter
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
@@ -475,8 +473,7 @@ def test_quantiles_of_very_many_rows_are_not_solved_by_least_squares(correct, n_
     model = GreedyNetRegressor(
         n_nodes, max_nodes=12, loss="quantile", quantile=0.9, correct=correct
     )
-    sampling = SamplingSettings(least=1_000, most=1_000)
-    with settings_context(EstimatorSettings(fit=FitSettings(sampling=sampling, merged_up_to=0))):
+    with scopes.sampled(1_000, in_order_above=0):
         model.fit(X, y)
     # Least squares have half of them below.
     assert abs(np.mean(y < model.predict(X)) - 0.9) < 0.03
@@ -603,7 +600,7 @@ def test_huber_with_weights_is_huber_on_repeated_rows():
     each = np.repeat(np.arange(len(X)), times)
     # Whatever counts rows counts the same; without a pool of directions, which is made of rows.
     model = regressor("dictionary", n_points=400, n_nodes=10, loss="huber", min_active=3)
-    with settings_context(EstimatorSettings(fit=FitSettings(merged_up_to=0))):
+    with scopes.in_order_above(0):
         weighted = model.fit(X, y, times).predict(X)
         repeated = model.fit(X[each], y[each]).predict(X)
         plain = model.fit(X, y).predict(X)

@@ -8,11 +8,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import scopes
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason, load
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 from greedynet.search import ContinuousSearch
 from greedynet.search.base import Candidate
 from greedynet.search.directions import directions
@@ -185,8 +183,7 @@ def test_our_own_search_given_as_an_object_is_our_own_search(make, random_state)
 def test_very_many_rows_are_sampled_for_it():
     X, y = problem(GreedyNetRegressor, 2_000)
     search = RandomNeurons()
-    sampling = SamplingSettings(least=300, most=300)
-    with settings_context(EstimatorSettings(fit=FitSettings(sampling=sampling, merged_up_to=0))):
+    with scopes.sampled(300, in_order_above=0):
         for correct in (True, False):
             model = GreedyNetRegressor(10, search=search, correct=correct).fit(X, y)
             assert model.n_nodes_ == 10

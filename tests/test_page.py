@@ -3,14 +3,12 @@
 import cProfile
 import pstats
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from conftest import FEW_FOLDS
+import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.estimators.settings import settings_context
 from greedynet.fitting.construct import construct
 from problems import noisy
 
@@ -38,7 +36,6 @@ FITS = {
     "classifier": (GreedyNetClassifier(max_nodes=10), {}),
     "classifier, correct=False": (GreedyNetClassifier(max_nodes=10, correct=False), {}),
 }
-MANY_ROWS = replace(FEW_FOLDS, fit=replace(FEW_FOLDS.fit, merged_up_to=1_000))
 
 
 class Blocks:
@@ -75,10 +72,10 @@ def test_a_fit_is_its_construction(name):
 
 
 def test_so_is_a_fit_to_many_rows():
-    with settings_context(MANY_ROWS):
+    with scopes.in_order_above(1_000, few_folds=True):
         assert share_of_construct(wide(max_nodes=50), *noisy(3_000, 3)) > LEAST_SHARE
 
 
 def test_so_is_a_fit_to_rows_in_blocks():
-    with settings_context(MANY_ROWS):
+    with scopes.in_order_above(1_000, few_folds=True):
         assert share_of_construct(wide(max_nodes=50), Blocks()) > LEAST_SHARE

@@ -3,22 +3,19 @@
 import numpy as np
 import pytest
 
+import scopes
 from greedynet import GreedyNetClassifier
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings
 from greedynet.losses.logistic import log_loss
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Preparation, StreamSource
 from greedynet.rows.rare_classes import OfRareClasses, at_most
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import SamplingSettings
 
 N = 4_000
 
 
 def sampled(size, **more):
     """Fits in this scope see so many rows."""
-    sampling = SamplingSettings(least=size, most=size, **more)
-    return settings_context(EstimatorSettings(fit=FitSettings(sampling=sampling)))
+    return scopes.sampled(size, **more)
 
 
 def rows_of(shares, n=N, weighted=False, seed=0):

@@ -6,12 +6,12 @@ import os
 import resource
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import scopes
 from extras import need
 from greedynet import (
     CheckpointWarning,
@@ -21,8 +21,6 @@ from greedynet import (
     fit_table,
     load,
 )
-from greedynet.estimators.checkpoint import CheckpointSettings
-from greedynet.estimators.settings import ESTIMATOR_SETTINGS, settings_context
 from greedynet.rows.rows import SMALLEST_WEIGHT, Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 
@@ -98,7 +96,7 @@ ONCE_FAULTS = [
 
 def test_arrays_that_were_faults(tmp_path):
     def attempt(seed):
-        with settings_context(campaigns.FEW_FOLDS):
+        with scopes.few_folds():
             return hostilearrays.verdict(hostilearrays.draw(seed), tmp_path / "model")
 
     assert set(outcomes(attempt, ONCE_FAULTS)) <= {hostilearrays.REFUSED, hostilearrays.ANSWERED}
@@ -368,12 +366,6 @@ def full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def often():
-    """Write a checkpoint whenever there is something to write."""
-    at_once = CheckpointSettings(seconds=0.0, pause=0.0)
-    return settings_context(replace(ESTIMATOR_SETTINGS.current, checkpoint=at_once))
-
-
 @pytest.mark.parametrize("kind", ["too large", "no space"])
 def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, kind):
     wanted = GreedyNetRegressor(max_nodes=6, n_jobs=1).fit(X, y)
@@ -381,7 +373,11 @@ def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, kind):
     if kind == "no space":
         monkeypatch.setattr(os, "fsync", full_disk)
     warns = pytest.warns(CheckpointWarning, match=r"cannot be written: .*The fit goes on")
-    with small_files(1_000 if kind == "too large" else 2**30), often(), warns as said:
+    with (
+        small_files(1_000 if kind == "too large" else 2**30),
+        scopes.checkpoints_at_once(),
+        warns as said,
+    ):
         model.fit(X, y)
     assert len(said) == 1
     np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
@@ -405,7 +401,7 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", sometimes_full)
     model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
     with (
-        often(),
+        scopes.checkpoints_at_once(),
         pytest.warns(CheckpointWarning, match="goes on"),
         pytest.raises(KeyboardInterrupt, match="enough"),
     ):

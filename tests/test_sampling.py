@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
+import scopes
 from greedynet import GreedyNetRegressor
 from greedynet.activations import ReLU
 from greedynet.correction.all_rows.passes import Passes
-from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.plan import Limits, Plan, TrainingData
-from greedynet.fitting.settings import FitSettings
 from greedynet.fitting.split import split
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks
@@ -23,8 +22,7 @@ SMALL_BLOCKS = BlockSizes(rows=128)
 
 @pytest.fixture
 def small_samples():
-    few = FitSettings(sampling=SamplingSettings(least=400, most=400), blocks=SMALL_BLOCKS)
-    with settings_context(EstimatorSettings(fit=few)):
+    with scopes.sampled(400, blocks={"rows": 128}):
         yield
 
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 import threadpoolctl
 
+import scopes
 from greedynet import GreedyNetRegressor
-from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.fitting.settings import FitSettings, LadderSettings
 from greedynet.support.context import FitCancelledError, FitContext
 from greedynet.support.threads import Pool, deterministic_threads, parts_of
 from problems import noisy
@@ -89,8 +88,7 @@ def test_networks_that_grow_at_once_are_interrupted(monkeypatch, at):
     X, y = noisy(600, 3, noise=0.5)
     model = GreedyNetRegressor(n_nodes=40, n_jobs=2)
     # Two folds at once.
-    ladder = LadderSettings(used=((0, 2),), parallel_from=0)
-    with settings_context(EstimatorSettings(fit=FitSettings(ladder=ladder))):
+    with scopes.parallel_folds(2):
         with pytest.raises(KeyboardInterrupt, match=r"^$"):
             model.fit(X, y)
         assert len(asked) >= 5
