@@ -39,11 +39,15 @@ from greedynet.dask import (  # noqa: E402
     DaskGreedyNetRegressor,
     DaskSource,
 )
-from greedynet.dask.cluster import Shards  # noqa: E402
-from greedynet.dask.collections import Partitions  # noqa: E402
-from greedynet.dask.placement import assign, largest_load  # noqa: E402
+from greedynet.dask.cluster import (  # noqa: E402
+    PlacedShard,
+    Shards,
+    Waiting,
+    assign,
+    largest_load,
+)
+from greedynet.dask.partitions import Partitions  # noqa: E402
 from greedynet.dask.shard import Contents, Shard  # noqa: E402
-from greedynet.dask.waiting import Placed, Waiting  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
 TIME_LIMIT = 300
@@ -995,7 +999,7 @@ def test_an_answer_that_comes_when_the_time_is_over_is_taken(client):
             raise TimeoutError
 
     worker, *_ = client.nthreads()
-    shard = Placed(worker, (0,), SimpleNamespace(status="finished"), None)
+    shard = PlacedShard(worker, (0,), SimpleNamespace(status="finished"), None)
     assert Waiting(client, check_every=1.0).answer(shard, Late()) == 7
 
 

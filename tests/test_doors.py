@@ -213,7 +213,7 @@ def test_text_files_are_no_inputs_of_estimators(wanted, doors):
     with pytest.raises(ValueError, match=r"got the file .*a.csv: write `predict\(pandas.read_csv"):
         wanted.predict(doors["csv"])
     need("dask")
-    from greedynet.dask.files import partitions_of_files
+    from greedynet.dask.partitions import partitions_of_files
 
     with pytest.raises(ValueError, match=r"got the file .*a.npz: .*dask.dataframe.read_csv"):
         partitions_of_files(doors["npz"], "y", None)

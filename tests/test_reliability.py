@@ -439,7 +439,7 @@ def test_the_loss_of_a_scheduler_is_named():
     need("distributed")
     from distributed.comm.core import CommClosedError
 
-    from greedynet.dask.waiting import ClusterError, scheduler_named
+    from greedynet.dask.cluster import ClusterError, explain_lost_scheduler
 
     lost = r"The scheduler of `client` at tcp://10.0.0.1:8786 was lost.*`checkpoint`"
     for status, error in (
@@ -448,10 +448,10 @@ def test_the_loss_of_a_scheduler_is_named():
         ("closed", RuntimeError("Client is closed")),
         ("running", OSError("Timed out trying to connect to tcp://10.0.0.1:8786 after 60 s")),
     ):
-        with pytest.raises(ClusterError, match=lost), scheduler_named(OfScheduler(status)):
+        with pytest.raises(ClusterError, match=lost), explain_lost_scheduler(OfScheduler(status)):
             raise error
     with (
         pytest.raises(FileNotFoundError, match="rows"),
-        scheduler_named(OfScheduler("running")),
+        explain_lost_scheduler(OfScheduler("running")),
     ):
         raise FileNotFoundError("rows.parquet")

@@ -7,9 +7,11 @@ from greedynet.support.extras import require
 
 require("distributed", "dask", "greedynet.dask")
 
-from greedynet.dask.classifier import DaskGreedyNetClassifier  # noqa: E402
-from greedynet.dask.regressor import DaskGreedyNetRegressor  # noqa: E402
+from greedynet.dask.cluster import ClusterError  # noqa: E402
+from greedynet.dask.estimators import (  # noqa: E402
+    DaskGreedyNetClassifier,
+    DaskGreedyNetRegressor,
+)
 from greedynet.dask.source import DaskSource  # noqa: E402
-from greedynet.dask.waiting import ClusterError  # noqa: E402
 
 __all__ = ["ClusterError", "DaskGreedyNetClassifier", "DaskGreedyNetRegressor", "DaskSource"]

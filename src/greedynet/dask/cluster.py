@@ -6,29 +6,31 @@ A shard is an actor: it lives and dies with its worker. If one is lost, its part
 recomputed from the graph of the collection, placed on the remaining workers, and the request is
 repeated for them; the answers of the other shards are kept. A worker that has joined gets its share
 of the partitions when the next pass begins.
+
+Nothing waits by `result(timeout=...)` of a dask future: if the timeout expires while a result is
+being fetched, the client may be unable to fetch any result afterwards (dask/distributed#8514). So
+nothing is fetched here except the answers of actors, which take another route.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 from uuid import uuid4
 
-from distributed import Client, Future
+import dask
+from dask.utils import parse_timedelta
+from distributed import Actor, Client, Future, wait
 from distributed.comm.core import CommClosedError
 
-from greedynet.dask.collections import Partitions
-from greedynet.dask.placement import assign, largest_load
+from greedynet.dask.partitions import Partitions
 from greedynet.dask.shard import Contents, Shard
-from greedynet.dask.waiting import (
-    ClusterError,
-    LostError,
-    Placed,
-    Waiting,
-    log,
-    scheduler_named,
-)
+
+log = logging.getLogger("greedynet.dask")
 
 # Number of losses in one pass after which the cause cannot be the workers alone.
 _MOST_LOSSES = 20
@@ -39,30 +41,176 @@ _TOO_MANY_LOSSES = (
 # Partitions are moved to a worker that has joined if this reduces the largest shard by at least
 # this fraction.
 _WORTH_MOVING = 0.2
-
-
 # A request to a shard: its actor and its partitions -> the future of an answer.
 Ask = Callable[[Any, tuple[int, ...]], Any]
 
 
-class Shards:
-    """Partitions in the memory of the workers.
+class ClusterError(RuntimeError):
+    """The cluster cannot continue a fit."""
 
-    Parameters
-    ----------
-    client : Client
-    partitions : Partitions
-        Partitions of inputs, outputs and weights.
-    check_every : float
-        Seconds between checks whether a worker that does not answer is still alive.
+
+class LostError(Exception):
+    """A shard no longer exists."""
+
+
+@contextmanager
+def explain_lost_scheduler(client: Client) -> Iterator[None]:
+    """Name the scheduler in errors that are due to its loss: it is the one part without a spare."""
+    address = str(client.scheduler.address) if client.scheduler is not None else "its address"
+    try:
+        yield
+    except Exception as error:
+        # An error of the user's own function, such as a missing file, is raised with a scheduler.
+        is_lost = isinstance(error, CommClosedError) or client.status != "running"
+        if not is_lost and not (isinstance(error, OSError) and address in str(error)):
+            raise
+        raise ClusterError(
+            f"The scheduler of `client` at {address} was lost: start a cluster and fit again. With "
+            "`checkpoint`, the fit resumes where it was."
+        ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedShard:
+    """A shard on its worker."""
+
+    worker: str
+    numbers: tuple[int, ...]
+    future: Future[Any]
+    actor: Any = field(repr=False)
+
+
+class Waiting:
+    """Waits for workers, partitions, shards and answers, as long as they can still arrive.
+
+    Every `check_every` seconds it asks whether a worker that does not answer is still alive.
     """
+
+    def __init__(self, client: Client, check_every: float) -> None:
+        self._client, self._check_every = client, check_every
+
+    def workers(self) -> frozenset[str]:
+        """Return the addresses of the workers; wait for one if there is none."""
+        limit = parse_timedelta(dask.config.get("greedynet.worker-timeout", "60 s"))
+        until = time.monotonic() + limit
+        warned = False
+        while not (workers := self._client.nthreads()):
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"The cluster of `client` has had no worker for {limit:g} seconds: start "
+                    "workers, or set `greedynet.worker-timeout` in the configuration of dask to "
+                    "wait longer."
+                )
+            if not warned:
+                log.warning("The cluster has no workers: waiting up to %g seconds for one.", limit)
+                warned = True
+            time.sleep(0.1)
+        return frozenset(workers)
+
+    def answer(self, shard: PlacedShard, future: Any) -> Any:
+        """Wait for an answer as long as the worker is alive."""
+        if future is None:
+            raise LostError
+        while True:
+            # Checked first: an answer may arrive just when the timeout expires.
+            done = future.done()
+            try:
+                return future.result(timeout=None if done else self._check_every)
+            except OSError as error:  # includes TimeoutError
+                waiting = isinstance(error, TimeoutError) and not done
+                if not waiting or not self._is_alive(shard):
+                    raise LostError from error
+            except Exception as error:
+                # A worker that was restarted at the same address does not know the shard.
+                if shard.future.status == "finished" and not isinstance(error, KeyError):
+                    raise
+                raise LostError from error
+
+    def _is_alive(self, shard: PlacedShard) -> bool:
+        return shard.future.status == "finished" and shard.worker in self._client.nthreads()
+
+    def _wait(self, future: Future[Any]) -> None:
+        with suppress(TimeoutError, CancelledError):
+            wait(future, timeout=self._check_every)
+
+    def actor(self, worker: str, future: Future[Any]) -> Any:
+        """Wait for an actor as long as its worker is alive."""
+        while not future.done():
+            self._wait(future)
+            # A task that is restricted to one worker waits forever if that worker is lost.
+            if not future.done() and worker not in self._client.nthreads():
+                raise LostError
+        if future.status == "finished":
+            return Actor(Shard, worker, future.key)
+        error = future.exception() if future.status == "error" else None
+        if error is None or worker not in self._client.nthreads():
+            raise LostError from error
+        raise error
+
+    def check_computed(self, number: int, future: Future[Any]) -> None:
+        """Wait for a partition; the error of one that fails names it."""
+        while not future.done():
+            self._wait(future)
+            self.workers()
+        if future.status == "finished":
+            return
+        error = future.exception() if future.status == "error" else None
+        if error is None or isinstance(error, CancelledError):
+            raise ClusterError(
+                f"Partition {number} of `X` and `y` was lost with its worker and cannot be "
+                "recomputed, as its data were scattered or computed by a client that no longer "
+                "exists: build the collection from files or functions, or scatter with "
+                "`broadcast=True`."
+            ) from error
+        error.add_note(f"This happened while partition {number} of `X` and `y` was computed.")
+        raise error
+
+
+def assign(
+    sizes: Sequence[int],
+    holders: Sequence[str | None],
+    workers: Sequence[str],
+    loads: Mapping[str, int] | None = None,
+) -> list[str]:
+    """Return a worker for each partition.
+
+    A partition stays where it is, unless its worker would then exceed an equal share of the data by
+    more than half of the largest partition. Partitions that have to move go to the worker with the
+    least data, large ones first. `loads` are the bytes that the workers hold in other partitions.
+    """
+    load = {worker: (loads or {}).get(worker, 0) for worker in workers}
+    most = (sum(sizes) + sum(load.values())) / len(load) + max(sizes, default=0) / 2
+    by_size = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
+    targets: dict[int, str] = {}
+    for i in by_size:
+        holder = holders[i]
+        if holder in load and load[holder] + sizes[i] <= most:
+            targets[i] = holder
+            load[holder] += sizes[i]
+    for i in by_size:
+        if i not in targets:
+            targets[i] = min(load, key=lambda worker: load[worker])
+            load[targets[i]] += sizes[i]
+    return [targets[i] for i in range(len(sizes))]
+
+
+def largest_load(sizes: Sequence[int], holders: Sequence[str]) -> int:
+    """Return the bytes of the worker with the largest load, which determines the time of a pass."""
+    load: dict[str, int] = {}
+    for n, holder in zip(sizes, holders, strict=True):
+        load[holder] = load.get(holder, 0) + n
+    return max(load.values(), default=0)
+
+
+class Shards:
+    """Partitions in the memory of the workers."""
 
     def __init__(self, client: Client, partitions: Partitions, check_every: float) -> None:
         self._client, self._waiting = client, Waiting(client, check_every)
         self._partitions = partitions
         self._name = f"greedynet-shard-{uuid4().hex[:12]}"
         self._count = count()
-        self._placed: list[Placed] = []
+        self._placed: list[PlacedShard] = []
         self._known: dict[int, Contents] = {}
         self._sizes: dict[int, int] = {}
         self._workers: frozenset[str] = frozenset()
@@ -80,15 +228,9 @@ class Shards:
                 self._client.cancel(actors)
 
     def ask(self, what: Ask) -> list[Any]:
-        """Return the answers of the shards for all partitions, in order.
-
-        Parameters
-        ----------
-        what : callable
-            Takes the actor of a shard and its partitions, and returns the future of an answer.
-        """
+        """Return the answers of the shards for all partitions, in order."""
         # Actors use the current client, which need not be ours.
-        with self._client.as_current(), scheduler_named(self._client):
+        with self._client.as_current(), explain_lost_scheduler(self._client):
             return self._asked(what)
 
     def _asked(self, what: Ask) -> list[Any]:
@@ -118,7 +260,7 @@ class Shards:
         if joined and self._placed and not self._unplaced():
             self._move()
 
-    def _called(self, shard: Placed, what: Ask) -> Any:
+    def _called(self, shard: PlacedShard, what: Ask) -> Any:
         """Return the future of an answer; None if the shard is known to be lost."""
         try:
             return what(shard.actor, shard.numbers)
@@ -127,7 +269,7 @@ class Shards:
                 raise
             return None
 
-    def _lose(self, shard: Placed) -> None:
+    def _lose(self, shard: PlacedShard) -> None:
         lost = list(shard.numbers)
         log.warning(
             "Worker %s was lost: partitions %s are placed on other workers.", shard.worker, lost
@@ -170,7 +312,7 @@ class Shards:
         self._placed = [left for shard in self._placed if (left := self._without(shard, moved))]
         self._placed += made
 
-    def _without(self, shard: Placed, moved: set[int]) -> Placed | None:
+    def _without(self, shard: PlacedShard, moved: set[int]) -> PlacedShard | None:
         """Return a shard without the partitions that were moved; None if none are left."""
         gone = [n for n in shard.numbers if n in moved]
         left = tuple(n for n in shard.numbers if n not in moved)
@@ -185,7 +327,7 @@ class Shards:
             return None
         return replace(shard, numbers=left)
 
-    def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[Placed]:
+    def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[PlacedShard]:
         """Compute partitions and put them into shards; those lost on the way are not included."""
         futures = self._client.compute(self._partitions.raws(numbers))
         try:
@@ -199,7 +341,7 @@ class Shards:
 
     def _put(
         self, numbers: list[int], futures: list[Future[Any]], targets: dict[int, str] | None
-    ) -> list[Placed]:
+    ) -> list[PlacedShard]:
         """Put partitions into shards once they are computed."""
         for number, future in zip(numbers, futures, strict=True):
             self._waiting.check_computed(number, future)
@@ -248,10 +390,12 @@ class Shards:
             allow_other_workers=False,
         )
 
-    def _checked(self, worker: str, numbers: tuple[int, ...], future: Future[Any]) -> Placed | None:
+    def _checked(
+        self, worker: str, numbers: tuple[int, ...], future: Future[Any]
+    ) -> PlacedShard | None:
         """Wait for a shard and check that its partitions have not changed; None if it is lost."""
         try:
-            shard = Placed(worker, numbers, future, self._waiting.actor(worker, future))
+            shard = PlacedShard(worker, numbers, future, self._waiting.actor(worker, future))
             found = self._waiting.answer(
                 shard, self._called(shard, lambda actor, _: actor.contents())
             )

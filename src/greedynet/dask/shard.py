@@ -1,4 +1,4 @@
-"""`Shard`: partitions in the memory of one worker, which sums over their rows on request."""
+"""What runs on a worker: sums over the partitions in its memory (`Shard`), and parts of scores."""
 
 import pickle
 import zlib
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from greedynet.rows.blocks import Labels, Preparation, Work, summed
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.rows.rows import Rows
+from greedynet.support.checks import safe_norm
 from greedynet.support.threads import deterministic_threads
+from greedynet.support.types import Float64
 
 # On dask workers, arrays of more than 128 kB are returned to the operating system at once, and
 # allocating the next one takes longer than filling it. So blocks are smaller here than elsewhere.
@@ -46,17 +48,7 @@ def _bytes(array: NDArray[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """The answer of a shard to a pass.
-
-    Attributes
-    ----------
-    counts : dict of int to int
-        Number of rows summed in every partition.
-    found : Any
-        The sum; None if there are no rows.
-    seconds : float
-        Computing time of the worker.
-    """
+    """The answer of a shard to a pass: rows of each partition, and their sum; None without rows."""
 
     counts: dict[int, int]
     found: Any
@@ -64,15 +56,7 @@ class Sum:
 
 
 class Shard:
-    """Partitions that one worker holds.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        Numbers of the partitions.
-    raws : sequence of (X, y, weights or None)
-        Their arrays.
-    """
+    """Partitions that one worker holds: their numbers and arrays `(X, y, weights or None)`."""
 
     def __init__(self, numbers: Sequence[int], raws: Sequence[Raw]) -> None:
         self._raws = dict(zip(numbers, raws, strict=True))
@@ -138,3 +122,70 @@ def _threads_here() -> int:
         return int(get_worker().state.nthreads)
     except ValueError:  # not on a worker
         return 1
+
+
+# Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weight and mean of outputs, and the norms of their deviations and of a model's residuals."""
+
+    weight: float
+    mean: Float64
+    deviations: Float64
+    residuals: Float64
+
+    @staticmethod
+    def of(model: Any, raw: Raw) -> "Moments":
+        """Return the moments of a partition."""
+        X, y, w = raw[0], np.asarray(raw[1], dtype=np.float64), _weights(raw)
+        n_outputs = model.network_.n_outputs
+        Y = y.reshape(len(y), -1) if len(y) else np.empty((0, n_outputs))
+        weight = float(w.sum())
+        if weight == 0:
+            return Moments(0.0, *np.zeros((3, n_outputs)))
+        residuals = Y - model.predict(X).reshape(Y.shape)
+        mean = w @ Y / weight
+        return Moments(weight, mean, _norms(Y - mean, w), _norms(residuals, w))
+
+    def join(self, other: "Moments") -> "Moments":
+        """Combine both; differences of large sums would lose digits."""
+        weight = self.weight + other.weight
+        if weight == 0:
+            return self
+        gap = other.mean - self.mean
+        share = other.weight / weight
+        return Moments(
+            weight,
+            self.mean + share * gap,
+            np.hypot(
+                np.hypot(self.deviations, other.deviations), (self.weight * share) ** 0.5 * gap
+            ),
+            np.hypot(self.residuals, other.residuals),
+        )
+
+    def r2(self) -> float:
+        """Return the coefficient of determination, averaged over the outputs."""
+        of_constants = np.where(self.residuals == 0, 1.0, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = (self.residuals / self.deviations) ** 2
+            r2 = np.where(self.deviations == 0, of_constants, 1 - shares)
+        return float(r2.mean())
+
+
+def _weights(raw: Raw) -> Float64:
+    return np.ones(len(raw[0])) if raw[2] is None else np.asarray(raw[2], dtype=np.float64)
+
+
+def _norms(values: Float64, weights: Float64) -> Float64:
+    """Return the norm of each column, weighted, whose square may overflow."""
+    return np.array([safe_norm(column) for column in (np.sqrt(weights)[:, None] * values).T])
+
+
+def count_correct(model: Any, raw: Raw) -> tuple[float, float]:
+    """Return the weight of the rows whose class is predicted, and of all rows."""
+    w = _weights(raw)
+    if len(w) == 0:
+        return 0.0, 0.0
+    return float(w @ (model.predict(raw[0]) == raw[1])), float(w.sum())

@@ -11,10 +11,9 @@ from distributed import Client
 from distributed.protocol.pickle import dumps
 from numpy.typing import NDArray
 
-from greedynet.dask.cluster import Shards
-from greedynet.dask.collections import Partitions
+from greedynet.dask.cluster import Shards, log
+from greedynet.dask.partitions import Partitions
 from greedynet.dask.shard import Sum
-from greedynet.dask.waiting import log
 from greedynet.rows.blocks import Labels, Preparation, Work, joined
 from greedynet.rows.rows import Rows
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,8 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
+from greedynet.rows.arrow import ArrowPart
+from greedynet.rows.blocks.parquet import ParquetColumns, check_parquet, parquet_reader
 from greedynet.rows.blocks.prepare import Raw
 
 
@@ -21,10 +24,8 @@ class Partitions:
     ----------
     pieces : list of tuple of Delayed
         Inputs, outputs and, if given, weights of each partition.
-    n_features : int
     output_shape : tuple of int
         Shape of the outputs of one row.
-    feature_names : tuple of str or None
     """
 
     pieces: list[tuple[Delayed, ...]]
@@ -34,15 +35,7 @@ class Partitions:
 
     @staticmethod
     def of(X: Any, y: Any, sample_weight: Any, owner: str) -> "Partitions":
-        """Split collections into partitions.
-
-        Parameters
-        ----------
-        X, y : dask Array, DataFrame or Series
-        sample_weight : dask Array, Series or None
-        owner : str
-            Name of the estimator, for errors.
-        """
+        """Split collections into partitions."""
         check_inputs(X, owner)
         if y is None:
             raise ValueError(f"`y` must be given to {owner}, got None.")
@@ -182,3 +175,25 @@ def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) 
 def _listed(chunks: tuple[int, ...]) -> str:
     few = ", ".join(map(str, chunks[:4]))
     return f"({few}, ...)" if len(chunks) > 4 else f"({few})"
+
+
+def partitions_of_files(path: Path, y: Any, sample_weight: Any) -> Partitions:
+    """Return one partition for each group of rows of a Parquet file, or of a folder of them."""
+    check_parquet(
+        path,
+        f"`frame = dask.dataframe.read_csv({path.name!r})` and pass its columns, or write it to "
+        "Parquet first",
+    )
+    reader = parquet_reader(path, y, sample_weight)
+    columns = reader.columns
+    raws = [_read(part, columns) for part in reader.rows.parts()]
+    places = (0, 1) if columns.weight is None else (0, 1, 2)
+    pieces = [tuple(raw[place] for place in places) for raw in raws]
+    shape = () if len(columns.targets) == 1 else (len(columns.targets),)
+    return Partitions(pieces, len(columns.features), shape, columns.features)
+
+
+@delayed(pure=False)
+def _read(part: ArrowPart, columns: ParquetColumns) -> Raw:
+    """Read a part; this runs on the worker that will hold it."""
+    return columns.raw(part.read(columns.names))
