@@ -29,9 +29,9 @@ import pyarrow.csv
 from greedynet.tables.columns import Columns, Input, encoded
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories, Numbers
-from greedynet.tables.passes import TwoPasses
+from greedynet.tables.memory import TwoPasses
+from greedynet.tables.readers.composed import MarksTable
 from greedynet.tables.readers.delimited import DelimitedTable
-from greedynet.tables.readers.marks_table import MarksTable
 from greedynet.tables.survey import survey
 
 WIDE = 100_000

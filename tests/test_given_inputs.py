@@ -13,7 +13,7 @@ import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.plots import EffectDisplay
-from greedynet.tables.any_model import as_table_model
+from greedynet.tables.load import as_table_model
 from greedynet.tables.readers import open_table
 
 pandas = need("pandas")

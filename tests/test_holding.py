@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from greedynet import fit_table, load, write_report
 from greedynet.cli import main
-from greedynet.tables.holding import HoldOut, held_out_mask, held_out_record
+from greedynet.tables.hold_out import HoldOut, held_out_mask, held_out_record
 from greedynet.tables.readers import TableError
 from reports import contents, unpacked
 

@@ -19,21 +19,20 @@ from extras import need
 from greedynet import TableWarning, fit_table, learning_curve, load, write_report
 from greedynet.cli import main
 from greedynet.report.code import _cells
-from greedynet.tables.any_model import open_like
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.deciding import decide
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories, Dates, Durations, Numbers, from_state
 from greedynet.tables.kinds.base import Wording
 from greedynet.tables.kinds.date_texts import read_moment, read_moments
 from greedynet.tables.kinds.dates import position
 from greedynet.tables.kinds.durations import read_span
-from greedynet.tables.kinds.notation import Notation
+from greedynet.tables.kinds.numbers import Notation
+from greedynet.tables.load import open_like
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.readers.base import ROWS
 from greedynet.tables.readers.marks import read_marked, with_point
-from greedynet.tables.score import evaluate
-from greedynet.tables.survey import Survey, survey
+from greedynet.tables.scores import evaluate
+from greedynet.tables.survey import Survey, decide, survey
 from reports import contents
 
 MESSY = Path(__file__).parent / "data" / "messy"

@@ -15,17 +15,15 @@ from extras import need
 from greedynet import fit_table, load
 from greedynet.cli import main
 from greedynet.estimators import GreedyNetRegressor
-from greedynet.tables import memory
+from greedynet.tables import large_rows, memory
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.holding import HoldOut, held_out_mask
+from greedynet.tables.hold_out import HoldOut, held_out_mask
 from greedynet.tables.kinds import Categories
-from greedynet.tables.large import division, rows
-from greedynet.tables.large.division import Division
-from greedynet.tables.large.rows import LargeRows, NumbersFile
-from greedynet.tables.large.scores import RunningScores
+from greedynet.tables.large_fit import RunningScores
+from greedynet.tables.large_rows import Division, LargeRows, NumbersFile
 from greedynet.tables.readers import TableError, open_table
-from greedynet.tables.score import scores_of
+from greedynet.tables.scores import scores_of
 from greedynet.tables.training import TrainingRows, read_rows
 
 N = 300
@@ -126,7 +124,7 @@ def test_a_full_disk_is_no_end(monkeypatch):
         def close(self):
             n_written.append("closed")
 
-    monkeypatch.setattr(rows.tempfile, "TemporaryFile", lambda dir: Full())
+    monkeypatch.setattr(large_rows.tempfile, "TemporaryFile", lambda dir: Full())
     large = LargeRows(source, types, None)
     assert n_written[1:] == ["closed"]
     for _ in range(2):
@@ -144,7 +142,7 @@ def types_of(labels=None):
 @pytest.mark.parametrize("spill", [True, False])
 @pytest.mark.parametrize("labels", [None, np.array(["high", "low"])])
 def test_rows_are_the_same_in_every_pass(monkeypatch, spill, labels):
-    monkeypatch.setattr(rows, "_SIZES", replace(rows._SIZES, read_bytes=8 * 6 * 70))
+    monkeypatch.setattr(large_rows, "_SIZES", replace(large_rows._SIZES, read_bytes=8 * 6 * 70))
     source, types = open_table(table() if labels is None else classes()), types_of(labels)
     wanted = read_rows(source, types, None)
     large = LargeRows(source, types, None, spill=spill)
@@ -161,8 +159,8 @@ def test_rows_are_the_same_in_every_pass(monkeypatch, spill, labels):
 
 def test_the_file_is_gone_after_the_fit(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(rows.tempfile, "tempdir", None)
-    assert rows._folder() is None
+    monkeypatch.setattr(large_rows.tempfile, "tempdir", None)
+    assert large_rows._folder() is None
     fit_table(table(), "y", n_nodes=2, memory_limit=0)
     assert list(tmp_path.iterdir()) == []
 
@@ -170,8 +168,8 @@ def test_the_file_is_gone_after_the_fit(tmp_path, monkeypatch):
 @pytest.mark.parametrize("spill", [True, False])
 @pytest.mark.parametrize("hold", [HoldOut(0.25), HoldOut(0.1, last=True)])
 def test_rows_set_aside_are_chosen_in_cells(monkeypatch, hold, spill):
-    monkeypatch.setattr(division, "CELL", 64)
-    monkeypatch.setattr(rows, "_SIZES", replace(rows._SIZES, read_bytes=8 * 6 * 50))
+    monkeypatch.setattr(large_rows, "CELL", 64)
+    monkeypatch.setattr(large_rows, "_SIZES", replace(large_rows._SIZES, read_bytes=8 * 6 * 50))
     labels, source = np.array(["high", "low"]), classes()
     large = LargeRows(open_table(source), types_of(labels), None, spill=spill)
     found = Division(large, hold, 5, classes=True)

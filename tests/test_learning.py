@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from extras import need
 from greedynet import LearningCurve, fit_table, learning_curve
 from greedynet.cli import main
-from greedynet.tables.holding import HoldOut
+from greedynet.tables.hold_out import HoldOut
 from greedynet.tables.readers import TableError
 
 pytestmark = pytest.mark.slow

@@ -24,8 +24,8 @@ from greedynet.export.resolve import as_network
 from greedynet.rows.missing import Filling, GapSurvey
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import UnlearnedGapWarning
-from greedynet.tables.any_model import with_columns
 from greedynet.tables.columns import Input
+from greedynet.tables.load import with_columns
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import TableError
 

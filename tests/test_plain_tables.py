@@ -13,19 +13,24 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from greedynet import TableWarning, fit_table
-from greedynet.tables.cells import as_text, distinct_texts, parse_numbers
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories, Numbers
-from greedynet.tables.passes import TwoPasses
+from greedynet.tables.memory import TwoPasses
 from greedynet.tables.readers import TableError, open_table
-from greedynet.tables.readers.base import ROWS
+from greedynet.tables.readers.base import (
+    EMPTY,
+    ROWS,
+    as_text,
+    distinct_texts,
+    parse_numbers,
+    stripped,
+    text_numbers,
+)
+from greedynet.tables.readers.composed import MarksTable
 from greedynet.tables.readers.delimited import DelimitedTable
-from greedynet.tables.readers.delimited.cells import Page, PlainCells
-from greedynet.tables.readers.delimited.distinct import MOST
-from greedynet.tables.readers.delimited.plain import PlainRows
-from greedynet.tables.readers.marks_table import MarksTable
-from greedynet.tables.readers.texts import EMPTY, stripped, text_numbers
+from greedynet.tables.readers.delimited.compiled import MOST
+from greedynet.tables.readers.delimited.plain import Page, PlainCells, PlainRows
 from greedynet.tables.survey import survey
 
 # They take long, and vary what other tests check once.

@@ -59,8 +59,8 @@ FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
         {"agreement", "fold", "precision", "registry", "resolve", "scaling", "torch_skip"}
     ),
     ("plots",): frozenset({"style", "canvas", "inputs"}),
-    ("tables", "readers"): frozenset({"base", "compressed", "marks", "texts"}),
-    ("tables", "kinds"): frozenset({"base", "date_texts", "notation"}),
+    ("tables", "readers"): frozenset({"base", "marks"}),
+    ("tables", "kinds"): frozenset({"base", "date_texts"}),
 }
 
 HEAVY = (
@@ -376,7 +376,7 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         (
             "tables/readers/csv",
             "from .npz import X",
-            "may import only ['base', 'compressed', 'marks', 'texts']",
+            "may import only ['base', 'marks']",
         ),
         ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
         ("fitting/page", "import greedynet", "stands above all its modules"),

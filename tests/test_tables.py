@@ -22,14 +22,13 @@ from greedynet import (
 )
 from greedynet.export.resolve import as_network
 from greedynet.rows.arrow import is_index_column
-from greedynet.tables.any_model import as_table_model
-from greedynet.tables.cells import parse_numbers
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories
+from greedynet.tables.load import as_table_model
 from greedynet.tables.readers import TableError, open_table
-from greedynet.tables.readers.base import ROWS
-from greedynet.tables.score import evaluate
+from greedynet.tables.readers.base import ROWS, parse_numbers
+from greedynet.tables.scores import evaluate
 from greedynet.tables.survey import survey
 
 COLORS = ("blue", "green", "red")

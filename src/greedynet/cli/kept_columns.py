@@ -61,8 +61,7 @@ class KeptColumns:
     def _cells(self, name: str, cells: "Column") -> list[str]:
         import numpy as np
 
-        from greedynet.tables.cells import as_text, number_text
-        from greedynet.tables.readers.texts import EMPTY
+        from greedynet.tables.readers.base import EMPTY, as_text, number_text
 
         column = cells if isinstance(cells, np.ndarray) else cells.texts()
         if column.dtype.kind in "Mm":

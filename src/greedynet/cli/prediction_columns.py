@@ -95,7 +95,7 @@ class PredictionColumns:
         return [_BETWEEN.join(labels[j] for j in row.nonzero()[0].tolist()) for row in sets]
 
     def _labels(self) -> list[str]:
-        from greedynet.tables.cells import label_text
+        from greedynet.tables.readers.base import label_text
 
         classes = self._model.classes_
         found = [] if classes is None else classes.tolist()

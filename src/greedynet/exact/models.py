@@ -7,8 +7,8 @@ import numpy as np
 from greedynet.model.network import Network
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
-from greedynet.tables.any_model import known_names, with_columns
 from greedynet.tables.columns import Columns
+from greedynet.tables.load import known_names, with_columns
 from greedynet.tables.model import TableModel
 
 

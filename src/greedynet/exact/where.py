@@ -20,8 +20,7 @@ from greedynet.exact.region import (
     position_of,
 )
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input
-from greedynet.tables.encoding import encode
+from greedynet.tables.columns import Columns, Input, encode
 from greedynet.tables.kinds import Truths
 from greedynet.tables.readers import open_table
 

@@ -13,7 +13,7 @@ from greedynet.report.growth import Stops
 from greedynet.report.packing import limits, packed, rounded
 from greedynet.report.subject import Rows, Subject
 from greedynet.support.types import Float64
-from greedynet.tables.score import rmse
+from greedynet.tables.scores import rmse
 
 REPEATS = 5
 MOST_EFFECTS, MOST_BARS = 12, 30

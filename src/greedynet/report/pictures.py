@@ -17,7 +17,7 @@ from greedynet.report.intervals import interval_ends, packed_ends
 from greedynet.report.packing import limits, packed, packed_bytes, rounded
 from greedynet.report.subject import Rows, Subject
 from greedynet.support.types import Float64
-from greedynet.tables.score import rmse
+from greedynet.tables.scores import rmse
 
 CURVE_POINTS, MAP_POINTS = 241, 60
 _CONFIDENCES = 16

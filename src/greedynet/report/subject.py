@@ -14,12 +14,11 @@ from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.tables.any_model import known_names, with_columns
-from greedynet.tables.columns import Columns
-from greedynet.tables.encoding import Missing, Unknown
+from greedynet.tables.columns import Columns, Missing, Unknown
+from greedynet.tables.load import known_names, with_columns
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
-from greedynet.tables.score import labelled_blocks, scores_of
+from greedynet.tables.scores import labelled_blocks, scores_of
 
 MOST_ROWS = 1000
 # Labels of rows: of arrays, and on the page.

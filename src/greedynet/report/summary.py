@@ -9,8 +9,8 @@ from greedynet.report.intervals import coverage_sentence, outside_text
 from greedynet.report.reach import reach_sentences
 from greedynet.report.subject import TRAINING, Subject, row_label
 from greedynet.support.phrases import number, percent, plural, score_name
-from greedynet.tables.holding import guess_of
-from greedynet.tables.score import measure_of
+from greedynet.tables.hold_out import guess_of
+from greedynet.tables.scores import measure_of
 from greedynet.tables.summary import (
     errors_in_words,
     first_sentences,

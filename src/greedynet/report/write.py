@@ -34,9 +34,9 @@ from greedynet.report.summary import paragraphs, score_table, suggestions, title
 from greedynet.report.tables import errors_section, neurons_section
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
-from greedynet.tables.any_model import as_labelled_model, open_like
-from greedynet.tables.encoding import Missing, Unknown
-from greedynet.tables.holding import has_scores, held_out_mask
+from greedynet.tables.columns import Missing, Unknown
+from greedynet.tables.hold_out import has_scores, held_out_mask
+from greedynet.tables.load import as_labelled_model, open_like
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table
 

@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from greedynet.rows.categories import most_levels
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input
-from greedynet.tables.deciding import decide, wording_of_input, wording_of_target
-from greedynet.tables.encoding import Missing
+from greedynet.tables.columns import Columns, Input, Missing
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
+from greedynet.tables.kinds.categories import are_truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
-from greedynet.tables.kinds.truths import are_truths
 from greedynet.tables.readers import Table, TableError, is_text
 from greedynet.tables.roles import Roles
-from greedynet.tables.survey import Survey
+from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of_target
 
 _NUMBERS = Numbers()
 
@@ -132,7 +130,6 @@ def input_names(
 
     Parameters
     ----------
-    table : Table
     target : str
         The column to predict.
     ignore, text : sequence of str

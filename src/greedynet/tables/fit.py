@@ -12,8 +12,8 @@ import numpy as np
 from greedynet.estimators.gap_choice import expects_less
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
-from greedynet.tables.encoding import Missing, check_choices
-from greedynet.tables.estimating import (
+from greedynet.tables.columns import Missing, check_choices
+from greedynet.tables.estimator import (
     estimator_of,
     fitted,
     name_features,
@@ -21,21 +21,18 @@ from greedynet.tables.estimating import (
     scores_on,
 )
 from greedynet.tables.findings import check_present
-from greedynet.tables.gaps import Aside, FitRows
-from greedynet.tables.holding import HoldOut, held_out_record
+from greedynet.tables.hold_out import HoldOut, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
-from greedynet.tables.large.fit import check_large, fit_large
-from greedynet.tables.large.gaps import with_telling_gaps
-from greedynet.tables.large.rows import LargeRows
-from greedynet.tables.memory import limit_of, matrix_bytes
+from greedynet.tables.large_fit import check_large, fit_large, with_telling_gaps
+from greedynet.tables.large_rows import LargeRows
+from greedynet.tables.memory import MOST_BYTES, TwoPasses, limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
-from greedynet.tables.passes import MOST_BYTES, TwoPasses
 from greedynet.tables.readers import Table, TableError, open_table
 from greedynet.tables.reading import reading_record
 from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.survey import survey
-from greedynet.tables.training import TrainingRows, read_rows
+from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows
 
 
 def fit_table(

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.support.types import Float64
-from greedynet.tables.cells import cell_texts
 from greedynet.tables.column_types import target_kind
-from greedynet.tables.encoding import Missing
+from greedynet.tables.columns import Missing
 from greedynet.tables.findings import check_present
 from greedynet.tables.fit import fit_table
-from greedynet.tables.holding import HoldOut
+from greedynet.tables.hold_out import HoldOut
 from greedynet.tables.readers import Table, TableError, open_table
-from greedynet.tables.readers.frame import FrameTable
-from greedynet.tables.score import evaluate, measure_of
+from greedynet.tables.readers.base import cell_texts
+from greedynet.tables.readers.columnar import FrameTable
+from greedynet.tables.scores import evaluate, measure_of
 from greedynet.tables.survey import Survey
 
 _SHARES = (0.125, 0.25, 0.5, 1.0)

@@ -1,13 +1,23 @@
-"""Loading models from files: networks, estimators and models of tables."""
+"""Loading models from files, and any model as one that takes tables."""
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 import greedynet.estimators  # noqa: F401 - registers its classes for `restore`
+from greedynet.estimators.frames import feature_names
 from greedynet.estimators.rehearsal import rehearse
 from greedynet.estimators.saving import restore
+from greedynet.model.network import Network
+from greedynet.rows.missing import Filling
 from greedynet.support.tensorfile import CONTENT_ERRORS, ModelFileError, StoredTree, read_tree
+from greedynet.tables.columns import Columns, Input
+from greedynet.tables.kinds import Categories, Numbers, Truths
 from greedynet.tables.model import KIND, TableModel
+from greedynet.tables.readers import Table, TableError
 from greedynet.tables.reading import open_as_fitted
 
 
@@ -67,3 +77,123 @@ def _rehearsed(contents: StoredTree) -> Any:
     open_as_fitted(model.about, {"x": [0.0]})  # the marks of numbers, and the encoding
     model.summary()
     return model
+
+
+def as_table_model(
+    model: Any, table: Table, target: str | None = None, beside: Sequence[str] = ()
+) -> TableModel:
+    """Return any model as one that takes the table; without stored columns, all are numeric.
+
+    Parameters
+    ----------
+    model : TableModel, estimator or Network
+        A fitted or loaded model.
+    table : Table
+        The table it shall take; its column names are used if the model has none.
+    target : str or None, default=None
+        The column of the table that is not an input.
+    beside : sequence of str, default=()
+        Columns that are not inputs if there are too many of them, such as keys.
+    """
+    if isinstance(model, TableModel):
+        return model
+    names, n_columns = known_names(model)
+    if names is None:
+        names = tuple(name for name in table.names if name != target)
+        if len(names) > n_columns:
+            names = tuple(name for name in names if name not in beside)
+        if len(names) != n_columns:
+            raise TableError(
+                f"The model takes {n_columns} columns and has no names for them, "
+                f"{table.label} has {len(names)}: give a table of exactly these columns, in the "
+                "order of training."
+            )
+    return with_columns(model, names)
+
+
+def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
+    """Return a model with a column of categories for the features of its levels.
+
+    Parameters
+    ----------
+    model : TableModel
+        With a column for each feature.
+    levels : mapping of str to ndarray
+        The `categories_` of an estimator.
+    """
+    kinds = {name: Categories(tuple(map(str, of_column))) for name, of_column in levels.items()}
+    column_of = {f: name for name, kind in kinds.items() for f in kind.features(name)}
+    inputs: dict[str, Input] = {}
+    for one in model.columns.inputs:
+        name = column_of.get(one.name)
+        if one.gaps_of in column_of:
+            inputs[one.name] = replace(one, gaps_of=column_of[one.gaps_of])
+        elif name is None:
+            inputs[one.name] = one
+        else:
+            before = inputs.get(name, Input(name, kinds[name]))
+            means, gaps = (*before.means, *one.means), before.gaps or one.gaps
+            inputs[name] = replace(before, means=means, gaps=gaps)
+    return replace(model, columns=Columns(tuple(inputs.values())))
+
+
+def known_names(model: Any) -> tuple[tuple[str, ...] | None, int]:
+    """Return the names of the features that a model takes, None without any, and their number."""
+    network = model if isinstance(model, Network) else model.network_
+    filling: Filling | None = getattr(model, "filling_", None)
+    if filling is None:
+        return network.feature_names, network.n_features
+    return feature_names(model), len(filling.values)
+
+
+def with_columns(model: Any, names: Sequence[str]) -> TableModel:
+    """Return a model as one that takes columns of these names: numbers, booleans, its categories.
+
+    Where it has learned from missing values, the columns fill them in, and its inputs are those of
+    its network.
+    """
+    levels: Mapping[str, Any] = getattr(model, "categories_", {})
+    filling: Filling | None = getattr(model, "filling_", None)
+    booleans = getattr(model, "booleans_", np.zeros(len(names), dtype=np.bool_))
+    kinds = [Truths() if is_boolean else Numbers() for is_boolean in booleans]
+    inputs = [Input(name, kind) for name, kind in zip(names, kinds, strict=True)]
+    if filling is None:
+        plain = model.without_categories() if levels else model
+        return _with_categories(TableModel(Columns(tuple(inputs)), plain), levels)
+    gaps = (filling.gaps | filling.empty).tolist()
+    inputs = [
+        replace(one, means=(value,), gaps=gap)
+        for one, value, gap in zip(inputs, filling.values.tolist(), gaps, strict=True)
+    ]
+    indicated = np.flatnonzero(filling.indicated).tolist()
+    inputs += [replace(Input.indicator(names[j], names), means=(0.0,)) for j in indicated]
+    found = TableModel(Columns(tuple(inputs)), model.without_filling(), missing="learn")
+    return _with_categories(found, levels)
+
+
+def open_like(model: Any, source: Any, **given: Any) -> Table:
+    """Open a table to predict from, as the table that the model was fitted to.
+
+    Parameters
+    ----------
+    model : TableModel, estimator or Network
+        A fitted or loaded model.
+    source : str, path, data frame, mapping or Table
+        The table; a `Table` that is open already is returned.
+    **given
+        Options of `open_table`; those that are not None take precedence.
+    """
+    about = model.about if isinstance(model, TableModel) else {}
+    return open_as_fitted(about, source, **given)
+
+
+def as_labelled_model(model: Any, table: Table, target: str | None) -> TableModel:
+    """Return any model as one that takes a table of inputs and targets; see `as_table_model`."""
+    try:
+        return as_table_model(model, table, target)
+    except TableError as error:
+        if target is not None:
+            raise
+        raise TableError(
+            f"{error} If one of its columns is to be predicted, give `target`."
+        ) from error

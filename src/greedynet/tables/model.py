@@ -18,8 +18,8 @@ from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.seen import Outside
 from greedynet.support.tensorfile import StoredTree, write_tree
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns
-from greedynet.tables.encoding import (
+from greedynet.tables.columns import (
+    Columns,
     Missing,
     Unknown,
     blanked,
@@ -28,11 +28,11 @@ from greedynet.tables.encoding import (
     encode_blocks,
     is_table,
 )
-from greedynet.tables.holding import without_scores
+from greedynet.tables.hold_out import without_scores
 from greedynet.tables.kinds import Kind, Numbers, from_state
 from greedynet.tables.readers import Block, Table
 from greedynet.tables.reading import open_as_fitted
-from greedynet.tables.score import labelled_rows
+from greedynet.tables.scores import labelled_rows
 from greedynet.tables.summary import expectation_of, summary_of
 
 KIND = "TableModel"

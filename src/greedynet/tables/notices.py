@@ -24,7 +24,6 @@ def notices(table: Table, surveys: Mapping[str, Survey], types: ColumnTypes) -> 
 
     Parameters
     ----------
-    table : Table
     surveys : mapping of str to Survey
         Summaries of the cells.
     types : ColumnTypes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.tables.columns import Columns
-from greedynet.tables.holding import has_scores
+from greedynet.tables.hold_out import has_scores
 from greedynet.tables.kinds import Dates
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ def expected_sentence(model: "TableModel", expected: Expectation, beside_held_ou
 
     Parameters
     ----------
-    model : TableModel
     expected : Expectation
         The errors to expect of it.
     beside_held_out : bool

@@ -1,4 +1,4 @@
-"""Rows of a table to learn from: inputs, targets, groups, weights and times as arrays."""
+"""Rows of a table to learn from as arrays, with and without indicators of empty cells."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.classes import unit_vectors
+from greedynet.rows.missing import telling
+from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
-from greedynet.tables.cells import as_text, cell_texts
 from greedynet.tables.column_types import ColumnTypes
-from greedynet.tables.columns import encoded
-from greedynet.tables.encoding import Missing
+from greedynet.tables.columns import Missing, encoded
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Dates
 from greedynet.tables.readers import Block, Table, TableError
-from greedynet.tables.roles import NO_ROLES, Roles
-from greedynet.tables.score import read_target
-from greedynet.tables.times import times_of
-from greedynet.tables.weights import check_some_weight, read_weights
+from greedynet.tables.readers.base import as_text, cell_texts
+from greedynet.tables.roles import NO_ROLES, Roles, check_some_weight, read_weights, times_of
+from greedynet.tables.scores import read_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,6 @@ def read_rows(
 
     Parameters
     ----------
-    table : Table
     types : ColumnTypes
         What its columns hold.
     missing : {"learn", "drop", "mean"} or None
@@ -189,3 +188,63 @@ def _date_order(types: ColumnTypes, roles: Roles) -> str | None:
     """Return the order of day and month in times: as of the input, if they are one; or as told."""
     kinds = (column.kind for column in types.inputs.inputs if column.name == roles.time)
     return next((kind.order for kind in kinds if isinstance(kind, Dates)), roles.dates)
+
+
+@dataclass(frozen=True, eq=False)
+class Aside:
+    """Rows set aside, how to find them again in the table, and whether they come later."""
+
+    rows: TrainingRows
+    record: dict[str, Any]
+    later: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class FitRows:
+    """Everything that has a column for each feature.
+
+    Attributes
+    ----------
+    types : ColumnTypes
+        What the columns hold.
+    data : TrainingRows
+        Rows to learn from, without empty cells.
+    aside : Aside or None
+        Rows that are set aside.
+    held : TrainingRows or None
+        Validation rows.
+    """
+
+    types: ColumnTypes
+    data: TrainingRows
+    aside: Aside | None = None
+    held: TrainingRows | None = None
+
+    @property
+    def indicators(self) -> NDArray[np.bool_]:
+        """Which features indicate empty cells."""
+        return np.array(self.types.inputs.are_indicators, dtype=np.bool_)
+
+    def with_telling_gaps(self) -> "FitRows":
+        """Return the rows without indicators that say nothing of the target."""
+        of_gaps, data = self.indicators, self.data
+        if not of_gaps.any():
+            return self
+        classes = self.types.classes
+        Y = data.y[:, None] if classes is None else unit_vectors(data.y, classes)
+        kept = ~of_gaps
+        kept[of_gaps] = telling(Rows(data.X[:, ~of_gaps], Y, data.weights), data.X[:, of_gaps])
+        return self._with_features(kept)
+
+    def without_indicators(self) -> "FitRows":
+        """Return the rows with the mean in empty cells, and nothing else."""
+        return self._with_features(~self.indicators)
+
+    def _with_features(self, kept: NDArray[np.bool_]) -> "FitRows":
+        aside, held = self.aside, self.held
+        return FitRows(
+            replace(self.types, inputs=self.types.inputs.with_features(kept)),
+            self.data.with_features(kept),
+            None if aside is None else replace(aside, rows=aside.rows.with_features(kept)),
+            None if held is None else held.with_features(kept),
+        )

@@ -50,9 +50,8 @@ def evaluate(
     For classes, also shows the precision of each, which is the share of its predictions that are
     right, and its recall, the share of its rows that are found. DATA may be -, standard input.
     """
-    from greedynet.tables.any_model import as_labelled_model, open_like
-    from greedynet.tables.load import load
-    from greedynet.tables.score import evaluate as errors_of
+    from greedynet.tables.load import as_labelled_model, load, open_like
+    from greedynet.tables.scores import evaluate as errors_of
 
     loaded = load(model)
     table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})

@@ -32,7 +32,7 @@ def describe(path: Path) -> dict[str, Any]:
     from greedynet.support.tensorfile import read_tree
     from greedynet.tables.load import load
     from greedynet.tables.model import TableModel
-    from greedynet.tables.score import loss_of
+    from greedynet.tables.scores import loss_of
 
     model = load(path)
     table = model if isinstance(model, TableModel) else None

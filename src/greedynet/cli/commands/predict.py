@@ -96,9 +96,8 @@ def predict(model: Path, data: Path, out: Path | str, **options: Any) -> None:
     keep, the prediction and, for classes, all probabilities. DATA may be larger than memory; -
     reads standard input.
     """
-    from greedynet.tables.any_model import as_table_model, open_like
     from greedynet.tables.findings import check_present
-    from greedynet.tables.load import load
+    from greedynet.tables.load import as_table_model, load, open_like
 
     check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if _suffix(out) in _ENDINGS:

@@ -74,8 +74,7 @@ def report(
     some parts are omitted.
     """
     from greedynet.report import write_report
-    from greedynet.tables.any_model import open_like
-    from greedynet.tables.load import load
+    from greedynet.tables.load import load, open_like
 
     how = {name: options.pop(name) for name in TEXT_OPTIONS}
 

@@ -5,18 +5,17 @@ One object per kind, all with the interface of `base.Kind`: `Numbers`, `Truths`,
 are made by `decide`), stored in the model file by `state`, and then encodes the cells of every
 table, whatever file or frame they come from. A new kind is a module here, and a line in `KINDS`.
 
-May import `support`, and of `tables` only `cells` and `readers`.
+May import `support`, and of `tables` only `readers`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from greedynet.tables.kinds.base import Kind, Part
-from greedynet.tables.kinds.categories import Categories
+from greedynet.tables.kinds.categories import Categories, Truths
 from greedynet.tables.kinds.dates import Dates
 from greedynet.tables.kinds.durations import Durations
 from greedynet.tables.kinds.numbers import Numbers
-from greedynet.tables.kinds.truths import Truths
 
 __all__ = [
     "KINDS",

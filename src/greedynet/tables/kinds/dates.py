@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from greedynet.support.types import Float64
-from greedynet.tables.cells import distinct_texts, is_typed
 from greedynet.tables.kinds.base import Part, Problems, Tally, TextTally, Wording
 from greedynet.tables.kinds.date_texts import (
     DAY_FIRST,
@@ -27,6 +26,7 @@ from greedynet.tables.kinds.date_texts import (
     read_moments,
 )
 from greedynet.tables.readers import Column, TableError
+from greedynet.tables.readers.base import distinct_texts, is_typed
 
 CYCLES = ("year", "week", "day")
 UNITS = ("years", "days", "hours")

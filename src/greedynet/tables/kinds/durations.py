@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from greedynet.support.types import Float64
-from greedynet.tables.cells import is_typed, looked_up
 from greedynet.tables.kinds.base import Part, Problems, TextTally, Wording
 from greedynet.tables.readers import Column, TableError
+from greedynet.tables.readers.base import is_typed, looked_up
 
 _CLOCK = re.compile(
     r"(?:(?P<days>-?\d+) ?d(?:ays?)?,? +\+?|(?P<sign>[-+])?)(?P<h>\d+):(?P<m>[0-5]\d)"

@@ -9,14 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from greedynet.tables.readers.arrow import ArrowTable
 from greedynet.tables.readers.base import Block, Column, Table, TableError
-from greedynet.tables.readers.compressed import plain_name
-from greedynet.tables.readers.delimited import DelimitedTable, known_encoding
-from greedynet.tables.readers.frame import FrameTable
-from greedynet.tables.readers.marks_table import MARKS, MarksTable
-from greedynet.tables.readers.npz import NpzTable
-from greedynet.tables.readers.parts import PartsTable
+from greedynet.tables.readers.columnar import ArrowTable, FrameTable, NpzTable
+from greedynet.tables.readers.composed import MARKS, MarksTable, PartsTable
+from greedynet.tables.readers.delimited import DelimitedTable, known_encoding, plain_name
 
 __all__ = [
     "Block",
@@ -57,10 +53,6 @@ def open_table(
         Encoding of a text file, such as "cp1252"; None to detect it.
     expected_encoding : str or None, default=None
         What it is likely to be if the file does not tell, as files in UTF-8 do; None for "cp1252".
-
-    Returns
-    -------
-    table : Table
     """
     _check_marks(decimal, thousands)
     if expected_encoding is not None:

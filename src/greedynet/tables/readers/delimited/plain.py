@@ -2,23 +2,163 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import IO
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from greedynet.tables.readers.base import ROWS
-from greedynet.tables.readers.delimited.cells import Page, PlainCells
-from greedynet.tables.readers.delimited.split import Places, split
+from greedynet.support.types import Float64
+from greedynet.tables.readers.base import (
+    EMPTY,
+    ROWS,
+    Levels,
+    Mask,
+    stripped,
+    text_column,
+    text_levels,
+    text_numbers,
+)
+from greedynet.tables.readers.delimited.compiled import (
+    MOST,
+    TEXT,
+    UNDECIDED,
+    Bytes,
+    Places,
+    as_key,
+    find_distinct,
+    has_byte,
+    read_numbers,
+    split,
+)
+from greedynet.tables.readers.marks import with_point
 
 _BOM = b"\xef\xbb\xbf"
 PIECE = 2**19
 # Of a block, which has fewer rows if they are very long: places must fit into 32 bits.
 _MOST_BYTES = 2**28
+_EMPTY_KEYS = np.array([as_key(text) for text in sorted(EMPTY) if text], dtype=np.uint64)
+
+
+class Page:
+    """Some rows of a file.
+
+    Parameters
+    ----------
+    text : bytes
+        The rows, in UTF-8.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.data: Bytes = np.frombuffer(text, dtype=np.uint8)
+        self.is_ascii = text.isascii()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the bytes are UTF-8 without NUL."""
+        try:
+            if not self.is_ascii:
+                self.text.decode()
+        except UnicodeDecodeError:
+            return False
+        return b"\0" not in self.text
+
+
+@dataclass(frozen=True, eq=False)
+class PlainCells:
+    """A column of a page, see `greedynet.tables.readers.base.Cells`.
+
+    Attributes
+    ----------
+    page : Page
+        The rows.
+    starts, ends : ndarray of shape (n_rows,)
+        The places of the cells, as `split` gives them.
+    decimal : {".", ","}
+        Decimal separator of numbers; in the texts of the cells it is a point.
+    """
+
+    page: Page
+    starts: Places
+    ends: Places
+    decimal: str = "."
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the rows that the cells are part of."""
+        return len(self.page.text)
+
+    def __getitem__(self, row: int) -> str:
+        (cell,) = self._some([row])
+        return cell
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self.texts(), dtype=dtype)
+
+    def with_commas(self) -> "PlainCells | None":
+        """Return the cells with decimal points for decimal commas; None if any has a point."""
+        if has_byte(self.page.data, self.starts, self.ends, ord(".")):
+            return None
+        return replace(self, decimal=",")
+
+    def texts(self) -> NDArray[Any]:
+        """Return the texts of all cells, as a column of objects."""
+        return text_column(self._some(slice(None)))
+
+    def numbers(self) -> tuple[Float64, Mask]:
+        """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> tuple[Float64, Mask]:
+        values = np.empty(len(self))
+        kinds = np.empty(len(self), dtype=np.uint8)
+        n_left = read_numbers(
+            self.page.data, self.starts, self.ends, ord(self.decimal), _EMPTY_KEYS, values, kinds
+        )
+        is_text = kinds == TEXT
+        if n_left:
+            left = np.flatnonzero(kinds == UNDECIDED)
+            cells, at = text_levels(self._some(left))
+            found, found_text = text_numbers(cells)
+            values[left], is_text[left] = found[at], found_text[at]
+        values.flags.writeable = is_text.flags.writeable = False
+        return values, is_text
+
+    def levels(self, most: int | None = None) -> Levels | None:
+        """Return the distinct texts, stripped, "" for empty; None if there are more than `most`."""
+        if self._levels is not None:
+            texts, codes = self._levels
+        elif most is not None and self.page.is_ascii and most + len(EMPTY) < MOST:
+            return None  # only texts for empty cells are the same without being equal
+        else:
+            texts, codes = text_levels(stripped(self._some(slice(None))))
+        return None if most is not None and len(set(texts)) > most else (texts, codes)
+
+    @cached_property
+    def _levels(self) -> Levels | None:
+        """The distinct texts; None if they are too many for the compiled code."""
+        codes = np.empty(len(self), dtype=np.intp)
+        firsts = np.empty(MOST, dtype=np.int32)
+        n_texts = find_distinct(self.page.data, self.starts, self.ends, codes, firsts)
+        return (stripped(self._some(firsts[:n_texts])), codes) if n_texts >= 0 else None
+
+    def _some(self, rows: Any) -> list[str]:
+        starts, ends, text = self.starts[rows].tolist(), self.ends[rows].tolist(), self.page.text
+        cells = [
+            text[start:end].decode() if end >= 0 else text[start:~end].decode().replace('""', '"')
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        return cells if self.decimal == "." else list(map(with_point, cells))
 
 
 @dataclass
-class Rows:
+class PlainBlock:
     """Consecutive rows of a plain file.
 
     Attributes
@@ -71,7 +211,7 @@ class PlainRows:
         self.position = 0
         self.is_plain = True
 
-    def blocks(self) -> Iterator[Rows]:
+    def blocks(self) -> Iterator[PlainBlock]:
         """Yield the rows below the header, several thousand at a time, while they are plain."""
         self._read()
         if self._buffer.startswith(_BOM):
@@ -82,7 +222,7 @@ class PlainRows:
         while (rows := self._next(ROWS)) is not None:
             yield rows
 
-    def _next(self, most: int) -> Rows | None:
+    def _next(self, most: int) -> PlainBlock | None:
         """Return up to `most` rows; None if there are none left, or they are not plain."""
         found: list[tuple[Places, Places]] = []
         n_rows = at = 0
@@ -103,7 +243,7 @@ class PlainRows:
             return None
         self._advance(at)
         starts, ends = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Rows(page, starts, ends)
+        return PlainBlock(page, starts, ends)
 
     def _split(self, at: int, most: int) -> tuple[Places, Places, int, bool]:
         """Return the places of the cells, where their rows end, and whether they are plain."""

@@ -1,8 +1,9 @@
-"""Compiled code: decimal numbers in bytes, rounded exactly as Python rounds them.
+"""Compiled code for plain text tables: places of cells in bytes, numbers and distinct texts.
 
-A number `w 10^q` of at most 19 digits is exact in floating point if `w` and `10^|q|` are; otherwise
-the product of `w` with 128 bits of `5^q` decides its 53 bits (D. Lemire, *Number parsing at a
-gigabyte per second*, 2021). The few cells that this does not decide are left to Python.
+Numbers are rounded exactly as Python rounds them. A number `w 10^q` of at most 19 digits is exact
+in floating point if `w` and `10^|q|` are; otherwise the product of `w` with 128 bits of `5^q`
+decides its 53 bits (D. Lemire, *Number parsing at a gigabyte per second*, 2021). The few cells that
+this does not decide are left to Python.
 """
 
 import numba
@@ -10,7 +11,173 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.readers.delimited.split import Bytes, Places
+
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int32]
+
+_LINE_FEED, _RETURN, _QUOTE = 10, 13, 34
+
+
+_compiled = numba.njit(nogil=True, cache=True)
+
+
+@_compiled
+def _is_line_end(data: Bytes, i: int) -> bool:  # pragma: no cover - compiled
+    """Whether a line feed begins here, or a carriage return with a line feed."""
+    if data[i] == _RETURN:
+        return i + 1 < len(data) and data[i + 1] == _LINE_FEED
+    return data[i] == _LINE_FEED
+
+
+@_compiled
+def split(
+    data: Bytes, at: int, separator: int, longest: int, starts: Places, ends: Places
+) -> tuple[int, int, bool]:  # pragma: no cover - compiled
+    """Find the cells of as many rows as `starts` holds, and skip empty lines.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        Bytes of the file, up to a line feed.
+    at : int
+        Where the first row begins.
+    separator : int
+        The byte between two cells.
+    longest : int
+        Longest cell, in bytes.
+    starts, ends : ndarray of shape (n_rows, n_cells)
+        Written to: each cell is `data[start:end]`, without the quotes around it. If it has quotes
+        inside, which are doubled, `~end` takes the place of `end`: it is negative.
+
+    Returns
+    -------
+    n_rows : int
+        Number of rows; fewer than `starts` holds if the bytes end before.
+    at : int
+        Where the next row begins.
+    is_plain : bool
+        Whether the rows are as expected: False for a row with another number of cells, a text
+        after a quote, a cell that is too long, or a lone carriage return.
+    """
+    most, n_cells = starts.shape
+    n, row, column = len(data), 0, 0
+    ends_cell = np.zeros(256, dtype=np.bool_)
+    ends_cell[_LINE_FEED] = ends_cell[_RETURN] = ends_cell[separator] = True
+    i = first = at
+    while row < most and i < n:
+        if column == 0 and _is_line_end(data, i):
+            i += 1 if data[i] == _LINE_FEED else 2
+            first = i
+            continue
+        if column == n_cells:
+            return row, first, False
+        is_quoted, has_quotes = data[i] == _QUOTE, False
+        start = i = i + is_quoted
+        if is_quoted:
+            # The last byte is a line feed: a quote has a next byte.
+            while i < n and (data[i] != _QUOTE or data[i + 1] == _QUOTE):
+                if data[i] == _QUOTE:
+                    has_quotes = True
+                    i += 1
+                i += 1
+        else:
+            while not ends_cell[data[i]]:
+                i += 1
+        end = i
+        i += is_quoted
+        if i >= n:
+            return row, first, True
+        if end - start > longest or not (data[i] == separator or _is_line_end(data, i)):
+            return row, first, False
+        starts[row, column], ends[row, column] = start, ~end if has_quotes else end
+        column += 1
+        if data[i] == separator:
+            i += 1
+            continue
+        if column != n_cells:
+            return row, first, False
+        row += 1
+        column = 0
+        i += 1 if data[i] == _LINE_FEED else 2
+        first = i
+    return row, first, True
+
+
+# Cells with the same bytes are found by a hash table with this many slots.
+_SLOTS = 8192
+MOST = _SLOTS // 4
+
+_FNV_START, _FNV_FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_SLOT = np.uint64(_SLOTS - 1)
+_HALF = np.uint64(32)
+
+
+@_compiled
+def _is_space(byte: int) -> bool:  # pragma: no cover - compiled
+    """Whether `str.strip` removes it; every space in ASCII."""
+    return 9 <= byte <= 13 or 28 <= byte <= 32
+
+
+@_compiled
+def find_distinct(
+    data: Bytes, starts: Places, ends: Places, codes: NDArray[np.intp], firsts: Places
+) -> int:  # pragma: no cover - compiled
+    """Number the distinct texts of cells, without the spaces around them.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        Bytes of the file.
+    starts, ends : ndarray of shape (n_rows,)
+        The places of the cells, as `split` gives them.
+    codes : ndarray of shape (n_rows,)
+        Written to: the number of each cell's text.
+    firsts : ndarray of shape (MOST,)
+        Written to: the first row of each text.
+
+    Returns
+    -------
+    n_texts : int
+        Their number, or -1 if there are more than `MOST`.
+    """
+    slots = np.full(_SLOTS, -1, dtype=np.int32)
+    n_texts = 0
+    places = np.empty((len(firsts), 2), dtype=np.int32)
+    has_quotes = np.empty(len(firsts), dtype=np.bool_)
+    for row in range(len(starts)):
+        start, end = starts[row], ends[row]
+        is_negative = end < 0
+        end = ~end if is_negative else end
+        while start < end and _is_space(data[start]):
+            start += 1
+        while start < end and _is_space(data[end - 1]):
+            end -= 1
+        key = _FNV_START
+        for i in range(start, end):
+            key = (key ^ np.uint64(data[i])) * _FNV_FACTOR
+        slot = (key ^ (key >> _HALF)) & _SLOT
+        while True:
+            code = slots[slot]
+            if code < 0:
+                if n_texts == len(firsts):
+                    return -1
+                slots[slot] = code = n_texts
+                firsts[code] = row
+                places[code, 0], places[code, 1] = start, end
+                has_quotes[code] = is_negative
+                n_texts += 1
+                break
+            other = places[code, 0]
+            if places[code, 1] - other == end - start and has_quotes[code] == is_negative:
+                i = 0
+                while start + i < end and data[start + i] == data[other + i]:
+                    i += 1
+                if start + i == end:
+                    break
+            slot = (slot + np.uint64(1)) & _SLOT
+        codes[row] = code
+    return n_texts
+
 
 NUMBER, EMPTY_CELL, TEXT, UNDECIDED = 0, 1, 2, 3
 
@@ -41,8 +208,6 @@ _ONES = np.uint64(2**64 - 1)
 _EXACT = np.uint64(2**53)
 _LAST_NINE = np.uint64(2**9 - 1)
 _SIGN = np.uint64(2**63)
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled

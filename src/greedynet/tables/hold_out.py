@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from greedynet.losses.median import weighted_median
 from greedynet.support.types import Float64
 from greedynet.tables.readers import TableError
-from greedynet.tables.roles import NO_ROLES, Roles
-from greedynet.tables.score import rmse
-from greedynet.tables.times import latest
-from greedynet.tables.weights import mean_of, shares_of
+from greedynet.tables.roles import NO_ROLES, Roles, latest, mean_of, shares_of
+from greedynet.tables.scores import rmse
 
 Mask = NDArray[np.bool_]
 
@@ -111,7 +109,6 @@ class HoldOut:
             Targets; classes keep their proportions where rows are chosen at random.
         groups : ndarray of shape (n_rows,) or None
             The group of each row.
-        seed : int
         classes : bool
             Whether the targets are classes.
         times : ndarray of shape (n_rows,) or None

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.cells import label_text, looked_up, parse_numbers
-from greedynet.tables.columns import Input
-from greedynet.tables.encoding import Missing, Unknown
+from greedynet.tables.columns import Input, Missing, Unknown
 from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.kinds import Kind, Numbers
 from greedynet.tables.readers import Column, Table, TableError
-from greedynet.tables.weights import check_some_weight, mean_of, read_weights, shares_of
+from greedynet.tables.readers.base import label_text, looked_up, parse_numbers
+from greedynet.tables.roles import check_some_weight, mean_of, read_weights, shares_of
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
@@ -132,7 +131,6 @@ def labelled_rows(
 
     Parameters
     ----------
-    model : TableModel
     table : Table
         With the target of the model.
     weights : str or None
@@ -211,7 +209,6 @@ def scores_by_class(
 
     Parameters
     ----------
-    classes : ndarray of shape (n_classes,)
     y, found : ndarray of shape (n_rows,)
         True and predicted classes.
     weights : ndarray of shape (n_rows,) or None
