@@ -348,9 +348,9 @@ def trained():
     from greedynet import train
 
     start = GreedyNetRegressor(max_nodes=8).fit(X, NOISY).network_
-    one = train.train(start, X, NOISY, epochs=30, batch_size=64, **HELD)
+    (one,) = train.train_networks([start], X, NOISY, epochs=30, batch_size=64, **HELD)
     starts = train.random_networks(3, 3, 6, random_state=1)
-    results = [one, *train.train_many(starts, X, NOISY, epochs=30, keep="last")]
+    results = [one, *train.train_networks(starts, X, NOISY, epochs=30, keep="last")]
     parts = {f"losses {i}": result.loss_history for i, result in enumerate(results)}
     return parts | {"predictions": np.stack([r.network.predict(X[:20]) for r in results])}
 

@@ -48,6 +48,14 @@ def fitted(kind, X, y=None, weight=None, *, new=None, told=None, **parameters):
     return parts_of(model, X if new is None else new) | {"warnings": "\n".join(fewer)}
 
 
+def trained(told, **parameters):
+    """Fit, train the network on, and return the parts and the warnings of the fit."""
+    from greedynet.train import train
+
+    start = GreedyNetRegressor(**parameters).fit(X, NOISY, **told)
+    return parts_of(train(start, X, NOISY, **told, epochs=40), X) | {"warnings": ""}
+
+
 def parts_of(model, X):
     """All that a fitted model came to, but for the seconds it took."""
     rows, path, network = X[:: max(1, len(X) // 20)][:20], model.path_, model.network_
@@ -207,8 +215,8 @@ regression("min_active", min_active=40, correct=False)
 regression("random_state", random_state=7)
 regression("n_jobs=1", n_jobs=1, max_nodes=30)
 regression("n_jobs=2", n_jobs=2, max_nodes=30)
-regression("refine", refine="adam", refine_epochs=40, max_nodes=8)
-regression("refine, validation", refine="adam", refine_epochs=40, max_nodes=8, told=HELD)
+for name, held in (("refine", {}), ("refine, validation", HELD)):
+    case(name)(partial(trained, told=held, max_nodes=8))
 
 # Dictionaries
 

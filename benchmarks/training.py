@@ -21,7 +21,7 @@ import numpy as np
 import optax
 
 from greedynet.paper import load_example
-from greedynet.train import random_networks, train_many
+from greedynet.train import random_networks, train_networks
 
 EPOCHS = 10_000  # of the paper
 
@@ -29,7 +29,7 @@ EPOCHS = 10_000  # of the paper
 def seconds_per_epoch(networks, example, batch_size, epochs):
     """Fastest stretch between two reports, compilation left out."""
     reports = []
-    train_many(
+    train_networks(
         networks,
         example.X_train,
         example.y_train,

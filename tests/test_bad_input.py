@@ -327,9 +327,7 @@ def test_losses_that_are_none(fitted, parameters, error, message):
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
-@pytest.mark.parametrize(
-    ("name", "value"), [("alpha", 1e-3), ("weakness", 0.5), ("refine", "adam")]
-)
+@pytest.mark.parametrize(("name", "value"), [("alpha", 1e-3), ("weakness", 0.5)])
 def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, name, value):
     message = f'`{name}` requires loss="squared_error", got it with loss={loss!r}: omit `{name}`'
     refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})

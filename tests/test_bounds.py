@@ -305,13 +305,14 @@ def test_rows_in_blocks():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hidden_layers", [1, 2])
-def test_refined_networks_keep_bounds(hidden_layers):
+def test_trained_networks_keep_bounds(hidden_layers):
     need("jax")
     need("optax")
-    how = {"refine": "adam", "refine_epochs": 30, "hidden_layers": hidden_layers, "n_nodes": 12}
-    model = fitted(**how)
+    from greedynet.train import train
+
+    how = {"hidden_layers": hidden_layers, "n_nodes": 12}
+    model, free = (train(fitted(**how, **more), X, Y, epochs=30) for more in ({}, {"bounds": None}))
     assert_fills(model.predict(FAR))
-    free = fitted(bounds=None, **how)
     assert_same(replace(model.network_, bounds=None), free.network_)
 
 

@@ -501,11 +501,12 @@ def test_the_difference_of_networks_with_other_boxes():
 
 def test_training_extends_the_box():
     need("jax")
-    from greedynet.train import train
+    from greedynet.train import train_networks
 
     network = random_network(3, n_features=1, affine=False)
     rows = np.linspace(-3, 1, 30)[:, None]
-    result = train(network, rows, np.abs(rows[:, 0]), epochs=3, X_val=[[9.0]], y_val=[1.0])
+    y = np.abs(rows[:, 0])
+    (result,) = train_networks([network], rows, y, epochs=3, X_val=[[9.0]], y_val=[1.0])
     np.testing.assert_array_equal(result.network.input_range, [[-3.0], [2.0]])
     before = replace(network, input_range=[[-3.0], [2.0]])
     wanted = (before.predict([[9.0]])[0] - 1.0) ** 2

@@ -163,7 +163,10 @@ def test_loaded_estimator_is_a_full_one(tmp_path: Path, search: str):
 def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     need("jax")
     need("optax")
-    model = fitted(refine="adam", refine_epochs=3)
+    from greedynet.train import train
+
+    X = np.random.default_rng(3).uniform(-1, 1, (80, 2)) * [1, 10] + [0, 50]
+    model = train(fitted(), X, np.abs(X[:, 0]), epochs=3)
     again = loaded_again(model, tmp_path)
     assert_same(again.training_, model.training_)
     assert_same(again.network_, model.network_)

@@ -571,8 +571,10 @@ def test_growth_of_classes_has_log_losses(tmp_path, how):
 
 def test_errors_of_the_path_are_those_before_further_training(tmp_path):
     need("optax")
+    from greedynet.train import train
+
     known = case("one")
-    model = GreedyNetRegressor(max_nodes=8, refine="adam").fit(known.X, known.y)
+    model = train(GreedyNetRegressor(max_nodes=8).fit(known.X, known.y), known.X, known.y)
     write_report(model, tmp_path / "report.html", known.X, known.y)
     assert "trained further by backpropagation" in tmp_path.joinpath("report.html").read_text(
         "utf-8"

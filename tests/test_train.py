@@ -20,10 +20,16 @@ from problems import noisy, relative_error
 jax, optax = need("jax"), need("optax")
 ravel_pytree = need("jax.flatten_util").ravel_pytree
 
-from greedynet.train import driver, random_networks, train, train_many  # noqa: E402
+from greedynet.train import driver, random_networks, train_networks  # noqa: E402
 from greedynet.train.activations import ACTIVATIONS as FORMS  # noqa: E402
-from greedynet.train.batches import epoch_order, make_batches, make_blocks  # noqa: E402
-from greedynet.train.inputs import check_rows  # noqa: E402
+from greedynet.train.checks import check_rows  # noqa: E402
+from greedynet.train.loop import (  # noqa: E402
+    TRAIN_SETTINGS,
+    TrainSettings,
+    epoch_order,
+    make_batches,
+    make_blocks,
+)
 from greedynet.train.model import (  # noqa: E402
     activation_of,
     loss,
@@ -31,11 +37,16 @@ from greedynet.train.model import (  # noqa: E402
     predict,
     stack,
 )
-from greedynet.train.settings import TRAIN_SETTINGS, TrainSettings  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
 ARRAYS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
+
+
+def train_one(network, X, y, **options):
+    """Train one network."""
+    (result,) = train_networks([network], X, y, **options)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +139,7 @@ def epoch_orders(n_rows, n_epochs, seed=0):
 @pytest.mark.parametrize("batch_size", [None, 1, 5])
 def test_steps_equal_the_twin(batch_size):
     network, X, Y, weights = general()
-    found = train(
+    found = train_one(
         network,
         X,
         Y,
@@ -206,9 +217,9 @@ def test_model_predicts_as_the_network(activation):
 def test_blocks_change_nothing():
     network, X, Y, weights = general()
     options = {"sample_weight": weights, "epochs": 3, "batch_size": 10, "X_val": X, "y_val": Y}
-    whole = train(network, X, Y, **options)
+    whole = train_one(network, X, Y, **options)
     with TRAIN_SETTINGS.use(TrainSettings(block_elements=20)):
-        cut = train(network, X, Y, **options)
+        cut = train_one(network, X, Y, **options)
     assert_equal_networks(cut.network, whole.network, 1e-11)
     np.testing.assert_allclose(cut.loss_history, whole.loss_history, rtol=1e-11)
 
@@ -218,7 +229,9 @@ def test_blocks_change_nothing():
 
 def test_loss_falls_and_histories_are_the_errors(example, greedy):
     X, y = example.X_train, example.y_train
-    result = train(greedy, X, y, X_val=example.X_val, y_val=example.y_val, epochs=100, keep="last")
+    result = train_one(
+        greedy, X, y, X_val=example.X_val, y_val=example.y_val, epochs=100, keep="last"
+    )
     assert len(result.loss_history) == len(result.validation_history) == 101 == result.n_epochs + 1
     assert result.loss_history[-1] < result.loss_history[0]
     for history, rows in (
@@ -240,7 +253,7 @@ def test_activations_learn(activation):
     X = rng.uniform(-1, 1, (80, 2))
     y = X[:, 0] * X[:, 1] + 0.5 * X[:, 0] ** 2
     starts = random_networks(2, 2, 12, init="glorot", activation=activation)
-    for result in train_many(starts, X, y, epochs=500, learning_rate=0.05, decay=1.0):
+    for result in train_networks(starts, X, y, epochs=500, learning_rate=0.05, decay=1.0):
         assert result.network.activation == ACTIVATIONS[activation]
         assert result.loss_history[result.best_epoch] < 0.2 * y.var()
         error = mean_squared_error(result.network, X, y)
@@ -250,18 +263,18 @@ def test_activations_learn(activation):
 def test_slope_of_the_start_is_trained_with():
     network, X, Y, _ = general()
     steeper = replace(network, activation=LeakyReLU(0.3))
-    result = train(steeper, X, Y, epochs=1)
+    result = train_one(steeper, X, Y, epochs=1)
     assert result.loss_history[0] == pytest.approx(mean_squared_error(steeper, X, Y), rel=1e-12)
     assert result.network.activation == LeakyReLU(0.3)
     with pytest.raises(ValueError, match=r"one architecture.*=0.3.*=0.4"):
-        train_many([steeper, replace(network, activation=LeakyReLU(0.4))], X, Y)
+        train_networks([steeper, replace(network, activation=LeakyReLU(0.4))], X, Y)
 
 
 @pytest.mark.parametrize(("learning_rate", "batch_size"), [(1e-3, 5), (1e-1, None)])
 def test_never_worse_on_validation_than_the_start(example, greedy, learning_rate, batch_size):
     data = {"X_val": example.X_val, "y_val": example.y_val}
     options = {"epochs": 20, "batch_size": batch_size, "learning_rate": learning_rate}
-    result = train(greedy, example.X_train, example.y_train, **data, **options)
+    result = train_one(greedy, example.X_train, example.y_train, **data, **options)
     error = mean_squared_error(result.network, example.X_val, example.y_val)
     assert error <= mean_squared_error(greedy, example.X_val, example.y_val) * (1 + 1e-12)
     assert error == pytest.approx(result.validation_history.min(), rel=1e-9)
@@ -275,7 +288,7 @@ def test_the_best_epoch_is_kept(example, batch_size, validated):
     data = {"X_val": example.X_val, "y_val": example.y_val} if validated else {}
     (start,) = random_networks(1, 1, 23)
     options = {"epochs": 40, "batch_size": batch_size, "learning_rate": 0.3}
-    result = train(start, example.X_train, example.y_train, **data, **options)
+    result = train_one(start, example.X_train, example.y_train, **data, **options)
     history = result.validation_history if validated else result.loss_history
     assert 0 < result.best_epoch < 40
     assert result.best_epoch == history.argmin()
@@ -284,7 +297,7 @@ def test_the_best_epoch_is_kept(example, batch_size, validated):
 
 
 def test_no_epochs_give_the_network_back(greedy, example):
-    result = train(greedy, example.X_train, example.y_train, epochs=0)
+    result = train_one(greedy, example.X_train, example.y_train, epochs=0)
     assert_equal_networks(replace(result.network, intercept=None), greedy)
     assert (result.n_epochs, result.best_epoch, len(result.loss_history)) == (0, 0, 1)
     np.testing.assert_array_equal(result.network.intercept, [0.0])
@@ -293,7 +306,9 @@ def test_no_epochs_give_the_network_back(greedy, example):
 def test_same_seed_same_result(example):
     (start,) = random_networks(1, 1, 23)
     found = [
-        train(start, example.X_train, example.y_train, epochs=5, batch_size=5, random_state=seed)
+        train_one(
+            start, example.X_train, example.y_train, epochs=5, batch_size=5, random_state=seed
+        )
         for seed in (3, 3, 4)
     ]
     assert_equal_networks(found[0].network, found[1].network)
@@ -304,8 +319,8 @@ def test_same_seed_same_result(example):
 def test_integer_weights_equal_repeated_rows():
     network, X, Y, _ = general()
     counts = np.arange(len(X)) % 3
-    weighted = train(network, X, Y, sample_weight=1e300 * counts, epochs=5, keep="last")
-    repeated = train(
+    weighted = train_one(network, X, Y, sample_weight=1e300 * counts, epochs=5, keep="last")
+    repeated = train_one(
         network, np.repeat(X, counts, 0), np.repeat(Y, counts, 0), epochs=5, keep="last"
     )
     assert_equal_networks(weighted.network, repeated.network, 1e-10)
@@ -314,7 +329,7 @@ def test_integer_weights_equal_repeated_rows():
 def test_affine_term_and_no_neurons():
     X, y = noisy(n_features=2)
     start = Network(np.empty((0, 2)), np.empty(0), np.empty((0, 1)), np.zeros((2, 1)))
-    network = train(start, X, y, epochs=3000, learning_rate=0.02, decay=0.998).network
+    network = train_one(start, X, y, epochs=3000, learning_rate=0.02, decay=0.998).network
     wanted = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), y, rcond=None)[0]
     np.testing.assert_allclose(
         [*network.linear_weights[:, 0], *network.intercept], wanted, atol=1e-3
@@ -325,7 +340,7 @@ def test_affine_term_and_no_neurons():
 def test_other_things_of_the_network_stay():
     network, X, Y, _ = general()
     named = replace(network, feature_names=("u", "v", "w"))
-    trained = train(named, X, Y, epochs=1).network
+    trained = train_one(named, X, Y, epochs=1).network
     assert trained.feature_names == ("u", "v", "w")
     assert not trained.single_output
     np.testing.assert_array_equal(trained.input_range, [X.min(axis=0), X.max(axis=0)])
@@ -336,8 +351,8 @@ def test_networks_over_the_same_ramps_are_trained_at_once():
     starts = [first, replace(random_deep_network(6, seed=1), ramps=first.ramps)]
     X = inputs(first, 60)
     y = np.sin(X[:, 0]) * X[:, 1]
-    for start, result in zip(starts, train_many(starts, X, y, epochs=20), strict=True):
-        alone = train(start, X, y, epochs=20)
+    for start, result in zip(starts, train_networks(starts, X, y, epochs=20), strict=True):
+        alone = train_one(start, X, y, epochs=20)
         np.testing.assert_allclose(result.network.predict(X), alone.network.predict(X), rtol=1e-9)
 
 
@@ -345,7 +360,7 @@ def test_second_of_two_layers_is_trained():
     start = random_deep_network(6)
     X = inputs(start, 100)
     y = np.sin(X[:, 0]) * X[:, 1]
-    result = train(start, X, y, X_val=X[:50], y_val=y[:50], epochs=200, learning_rate=1e-2)
+    result = train_one(start, X, y, X_val=X[:50], y_val=y[:50], epochs=200, learning_rate=1e-2)
     assert_same(result.network.ramps, start.ramps)
     assert result.network.feature_names == start.feature_names
     wide = replace(start, input_range=result.network.input_range)  # the box includes the rows
@@ -354,15 +369,15 @@ def test_second_of_two_layers_is_trained():
     np.testing.assert_allclose(losses, best, rtol=1e-9)
     assert losses[1] < 0.1 * losses[0]
     with pytest.raises(ValueError, match=r"`X` must have the shape \(n_rows, 3\)"):
-        train(start, X[:, :2], y)
+        train_one(start, X[:, :2], y)
     with pytest.raises(ValueError, match="`X_val` must be finite"):
-        train(start, X, y, X_val=X * np.nan, y_val=y)
+        train_one(start, X, y, X_val=X * np.nan, y_val=y)
     with pytest.raises(ValueError, match="got no `X_val`"):
-        train(start, X, y, y_val=y)
+        train_one(start, X, y, y_val=y)
 
 
 def test_float32_stays_the_users_setting(example, greedy):
-    train(greedy, example.X_train, example.y_train, epochs=1)
+    train_one(greedy, example.X_train, example.y_train, epochs=1)
     assert jax.numpy.ones(1).dtype == np.float32
 
 
@@ -380,9 +395,9 @@ def test_ten_restarts_equal_ten_runs(example, batch_size):
         "y_val": example.y_val,
     }
     starts = random_networks(10, 1, 23)
-    together = train_many(starts, X, y, **options)
+    together = train_networks(starts, X, y, **options)
     for start, result in zip(starts, together, strict=True):
-        alone = train(start, X, y, **options)
+        alone = train_one(start, X, y, **options)
         assert_equal_networks(result.network, alone.network, 1e-10)
         np.testing.assert_allclose(result.loss_history, alone.loss_history, rtol=1e-10)
         np.testing.assert_allclose(result.validation_history, alone.validation_history, rtol=1e-10)
@@ -394,10 +409,10 @@ def test_ten_restarts_equal_ten_runs(example, batch_size):
 def test_threads_change_nothing(example):
     starts = random_networks(10, 1, 23)
     options = {"epochs": 5, "batch_size": 1}
-    whole = train_many(starts, example.X_train, example.y_train, **options)
+    whole = train_networks(starts, example.X_train, example.y_train, **options)
     with TRAIN_SETTINGS.use(TrainSettings(parallel_values=1)):
         one, two = (
-            train_many(starts, example.X_train, example.y_train, **options, n_jobs=n)
+            train_networks(starts, example.X_train, example.y_train, **options, n_jobs=n)
             for n in (1, 2)
         )
     for a, b, c in zip(whole, one, two, strict=True):
@@ -423,8 +438,8 @@ def test_optax_adam_is_the_default(example, greedy):
     X, y = example.X_train, example.y_train
     options = {"epochs": 6, "batch_size": 5, "keep": "last"}
     adam = optax.adam(lambda step: 1e-3 * 0.99954 ** (step // 10))
-    default = train(greedy, X, y, **options)
-    given = train(greedy, X, y, optimizer=adam, **options)
+    default = train_one(greedy, X, y, **options)
+    given = train_one(greedy, X, y, optimizer=adam, **options)
     assert_equal_networks(default.network, given.network, 1e-12)
 
 
@@ -434,7 +449,9 @@ def test_any_optimiser(name, example):
     # L-BFGS asks for the loss as a function of the weights, too.
     optimizer = {"sgd": optax.sgd(1e-2, momentum=0.9), "lbfgs": optax.lbfgs()}[name]
     starts = random_networks(2, 1, 5, init="he")
-    results = train_many(starts, example.X_train, example.y_train, optimizer=optimizer, epochs=60)
+    results = train_networks(
+        starts, example.X_train, example.y_train, optimizer=optimizer, epochs=60
+    )
     for result in results:
         assert result.loss_history[-1] < 0.9 * result.loss_history[0]
 
@@ -454,12 +471,12 @@ def test_interrupted_training_returns_what_it_has(example, keep):
     (start,) = random_networks(1, 1, 23)
     options = {"keep": keep, "batch_size": 5}
     X, y = example.X_train, example.y_train
-    result = train(start, X, y, epochs=100_000, progress=stop, **options)
+    result = train_one(start, X, y, epochs=100_000, progress=stop, **options)
     done, total = seen[-1]
     assert result.interrupted
     assert total == 100_000
     assert result.n_epochs == done < 100
-    shorter = train(start, X, y, epochs=done, **options)
+    shorter = train_one(start, X, y, epochs=done, **options)
     assert_equal_networks(result.network, shorter.network)
     np.testing.assert_array_equal(result.loss_history, shorter.loss_history)
 
@@ -467,7 +484,7 @@ def test_interrupted_training_returns_what_it_has(example, keep):
 def test_progress_reaches_the_end(example, greedy):
     seen = []
     hook = lambda done, total: seen.append(done)  # noqa: E731
-    train(greedy, example.X_train, example.y_train, epochs=50, progress=hook)
+    train_one(greedy, example.X_train, example.y_train, epochs=50, progress=hook)
     assert seen == sorted(set(seen))
     assert seen[-1] == 50
 
@@ -482,7 +499,7 @@ def test_bar_is_shown_on_standard_error(
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", stream)
-    train(greedy, example.X_train, example.y_train, epochs=5, progress=progress)
+    train_one(greedy, example.X_train, example.y_train, epochs=5, progress=progress)
     assert ("training" in stream.getvalue()) is shown
     assert capsys.readouterr().out == ""
 
@@ -492,7 +509,7 @@ def test_bar_appears_after_a_while(monkeypatch, example, greedy):
     monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys, "stderr", stream)
     with TRAIN_SETTINGS.use(TrainSettings(seconds_without_bar=0.0)):
-        train(greedy, example.X_train, example.y_train, epochs=5)
+        train_one(greedy, example.X_train, example.y_train, epochs=5)
     assert "5/5" in stream.getvalue()
 
 
@@ -570,40 +587,40 @@ BAD_SETTINGS = [
 def test_bad_rows(example, greedy, bad, message):
     good = {"X": example.X_train, "y": example.y_train}
     with pytest.raises(ValueError, match=message):
-        train(greedy, **(good | bad), epochs=1)
+        train_one(greedy, **(good | bad), epochs=1)
 
 
 @pytest.mark.parametrize(("bad", "error", "message"), BAD_SETTINGS)
 def test_bad_settings(example, greedy, bad, error, message):
     with pytest.raises(error, match=message):
-        train(greedy, example.X_train, example.y_train, **bad)
+        train_one(greedy, example.X_train, example.y_train, **bad)
 
 
 def test_bad_networks(example, greedy):
     X, y = example.X_train, example.y_train
-    with pytest.raises(TypeError, match=r"`network` must be a Network.*`network_`"):
-        train(GreedyNetRegressor(), X, y)
-    with pytest.raises(TypeError, match=r"`networks` must be a list.*call `train`"):
-        train_many(greedy, X, y)
+    with pytest.raises(TypeError, match=r"must hold Network objects, got Greedy.*`network_`"):
+        train_one(GreedyNetRegressor(), X, y)
+    with pytest.raises(TypeError, match=r"`networks` must be a list.*write \[network\] for one"):
+        train_networks(greedy, X, y)
     with pytest.raises(TypeError, match="`networks` must hold Network objects, got int"):
-        train_many([3], X, y)
+        train_networks([3], X, y)
     with pytest.raises(ValueError, match="`networks` must hold at least one"):
-        train_many([], X, y)
+        train_networks([], X, y)
     with pytest.raises(ValueError, match=r"`networks` must have one architecture.*1-23-1.*1-4-1"):
-        train_many([greedy, *random_networks(1, 1, 4)], X, y)
-    with pytest.raises(ValueError, match=r"must have the same `ramps`.*call `train` for each"):
-        train_many([greedy, random_deep_network()], X, y)
+        train_networks([greedy, *random_networks(1, 1, 4)], X, y)
+    with pytest.raises(ValueError, match=r"must have the same `ramps`.*call `train_networks` for"):
+        train_networks([greedy, random_deep_network()], X, y)
     odd = replace(greedy, activation=replace(greedy.activation, name="swish"))
     with pytest.raises(ValueError, match=r"`network` must have one of the activations.*'swish'"):
-        train(odd, X, y)
+        train_one(odd, X, y)
     with pytest.raises(ValueError, match=r"must have an activation that agrees with its JAX form"):
-        train(impostor(greedy), X, y)
+        train_one(impostor(greedy), X, y)
 
 
 def test_activation_of_ones_own_is_trained_once_it_is_in_the_table(monkeypatch, example, greedy):
     own = replace(impostor(greedy).activation, name="own")
     monkeypatch.setitem(FORMS, "own", lambda z: jax.numpy.maximum(0.5 * z, z))
-    result = train(replace(greedy, activation=own), example.X_train, example.y_train, epochs=20)
+    result = train_one(replace(greedy, activation=own), example.X_train, example.y_train, epochs=20)
     assert result.loss_history[result.best_epoch] < result.loss_history[0]
 
 
@@ -623,7 +640,7 @@ def test_bad_random_networks(bad, error, message):
 def test_divergence_warns_and_keeps_the_best(example, greedy):
     X, y = example.X_train, example.y_train
     with pytest.warns(ConvergenceWarning, match="1 of 1 trainings diverged.*`learning_rate`"):
-        result = train(greedy, X, y, epochs=50, optimizer=optax.sgd(1e9))
+        result = train_one(greedy, X, y, epochs=50, optimizer=optax.sgd(1e9))
     error = mean_squared_error(result.network, X, y)
     assert error <= result.loss_history[0] * (1 + 1e-12)
 
@@ -633,7 +650,7 @@ def test_the_first_divergence_is_told(example, greedy):
     X, y = example.X_train, example.y_train
     larger = replace(greedy, outer_weights=1e100 * greedy.outer_weights)
     with pytest.warns(ConvergenceWarning, match="2 of 2 trainings diverged") as told:
-        results = train_many([greedy, larger], X, y, epochs=50, optimizer=optax.sgd(1e9))
+        results = train_networks([greedy, larger], X, y, epochs=50, optimizer=optax.sgd(1e9))
     finite = [np.isfinite(result.loss_history) for result in results]
     late, early = (int(np.argmin(each)) for each in finite)
     assert 0 < early < late
@@ -662,6 +679,6 @@ def test_without_the_extra_one_line_says_what_to_install(missing):
 def test_paper_training_from_the_greedy_start(number, low, high):
     """Issue 3's figures, within 3 %."""
     example = load_example(number)
-    result = train(greedy_start(example), example.X_train, example.y_train, keep="last")
+    result = train_one(greedy_start(example), example.X_train, example.y_train, keep="last")
     error = relative_error(result.network.predict(example.X_test), example.y_test)
     assert 0.97 * low <= error <= 1.03 * high

@@ -13,14 +13,14 @@ import numpy as np
 from greedynet import GreedyNetRegressor
 from greedynet.paper import load_example
 from greedynet.plots import TrainingDisplay
-from greedynet.train import random_networks, train_many
+from greedynet.train import random_networks, train_networks
 
 example = load_example(2)
 X, y = example.X_train, example.y_train
 greedy = GreedyNetRegressor(n_nodes=40, correct=False, linear_term=False).fit(X, y).network_
 starts = [greedy, *random_networks(5, n_features=1, n_nodes=40)]
 labels = ["greedy start"] + ["random starts"] * 5
-results = train_many(starts, X, y, epochs=2000, progress=False)
+results = train_networks(starts, X, y, epochs=2000, progress=False)
 
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 TrainingDisplay.from_histories([r.loss_history for r in results], labels=labels, ax=ax)

@@ -169,22 +169,12 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         data: TrainingData,
         pool: Pool,
         tasks: AbstractContextManager[NeuronTask | None],
-        **needed: bool,
     ) -> Fitted:
         """Construct the network and store it; resume an interrupted fit if there is a checkpoint.
 
-        Parameters
-        ----------
-        plan : Plan
-        data : TrainingData
-        pool : Pool
-            Threads.
-        tasks : context manager
-            Yields the function to call after each candidate, or None.
-        **needed
-            Parameters that are not supported for rows in blocks, and whether they are used.
+        `tasks` yields the function to call after each candidate, or None.
         """
-        self._check_blocks(plan, data, needed)
+        self._check_blocks(plan, data)
         classes = hasattr(self, "classes_")
         with tasks as task:
             with self._checkpointed(plan.random_state, data) as journal:
@@ -220,13 +210,12 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         inputs = [(a.X.astype(np.float64), b.X.astype(np.float64)) for a, b in pairs]
         return share_ahead(inputs) if inputs else None
 
-    def _check_blocks(self, plan: Plan, data: TrainingData, needed: dict[str, bool]) -> None:
+    def _check_blocks(self, plan: Plan, data: TrainingData) -> None:
         """Raise an error for parameters that need all rows in memory, if they stay in blocks."""
         rows = data.rows
         if isinstance(rows, Rows) or data.sampling(plan) is None:
             return
-        needed |= {"cv": data.cv is not None, "search": plan.search == "dictionary"}
-        check_in_blocks(rows, **needed)
+        check_in_blocks(rows, cv=data.cv is not None, search=plan.search == "dictionary")
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -281,7 +270,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             path = path.with_feature_names(names)
         for name, value in self._attributes(path.kept).items():
             setattr(self, name, value)
-        for name in ("truncated_from_", "trained_on_"):
+        for name in ("truncated_from_", "trained_on_", "training_"):
             self.__dict__.pop(name, None)
         self.path_, self.ladder_ = path, fitted.ladder
         self.alpha_ = fitted.ridge

@@ -30,7 +30,6 @@ from greedynet.losses import Loss
 from greedynet.model.candidate import MOST_NETWORKS
 from greedynet.model.uncertainty.expectation import Expectation, errors_by_output
 from greedynet.model.uncertainty.intervals import Intervals
-from greedynet.rows.rows import Rows
 from greedynet.search.atoms import MEMORY_BUDGET
 from greedynet.search.base import RULES, Rule, SearchFactory
 from greedynet.search.sphere import RandomState
@@ -118,12 +117,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     alpha : float or "auto", default="auto"
         Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" chooses it
         from the data if the network is corrected, and is 0 otherwise.
-    refine : {"adam"} or None, default=None
-        "adam" trains the network further by backpropagation (extra `train`) and keeps the weights
-        with the smallest validation error, or training error if no rows are held out. With two
-        hidden layers, the second one is trained.
-    refine_epochs : int, default=10000
-        Number of epochs of this training.
     activation : str or Activation, default="relu"
         Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
         "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
@@ -202,8 +195,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     expected_error_ : float, ndarray of shape (n_outputs,) or None
         Expected root mean squared error on new rows, in the units of `y`; for another loss, its
         mean. Of several outputs, that of each in its own units. It is measured on rows that the
-        networks measured had not seen; None for a single row. With `refine`, that of the network
-        before further training.
+        networks measured had not seen; None for a single row.
     ladder_ : Ladder or None
         The candidates that were compared on held-out rows, from the mean to wide networks, and
         their errors: `print(model.ladder_)`. None if no row could be held out.
@@ -217,7 +209,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
     training_ : TrainingResult
-        History of the training, with `refine="adam"`.
+        History of the training, of what `greedynet.train.train` returns.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.
     booleans_ : ndarray of bool, of shape (n_features,)
@@ -250,8 +242,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         "rule": [StrOptions(set(RULES))],
         "weakness": [Interval(Real, 0, 1, closed="right")],
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
-        "refine": [StrOptions({"adam"}), None],
-        "refine_epochs": [Interval(Integral, 1, None, closed="left")],
         "loss": [object],
         "quantile": [object],
         "bounds": ["array-like", StrOptions({"seen"}), None],
@@ -278,8 +268,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         reduction: float | Literal["ridgelet"] | None = None,
         linear_term: bool = True,
         alpha: float | Literal["auto"] = "auto",
-        refine: Literal["adam"] | None = None,
-        refine_epochs: int = 10_000,
         activation: str | Activation = "relu",
         loss: str | float | Loss = "squared_error",
         quantile: float | None = None,
@@ -312,8 +300,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.reduction = reduction
         self.linear_term = linear_term
         self.alpha = alpha
-        self.refine = refine
-        self.refine_epochs = refine_epochs
         self.activation = activation
         self.loss = loss
         self.quantile = quantile
@@ -386,8 +372,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
             )
             data = TrainingData(given, validation, self.cv)
             tasks = neuron_tasks(self, X, y)
-            fitted = self._constructed(plan, data, pool, tasks, refine=self.refine is not None)
-            self._refine(data, plan.random_state)
+            fitted = self._constructed(plan, data, pool, tasks)
             self._store_errors(fitted, plan.loss)
         keep_indicators_if_better(
             self,
@@ -450,22 +435,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    def _refine(self, data: TrainingData, seed: int) -> None:
-        """Train the network further if requested; the path remains that of the greedy start."""
-        # From an earlier fit with refinement.
-        self.__dict__.pop("training_", None)
-        rows, validation = data.rows, data.validation
-        if self.refine is None or not isinstance(rows, Rows):
-            return
-        from greedynet.train.refine import refine_by_adam  # this loads JAX
-
-        self.training_ = refine_by_adam(
-            self.network_, rows, validation, epochs=self.refine_epochs, random_state=seed
-        )
-        for name, value in self._attributes(self.training_.network).items():
-            setattr(self, name, value)
-        self.alpha_ = None
 
     def _store_errors(self, fitted: Fitted, loss: Loss) -> None:
         """Store what is known of the errors on new rows."""

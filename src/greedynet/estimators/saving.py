@@ -9,7 +9,6 @@ subclasses of `SaveMixin`; nothing in it is executed.
 import os
 import re
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation, get_activation, saved_name
+from greedynet.estimators.trained import TrainingResult
 from greedynet.losses import Loss, get_loss
 from greedynet.model.candidate import Candidate, Ladder
 from greedynet.model.network import Network
@@ -173,7 +173,7 @@ def _decode(value: Any) -> Any:
         return value
     ((what, state),) = value.items()
     if what in _RECORDS:
-        return _RECORDS[what]()(**{key: _decode(part) for key, part in state.items()})
+        return _RECORDS[what](**{key: _decode(part) for key, part in state.items()})
     return _DECODERS[what](state)
 
 
@@ -200,31 +200,24 @@ def _decode_text(state: Mapping[str, Any]) -> NDArray[Any]:
     return np.array(values, dtype=f"{dtype[:2]}{width}")
 
 
-def _training_result() -> Callable[..., Any]:
-    """Return the class of `training_`; its package needs JAX, which predictions do not."""
-    try:
-        from greedynet.train import TrainingResult
-    except ImportError:
-        return type("TrainingResult", (SimpleNamespace,), {})
-    return TrainingResult
-
-
-# Dataclasses that are saved field by field, and functions that import them.
-_RECORDS: dict[str, Callable[[], Callable[..., Any]]] = {
-    "SelectionPath": lambda: SelectionPath,
-    "Ladder": lambda: Ladder,
-    "Intervals": lambda: Intervals,
-    "OutputErrors": lambda: OutputErrors,
-    "Candidate": lambda: Candidate,
-    "LocalSize": lambda: LocalSize,
-    "Scores": lambda: Scores,
-    "ClassSets": lambda: ClassSets,
-    "Seen": lambda: Seen,
-    "Filling": lambda: Filling,
-    "Expectation": lambda: Expectation,
-    "TrainingResult": _training_result,
+# Dataclasses that are saved field by field.
+_RECORDS: dict[str, Callable[..., Any]] = {
+    record.__name__: record
+    for record in (
+        SelectionPath,
+        Ladder,
+        Intervals,
+        OutputErrors,
+        Candidate,
+        LocalSize,
+        Scores,
+        ClassSets,
+        Seen,
+        Filling,
+        Expectation,
+        TrainingResult,
+    )
 }
-
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "network": Network.from_state,

@@ -149,12 +149,6 @@ def _check_others(model: Any, n_outputs: int) -> None:
             f"loss={getattr(model, 'loss', None)!r}",
             'write loss="squared_error"',
         ),
-        (
-            "no further training",
-            getattr(model, "refine", None) is None,
-            f"refine={getattr(model, 'refine', None)!r}",
-            "write refine=None: steps of backpropagation would not keep the signs of the weights",
-        ),
     ):
         if not is_so:
             raise ValueError(f"`{name}` needs {wanted}, got {got}: {instead}.")

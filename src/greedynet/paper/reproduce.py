@@ -20,8 +20,7 @@ from greedynet.paper.examples import Example, load_example
 from greedynet.paper.store import Part, Store
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.support.types import Float64
-from greedynet.train import random_networks, train_many
-from greedynet.train.result import TrainingResult
+from greedynet.train import TrainingResult, random_networks, train_networks
 
 Progress = Callable[[str, float], None]
 
@@ -197,7 +196,7 @@ def _train(
     settings: Settings,
     report: Callable[[float], None],
 ) -> list[TrainingResult]:
-    results = train_many(
+    results = train_networks(
         networks,
         example.X_train,
         example.y_train,

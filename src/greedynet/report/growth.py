@@ -118,8 +118,7 @@ def growth_section(subject: Subject, stops: Stops) -> dict[str, Any] | None:
 
 def is_trained(subject: Subject) -> bool:
     """Whether the network was trained further after its growth, which the path does not show."""
-    estimator = subject.table.estimator
-    return any(getattr(estimator, name, None) for name in ("training_", "trained_on_"))
+    return hasattr(subject.table.estimator, "trained_on_")
 
 
 def _texts(subject: Subject) -> list[str]:

@@ -27,7 +27,6 @@ from greedynet.tables.training import FitRows, TrainingRows, first_rows
 # Parameters of the estimators that need all rows at once, and the values that do not.
 _IN_MEMORY = {
     "cv": (None,),
-    "refine": (None,),
     "search": ("continuous",),
 }
 

@@ -1,8 +1,9 @@
 """The driver calls the compiled loop until the training is done: threads, progress, Ctrl-C."""
 
+import sys
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,13 +15,22 @@ from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.support.threads import Pool, count_threads
 from greedynet.support.types import Float64
-from greedynet.train.backend import float64, jax, jnp
-from greedynet.train.batches import make_batches, make_blocks
-from greedynet.train.inputs import Progress, Settings
-from greedynet.train.loop import MAX_EPOCHS, Data, Recipe, State, run, start
+from greedynet.train.activations import float64, jax, jnp
+from greedynet.train.checks import Progress, Settings
+from greedynet.train.loop import (
+    MAX_EPOCHS,
+    TRAIN_SETTINGS,
+    Data,
+    Recipe,
+    State,
+    make_batches,
+    make_blocks,
+    run,
+    start,
+)
 from greedynet.train.model import activation_of, stack, unstack
-from greedynet.train.progress import Report, reporter
-from greedynet.train.settings import TRAIN_SETTINGS
+
+Report = Callable[[int, Float64], None]
 
 SECONDS_PER_CALL = 0.5
 
@@ -162,3 +172,57 @@ def _groups(networks: Sequence[Network], batch_size: int) -> list[Sequence[Netwo
     n_groups = -(-len(networks) // how.group)
     cuts = [-(-len(networks) * i // n_groups) for i in range(n_groups + 1)]
     return [networks[a:b] for a, b in pairwise(cuts)]
+
+
+@contextmanager
+def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
+    """Yield a function to be called with the number of epochs done and the training errors."""
+    if callable(progress):
+        hook = progress
+        yield lambda done, losses: hook(done, epochs)
+    elif progress is False or (progress is None and not sys.stderr.isatty()):
+        yield _silence
+    elif progress is not None and progress is not True:
+        raise TypeError(
+            "`progress` must be None, True, False or a function of the epochs done and their "
+            f"total number, got {progress!r}: write True for a bar."
+        )
+    else:
+        bar = _Bar(epochs, 0.0 if progress else TRAIN_SETTINGS.current.seconds_without_bar)
+        try:
+            yield bar
+        finally:
+            bar.close()
+
+
+def _silence(done: int, losses: Float64) -> None:
+    """Report nothing."""
+
+
+class _Bar:
+    """A bar that appears once `patience` seconds have passed."""
+
+    def __init__(self, epochs: int, patience: float) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = (
+            "[progress.description]{task.description}",
+            BarColumn(),
+            MofNCompleteColumn(),
+            "epochs, loss {task.fields[loss]}",
+            TimeRemainingColumn(),
+        )
+        self._bar = Progress(*columns, console=Console(stderr=True))
+        self._task = self._bar.add_task("training", total=epochs, loss="")
+        self._show_at = time.perf_counter() + patience
+
+    def __call__(self, done: int, losses: Float64) -> None:
+        if time.perf_counter() >= self._show_at:
+            self._bar.start()  # repeated calls have no effect
+        smallest = np.fmin.reduce(losses)
+        self._bar.update(self._task, completed=done, loss=f"{smallest:.3e}")
+
+    def close(self) -> None:
+        """Stop updating the bar and restore the terminal."""
+        self._bar.stop()

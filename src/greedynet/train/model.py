@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.model.network import Network
-from greedynet.train.activations import ACTIVATIONS, Form, jax_form
-from greedynet.train.backend import Array, jax, jnp, lax
+from greedynet.train.activations import ACTIVATIONS, Array, Form, jax, jax_form, jnp, lax
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from greedynet.activations import Activation, get_activation
 from greedynet.model.network import Network
 from greedynet.search.sphere import RandomState
 from greedynet.support.types import Float64
-from greedynet.train.inputs import check_count
+from greedynet.train.checks import check_count
 
 Init = Literal["truncated_normal", "glorot", "he"]
 

@@ -11,9 +11,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import ACTIVATIONS
+from greedynet.estimators.regressor import GreedyNetRegressor
+from greedynet.estimators.shapes import is_asked_for
 from greedynet.model.network import Network
+from greedynet.model.uncertainty.expectation import RMSE
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
 from greedynet.support.checks import check_weights
@@ -74,12 +78,34 @@ def check_settings(
     return Settings(int(epochs), size, float(learning_rate), float(decay), optimizer, keep, seed)
 
 
+def check_trainable(model: Any) -> None:
+    """Raise an error unless a model is a regressor whose training keeps what it promises."""
+    if not isinstance(model, GreedyNetRegressor):
+        instead = {
+            True: "write train_networks([network], X, y)",
+            False: "write `greedynet.export.to_torch` to train a classifier elsewhere",
+        }[isinstance(model, Network)]
+        raise TypeError(
+            f"`model` must be a fitted GreedyNetRegressor, got {type(model).__name__}: {instead}."
+        )
+    check_is_fitted(model)
+    if model.expectation_.measure != RMSE:
+        raise ValueError(
+            f'`model` must have loss="squared_error", which is trained, got loss={model.loss!r}.'
+        )
+    if is_asked_for(model.monotonic_cst) or is_asked_for(model.convex):
+        raise ValueError(
+            "`model` must have no shape, got one with `monotonic_cst` or `convex`: steps of "
+            "backpropagation would not keep the signs of the weights."
+        )
+
+
 def check_networks(networks: Sequence[Network]) -> list[Network]:
     """Raise an error unless there is at least one network, and all have the same architecture."""
     if isinstance(networks, Network) or not isinstance(networks, Sequence):
         raise TypeError(
-            f"`networks` must be a list of Network, got {type(networks).__name__}: for one network "
-            "call `train`."
+            f"`networks` must be a list of Network, got {type(networks).__name__}: write "
+            "[network] for one; `train` takes a fitted regressor."
         )
     if not networks:
         raise ValueError("`networks` must hold at least one network, got an empty list.")
@@ -87,19 +113,19 @@ def check_networks(networks: Sequence[Network]) -> list[Network]:
         if not isinstance(network, Network):
             raise TypeError(
                 f"`networks` must hold Network objects, got {type(network).__name__}: a fitted "
-                "estimator has one as `network_`."
+                "estimator has one as `network_`; `train` takes the estimator itself."
             )
     if any(network.ramps is not networks[0].ramps for network in networks):
         raise ValueError(
             "`networks` must have the same `ramps` to be trained at once, got different ones: call "
-            "`train` for each."
+            "`train_networks` for each."
         )
     shapes = {_architecture(network): None for network in networks}
     if len(shapes) > 1:
         first, other, *_ = shapes
         raise ValueError(
             f"`networks` must have one architecture to be trained at once, got {first} and "
-            f"{other}: call `train_many` for each."
+            f"{other}: call `train_networks` for each."
         )
     return list(networks)
 
