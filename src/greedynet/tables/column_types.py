@@ -34,8 +34,6 @@ class ColumnTypes:
     ----------
     inputs : Columns
         The columns to predict from.
-    target : str
-        The column to predict.
     classes : ndarray or None
         The classes of the target; None for numbers.
     target_kind : Kind
@@ -74,25 +72,9 @@ def column_types(
 ) -> ColumnTypes:
     """Decide what the columns hold, or raise an error for what cannot be learned from.
 
-    Parameters
-    ----------
-    table : Table
-        The table, whose label is in the messages.
-    surveys : mapping of str to Survey
-        Summaries of the cells of the inputs and of the target.
-    target : str
-        The column to predict.
-    text : sequence of str
-        Columns of numbers to treat as text.
-    classes : bool
-        Whether numbers of the target are classes.
-    missing : {"learn", "drop", "mean"} or None
-        How to treat empty cells: with an indicator for each column that has some, which may turn
-        out to be useless, or without; None to raise an error.
-    dates : {"dmy", "mdy"} or None
-        Order of day and month in dates such as 01/02/2024, if it is known.
-    decimal : {".", ","}
-        Decimal mark of the table, for messages.
+    `text` names columns of numbers to treat as text; `dates` is the order of day and month, if it
+    is known; `decimal` is the decimal mark of the table, for messages. Each column with empty cells
+    has an indicator, which may turn out to be useless, if `missing` is "learn".
     """
     _check_rows(table, target, surveys[target])
     if missing is None:
@@ -126,17 +108,7 @@ def input_names(
     text: Sequence[str] = (),
     roles: Roles | None = None,
 ) -> list[str]:
-    """Return the columns to predict from, or raise an error if names are wrong.
-
-    Parameters
-    ----------
-    target : str
-        The column to predict.
-    ignore, text : sequence of str
-        Columns to ignore, and columns to treat as text.
-    roles : Roles or None
-        Columns of groups and weights, which are no inputs.
-    """
+    """Return the columns to predict from; raise an error for names that the table does not have."""
     if roles is not None:
         roles.check(table, target)
         ignore = [*ignore, *roles.no_inputs]
@@ -269,19 +241,7 @@ def _target(
 def target_kind(
     label: str, target: str, found: Survey, decimal: str = "."
 ) -> tuple[Kind | None, str]:
-    """Return what numbers the target holds, None for text, and what was assumed.
-
-    Parameters
-    ----------
-    label : str
-        Name of the table.
-    target : str
-        The column to predict.
-    found : Survey
-        Its cells.
-    decimal : {".", ","}
-        Decimal mark of the table, for messages.
-    """
+    """Return what numbers the target holds, None for text, and what was assumed."""
     kind, said = decide(found, wording_of_target(label, target, decimal), DAY_FIRST)
     if isinstance(kind, Dates):
         raise TableError(

@@ -30,10 +30,6 @@ class Input:
 
     Attributes
     ----------
-    name : str
-        Name of the column.
-    kind : Kind
-        What it holds: numbers, true and false, categories, dates or durations.
     means : tuple of float
         Mean of each feature over the training rows, which can replace an empty cell.
     gaps : bool
@@ -50,15 +46,7 @@ class Input:
 
     @staticmethod
     def indicator(name: str, taken: Collection[str]) -> "Input":
-        """Return the input that says whether a cell of a column is empty.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-        taken : collection of str
-            Names of all columns, of which the input has none.
-        """
+        """Return the input that says whether a cell of a column is empty, with a new name."""
         return Input(indicator_name(name, taken), gaps_of=name)
 
     @property
@@ -94,19 +82,7 @@ class Input:
         return self.kind.parts(self.name)
 
     def encode(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
-        """Write the features of the cells to `out`, NaN for empty cells, and record problems.
-
-        Parameters
-        ----------
-        cells : Column
-            The column of a block.
-        out : ndarray of shape (n_rows, n_features)
-            Zeros, which are written to.
-        findings : Findings
-            Records problems.
-        start : int
-            Number of rows before this block.
-        """
+        """Write the features of the cells to `out`, zeros, NaN for empty cells; record problems."""
         if self.gaps_of is not None:
             out[:, 0] = empty_mask(cells)
             return
@@ -138,13 +114,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Columns:
-    """The encoding of rows of a table as rows of a matrix.
-
-    Attributes
-    ----------
-    inputs : tuple of Input
-        The columns, in the order of the features.
-    """
+    """The encoding of rows of a table as rows of a matrix, inputs in the order of the features."""
 
     inputs: tuple[Input, ...]
 
@@ -183,17 +153,8 @@ class Columns:
     ) -> Float64:
         """Return the rows of a block, `(n_rows, n_features)`, NaN for empty cells.
 
-        Parameters
-        ----------
-        block : dict
-            Columns by name.
-        findings : Findings
-            Records problems.
-        start : int
-            Number of rows before this block.
-        out : ndarray of shape (n_rows_of_the_table, n_features) or None
-            Zeros, of which the rows of the block are written to if there are so many; None for a
-            new matrix.
+        `start` rows came before the block. They are written to their place in `out`, zeros for all
+        rows of the table, if it has so many.
         """
         n_rows = len(next(iter(block.values()), ()))
         if out is None or len(out) < start + n_rows:
@@ -254,23 +215,10 @@ def encoded(
     also: Sequence[str] = (),
     out: Float64 | None = None,
 ) -> Iterator[tuple[Float64, Block]]:
-    """Yield the rows of a table as matrices, each with its block.
+    """Yield the rows of a table as matrices, parts of `out` if it is given, each with its block.
 
     After the first serious problem, the remaining rows are only inspected; then all problems are
-    raised as one error.
-
-    Parameters
-    ----------
-    columns : Columns
-        The encoding.
-    table : Table
-        The table to encode.
-    findings : Findings
-        Records problems, and decides which are serious.
-    also : sequence of str
-        Further columns to include in the blocks.
-    out : ndarray of shape (n_rows, n_features) or None
-        Zeros for all rows, of which the matrices are then parts.
+    raised as one error. The blocks include the columns `also`.
     """
     start = 0
     for block in table.blocks(list(dict.fromkeys((*columns.names, *also)))):
@@ -343,10 +291,6 @@ def encode_blocks(
 
     Parameters
     ----------
-    columns : Columns
-        The encoding.
-    table : Table
-        The rows.
     missing : {"learn", "drop", "mean"} or None
         How to treat empty cells: as learned, which is an error in columns without empty cells in
         training; leave the row incomplete; as learned, and elsewhere insert the mean of the

@@ -119,15 +119,7 @@ def scores_aside(estimator: Any, data: TrainingRows, aside: Aside) -> dict[str, 
 
 
 def by_feature(columns: Columns, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with shapes for each feature instead of those by the names of columns.
-
-    Parameters
-    ----------
-    columns : Columns
-        Of the table, without its target.
-    parameters : dict
-        Of an estimator.
-    """
+    """Return parameters with shapes for each feature instead of those by the names of columns."""
     found = dict(parameters)
     for name in SHAPES:
         given = parameters.get(name)

@@ -31,14 +31,8 @@ class Tally:
 class Findings:
     """Problems in the cells of a table.
 
-    Parameters
-    ----------
-    label : str
-        Name of the table in error messages.
-    empty_is_fine, unknown_is_fine : bool
-        Whether to accept empty cells, and levels that the training data did not contain.
-    learned_gaps : collection of str or None
-        Columns with empty cells in training, which are no problem; None if that does not matter.
+    `learned_gaps` are columns with empty cells in training, in which they are no problem; None if
+    that does not matter.
     """
 
     def __init__(
@@ -65,23 +59,7 @@ class Findings:
         start: int,
         wanted: str = "numbers",
     ) -> None:
-        """Record a problem in rows of a column.
-
-        Parameters
-        ----------
-        what : {"empty", "unknown", "text", "infinite", "negative", "class"}
-            The problem.
-        name : str
-            The column.
-        where : ndarray of bool
-            The rows of this block in which it occurs.
-        cells : ndarray
-            The block's cells.
-        start : int
-            Number of rows before this block.
-        wanted : str
-            What the cells should be.
-        """
+        """Record a problem, a key of `_COMPLAINTS`, in rows of a block after `start` others."""
         rows = np.flatnonzero(where)
         if not len(rows) or (what == "empty" and name in (self._learned_gaps or ())):
             return
@@ -189,17 +167,7 @@ def empty_cells(found: dict[str, tuple[int, int]]) -> str:
 
 
 def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
-    """Raise an error unless the table has the columns, and suggest similar names.
-
-    Parameters
-    ----------
-    table : Table
-        The table to check.
-    wanted : sequence of str
-        Names of the columns.
-    what : str
-        Description for the error message, such as "target".
-    """
+    """Raise an error unless a table has the `wanted` columns; it suggests similar names."""
     present = set(table.names)
     absent = [name for name in wanted if name not in present]
     if not absent:

@@ -28,8 +28,7 @@ from greedynet.tables.large_rows import LargeRows
 from greedynet.tables.memory import MOST_BYTES, TwoPasses, limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
-from greedynet.tables.readers import Table, TableError, open_table
-from greedynet.tables.reading import reading_record
+from greedynet.tables.readers import Table, TableError, open_table, reading_record
 from greedynet.tables.roles import NO_ROLES, Roles
 from greedynet.tables.survey import survey
 from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows

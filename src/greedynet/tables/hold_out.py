@@ -24,16 +24,8 @@ _SHARE = 0.2
 class HoldOut:
     """Which rows are set aside, to be predicted by a model that has not seen them.
 
-    Attributes
-    ----------
-    share : float
-        About how many of the rows.
-    by : str or None
-        Column of groups, such as patients, that are set aside as a whole.
-    last : bool
-        Whether they are the last rows, which in order of time are the newest.
-    time : str or None
-        Column of times, of which they are the latest.
+    About `share` of all: whole groups of the column `by`, the `last` rows, the latest by the column
+    `time`, or random ones.
     """
 
     share: float
@@ -47,12 +39,7 @@ class HoldOut:
     ) -> "HoldOut | None":
         """Return what was asked for, or None; raise an error for what cannot be.
 
-        Parameters
-        ----------
-        share, by, last
-            `hold_out`, `hold_out_by` and `hold_out_last` of `fit_table`.
-        roles : Roles
-            Columns of groups and times, which decide what `hold_out` is a share of.
+        `share`, `by` and `last` are `hold_out`, `hold_out_by` and `hold_out_last` of `fit_table`.
         """
         for name, value in (("hold_out", share), ("hold_out_last", last)):
             if value is not None and not 0 < value < 1:
@@ -101,19 +88,7 @@ class HoldOut:
         classes: bool,
         times: Float64 | None = None,
     ) -> Mask:
-        """Return which rows are set aside.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,)
-            Targets; classes keep their proportions where rows are chosen at random.
-        groups : ndarray of shape (n_rows,) or None
-            The group of each row.
-        classes : bool
-            Whether the targets are classes.
-        times : ndarray of shape (n_rows,) or None
-            When each row is.
-        """
+        """Return which rows are set aside; random rows keep the proportions of classes."""
         if self.last:
             chosen = np.arange(len(y)) >= len(y) - round(self.share * len(y))
         elif times is not None:
@@ -245,16 +220,9 @@ def guess_of(
     weights: Float64 | None = None,
     held_weights: Float64 | None = None,
 ) -> float | None:
-    """Return the error of the best constant of the training rows on the rows held out.
+    """Return the error of the best constant of the training rows `y` on the rows held out.
 
-    Parameters
-    ----------
-    y, held : ndarray
-        Targets of the training rows, and of those held out.
-    measure : str
-        "accuracy", "rmse" or "mae"; None is returned for any other.
-    weights, held_weights : ndarray or None
-        Weights of the training rows, and of those held out.
+    None for other measures than "accuracy", "rmse" and "mae".
     """
     share, of_held = shares_of(weights), shares_of(held_weights)
     if measure == "accuracy":

@@ -33,21 +33,7 @@ _IN_MEMORY = {
 
 @dataclass(frozen=True, eq=False)
 class LargeFit:
-    """What is known after the fit.
-
-    Attributes
-    ----------
-    types : ColumnTypes
-        With the means and classes of the rows that were learned from.
-    n_rows : int
-        Their number.
-    validation : TrainingRows or None
-        The rows by which the width was chosen.
-    training : dict
-        Errors on the rows that were learned from.
-    held_out : dict or None
-        Errors on the rows set aside.
-    """
+    """Types with means and classes, the validation rows, and the errors, after the fit."""
 
     types: ColumnTypes
     n_rows: int
@@ -57,16 +43,7 @@ class LargeFit:
 
 
 def check_large(estimator: Any, n_rows: int, **columns: str | None) -> None:
-    """Raise an error for what needs all rows in memory.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows of the table.
-    **columns
-        Columns that say something of each row beside inputs and target, by the names of their
-        arguments; None where there is none.
-    """
+    """Raise an error for what needs all rows in memory, such as columns of groups, by argument."""
     of_estimator = {name: getattr(estimator, name, fine[0]) for name, fine in _IN_MEMORY.items()}
     for name, value in {**columns, **of_estimator}.items():
         if not any(value is fine or value == fine for fine in _IN_MEMORY.get(name, (None,))):
@@ -86,16 +63,7 @@ def fit_large(
 ) -> LargeFit:
     """Fit an estimator to rows that are read in blocks.
 
-    Parameters
-    ----------
-    types : ColumnTypes
-        What the columns hold.
-    hold : HoldOut or None
-        Which rows are set aside.
-    seed : int
-        Of the rows set aside.
-    validation : callable
-        Returns the rows by which the width is chosen, given the means.
+    `validation` returns the rows by which the width is chosen, given the means.
     """
     division = Division(rows, hold, seed, classes=types.classes is not None)
     learned = Learned.of(division, types)
@@ -113,15 +81,7 @@ def fit_large(
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Means and classes of the rows to learn from.
-
-    Attributes
-    ----------
-    types : ColumnTypes
-        With them.
-    classes : Counter
-        Number of rows of each class; empty for numbers.
-    """
+    """Means and classes of the rows to learn from, and the number of rows of each class."""
 
     types: ColumnTypes
     n_rows: int

@@ -32,14 +32,7 @@ _SIZES = BlockSizes(read_bytes=2**23)
 class LargeRows:
     """The rows that have a target, in their order, in blocks.
 
-    Parameters
-    ----------
-    types : ColumnTypes
-        What its columns hold.
-    missing : {"drop", "mean"} or None
-        How to treat empty cells: drop the row, leave them to be filled, or raise an error.
-    spill : bool, default=True
-        Whether to keep the rows as numbers in a temporary file.
+    They are kept as numbers in a temporary file, unless `spill` is False.
     """
 
     def __init__(
@@ -89,13 +82,7 @@ class LargeRows:
 
 
 class NumbersFile:
-    """Rows of numbers in a temporary file, which is gone when it is closed.
-
-    Parameters
-    ----------
-    width : int
-        Numbers in each row.
-    """
+    """Rows of `width` numbers in a temporary file, which is gone when it is closed."""
 
     def __init__(self, file: Any, width: int) -> None:
         self._file, self._width = file, width
@@ -153,15 +140,7 @@ CELL = 2**16
 
 
 class Division:
-    """The division of rows into those to learn from and those set aside.
-
-    Parameters
-    ----------
-    hold : HoldOut or None
-        Which rows are set aside, at random or the last ones; None for none.
-    classes : bool
-        Whether the targets are classes.
-    """
+    """The division of rows into those to learn from and those set aside."""
 
     def __init__(self, rows: LargeRows, hold: HoldOut | None, seed: int, *, classes: bool) -> None:
         self._rows = rows

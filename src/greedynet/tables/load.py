@@ -17,8 +17,7 @@ from greedynet.support.tensorfile import CONTENT_ERRORS, ModelFileError, StoredT
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Numbers, Truths
 from greedynet.tables.model import KIND, TableModel
-from greedynet.tables.readers import Table, TableError
-from greedynet.tables.reading import open_as_fitted
+from greedynet.tables.readers import Table, TableError, open_as_fitted
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -84,16 +83,8 @@ def as_table_model(
 ) -> TableModel:
     """Return any model as one that takes the table; without stored columns, all are numeric.
 
-    Parameters
-    ----------
-    model : TableModel, estimator or Network
-        A fitted or loaded model.
-    table : Table
-        The table it shall take; its column names are used if the model has none.
-    target : str or None, default=None
-        The column of the table that is not an input.
-    beside : sequence of str, default=()
-        Columns that are not inputs if there are too many of them, such as keys.
+    The columns are those of the table if the model has no names for them: without `target`, and
+    without those of `beside`, such as keys, if there are too many.
     """
     if isinstance(model, TableModel):
         return model
@@ -112,15 +103,7 @@ def as_table_model(
 
 
 def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
-    """Return a model with a column of categories for the features of its levels.
-
-    Parameters
-    ----------
-    model : TableModel
-        With a column for each feature.
-    levels : mapping of str to ndarray
-        The `categories_` of an estimator.
-    """
+    """Return a model of features with a column of categories for the features of its levels."""
     kinds = {name: Categories(tuple(map(str, of_column))) for name, of_column in levels.items()}
     column_of = {f: name for name, kind in kinds.items() for f in kind.features(name)}
     inputs: dict[str, Input] = {}
@@ -174,14 +157,7 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
 def open_like(model: Any, source: Any, **given: Any) -> Table:
     """Open a table to predict from, as the table that the model was fitted to.
 
-    Parameters
-    ----------
-    model : TableModel, estimator or Network
-        A fitted or loaded model.
-    source : str, path, data frame, mapping or Table
-        The table; a `Table` that is open already is returned.
-    **given
-        Options of `open_table`; those that are not None take precedence.
+    Options of `open_table` that are not None take precedence.
     """
     about = model.about if isinstance(model, TableModel) else {}
     return open_as_fitted(about, source, **given)

@@ -27,13 +27,7 @@ def matrix_bytes(n_rows: int, n_features: int) -> int:
 
 
 def limit_of(asked: Any) -> float:
-    """Return the size of the largest matrix to be held in memory.
-
-    Parameters
-    ----------
-    asked : float or None
-        A number of bytes, or None for a sixth of the memory.
-    """
+    """Return the bytes of the largest matrix to hold in memory; None for a sixth of the memory."""
     if asked is None:
         return usable_memory() * _SHARE
     if isinstance(asked, bool) or not isinstance(asked, int | float) or not asked >= 0:
@@ -83,14 +77,8 @@ class TwoPasses:
     """A table whose second pass over the same columns yields the blocks of the first one.
 
     Only text that compiled code has read is kept: it takes little memory, and its numbers are not
-    read twice. The second pass discards the blocks; another one reads the file again.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    most_bytes : float
-        Memory for the rows to keep; of a larger table, none are, and every pass reads it.
+    read twice. The second pass discards the blocks; another one reads the file again. Of a table
+    with more than `most_bytes`, none are kept, and every pass reads it.
     """
 
     def __init__(self, table: Table, most_bytes: float = MOST_BYTES) -> None:

@@ -30,8 +30,7 @@ from greedynet.tables.columns import (
 )
 from greedynet.tables.hold_out import without_scores
 from greedynet.tables.kinds import Kind, Numbers, from_state
-from greedynet.tables.readers import Block, Table
-from greedynet.tables.reading import open_as_fitted
+from greedynet.tables.readers import Block, Table, open_as_fitted
 from greedynet.tables.scores import labelled_rows
 from greedynet.tables.summary import expectation_of, summary_of
 

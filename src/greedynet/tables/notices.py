@@ -20,15 +20,7 @@ _KEY = re.compile(r"(?:(?i:.*[\s_.-])?(?i:id|key|index|idx|nr|no|row|number)|.*[
 
 
 def notices(table: Table, surveys: Mapping[str, Survey], types: ColumnTypes) -> list[str]:
-    """Return what is worth a look, a line each.
-
-    Parameters
-    ----------
-    surveys : mapping of str to Survey
-        Summaries of the cells.
-    types : ColumnTypes
-        What the columns hold.
-    """
+    """Return what is worth a look, a line each."""
     found = [_constants(surveys, types), _keys(surveys, types), _numbered_dates(surveys, types)]
     found.append(_two_numbers(surveys[types.target], types))
     return [f"{table.label}: {line}" for line in found if line]

@@ -31,8 +31,6 @@ class Roles:
     ----------
     groups : str or None
         Rows of one group, such as a patient, stay together in folds and where rows are set aside.
-    weights : str or None
-        Weight of each row.
     time : str or None
         Folds go forward in time, and the rows set aside are the latest. It remains an input.
     groups_argument : str
@@ -100,15 +98,7 @@ class Roles:
                 )
 
     def check_choice(self, parameters: Mapping[str, Any], validate: Any) -> None:
-        """Raise an error for folds, which groups and time determine, beside validation rows.
-
-        Parameters
-        ----------
-        parameters : mapping
-            Those of the estimator.
-        validate : table or None
-            Validation rows.
-        """
+        """Raise an error for folds, which groups and time determine, beside validation rows."""
         if validate is None:
             return
         if parameters.get("cv") is not None:
@@ -131,17 +121,7 @@ NO_ROLES = Roles()
 def read_weights(
     cells: Column, name: str, findings: Findings, start: int
 ) -> tuple[Float64, NDArray[np.bool_]]:
-    """Return the weights of a block, and a mask of the rows that have one; record problems.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    findings : Findings
-        Records problems.
-    start : int
-        Number of rows before the block.
-    """
+    """Return the weights of a block, and a mask of the rows that have one; record problems."""
     numbers = np.zeros((len(cells), 1))
     Input(name, Numbers()).encode(cells, numbers, findings, start)
     weights = numbers[:, 0]
@@ -175,15 +155,7 @@ def mean_of(values: NDArray[Any], share: Float64 | None) -> float:
 def weights_by_class(
     given: Mapping[Any, float], classes: NDArray[Any], target: str
 ) -> dict[Any, float]:
-    """Return weights by class, where classes may be given by their texts.
-
-    Parameters
-    ----------
-    given : mapping
-        Weights by class, or by the text of a class.
-    target : str
-        The column of the classes, for errors.
-    """
+    """Return weights by class, where classes may be given by their texts."""
     labels = classes.tolist()
     by_text = {label_text(label): label for label in labels}
     unknown = [key for key in given if key not in labels and str(key) not in by_text]
@@ -207,16 +179,8 @@ def times_of(texts: NDArray[Any], name: str, label: str, order: str | None = Non
     """Return times as numbers: seconds for dates, numbers unchanged.
 
     Dates are those that a column of dates may hold, see `kinds.date_texts`. The offsets from
-    universal time of dates in ISO 8601 count, as they tell which of two rows is the earlier one.
-
-    Parameters
-    ----------
-    texts : ndarray of str, of shape (n_rows,)
-        Cells, "" for empty ones.
-    name, label : str
-        The column and the table, for errors.
-    order : {"dmy", "mdy"} or None
-        Order of day and month in dates such as 01/02/2024, if it is known.
+    universal time of dates in ISO 8601 count, as they show which of two rows is the earlier one.
+    `order` is that of day and month in dates such as 01/02/2024, if it is known.
     """
     empty = texts == ""
     if empty.any():
@@ -275,17 +239,8 @@ def forward_folds(times: Float64, n_folds: int | None = None) -> list[tuple[Posi
     """Return folds that train on all rows before a time and test on those that follow.
 
     The first half of the rows only trains. The other half is divided into parts, each of which is
-    held out once, and rows of the same time stay together.
-
-    Parameters
-    ----------
-    n_folds : int or None
-        Number of parts; None for five, or as many as there are different times for.
-
-    Returns
-    -------
-    folds : list of pairs of ndarray
-        Positions of training and held-out rows.
+    held out once, and rows of the same time stay together. There are five parts, or as many as
+    there are different times for, unless `n_folds` is given.
     """
     order = np.argsort(times, kind="stable")
     starts, n = _starts(times[order]), len(times)
@@ -307,12 +262,7 @@ def forward_folds(times: Float64, n_folds: int | None = None) -> list[tuple[Posi
 def forward_in_time(estimator: Any, times: Float64 | None) -> Iterator[None]:
     """Let the folds of an estimator go forward during a fit, if times are known.
 
-    Parameters
-    ----------
-    estimator : GreedyNetRegressor or GreedyNetClassifier
-        Its parameter `cv` is a number of folds or None, and the same afterwards.
-    times : ndarray of shape (n_rows,) or None
-        When each row of the fit is.
+    Its parameter `cv` is a number of folds or None, and the same afterwards.
     """
     given = estimator.cv
     if times is not None:

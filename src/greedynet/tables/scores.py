@@ -35,10 +35,6 @@ def evaluate(
 
     Parameters
     ----------
-    model : TableModel
-        The model.
-    table : Table
-        The rows.
     target : str or None
         The column to predict; None for the one the model was fitted to.
     missing : {"learn", "drop", "mean"} or None
@@ -89,18 +85,8 @@ def labelled_blocks(
 ) -> Iterator[tuple[Float64, NDArray[Any], Float64 | None, int]]:
     """Yield the rows of a table that have all inputs and a target, several thousand at a time.
 
-    The parameters are those of `evaluate`.
-
-    Yields
-    ------
-    X : ndarray of shape (n_rows, n_features)
-        Inputs of the estimator.
-    y : ndarray of shape (n_rows,)
-        Targets.
-    weights : ndarray of shape (n_rows,) or None
-        Weights, if there is a column of them.
-    n_left_out : int
-        Number of rows of the block that were dropped.
+    The parameters are those of `evaluate`. Yields inputs of the estimator, targets, weights, if
+    there is a column of them, and the number of rows of the block that were dropped.
     """
     target = model.target if target is None else str(target)
     if target is None:
@@ -127,15 +113,7 @@ def labelled_blocks(
 def labelled_rows(
     model: "TableModel", table: Table, weights: str | None = None
 ) -> tuple[Float64, NDArray[Any], Float64 | None]:
-    """Return all rows of a table that have all inputs and a target, and their weights.
-
-    Parameters
-    ----------
-    table : Table
-        With the target of the model.
-    weights : str or None
-        Column of weights.
-    """
+    """Return all rows of a table that have all inputs and a target, and their weights."""
     if weights is not None and not isinstance(weights, str):
         raise ValueError(
             "`sample_weight` must be the name of a column where `y` is one, got "
@@ -160,16 +138,7 @@ def scores_of(
 ) -> dict[str, Any]:
     """Return errors by name: for numbers, or for classes if there are probabilities.
 
-    Parameters
-    ----------
-    estimator : estimator or Network
-        The model, which determines the loss or the classes.
-    y, found : ndarray of shape (n_rows,)
-        True and predicted values.
-    p : ndarray of shape (n_rows, n_classes) or None
-        Probabilities.
-    weights : ndarray of shape (n_rows,) or None
-        Weights, by which rows count; None if every row counts once.
+    The estimator or network determines the loss or the classes. Rows count by their weights.
     """
     share = shares_of(weights)
     if p is not None:
@@ -202,23 +171,11 @@ def scores_of(
 def scores_by_class(
     classes: NDArray[Any], y: NDArray[Any], found: NDArray[Any], weights: Float64 | None = None
 ) -> list[dict[str, Any]]:
-    """Return precision and recall of each class.
+    """Return precision and recall of each class, in the order of the classes.
 
     Of the rows for which a class is predicted, its precision is the share that have it; of the rows
-    that have it, its recall is the share for which it is predicted.
-
-    Parameters
-    ----------
-    y, found : ndarray of shape (n_rows,)
-        True and predicted classes.
-    weights : ndarray of shape (n_rows,) or None
-        Weights, by which rows count; None if every row counts once.
-
-    Returns
-    -------
-    scores : list of dict
-        In the order of the classes: `class` and `rows`, those that have it; `precision`, None if
-        the class is never predicted; `recall`, None if no row has it.
+    that have it, its recall is the share for which it is predicted. Each is None where there are no
+    such rows; `rows` is the number of those that have the class.
     """
     share = shares_of(weights)
 
@@ -272,20 +229,7 @@ def read_target(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the target of a block, and a mask of the rows that have one; record problems.
 
-    Parameters
-    ----------
-    cells : ndarray
-        The column.
-    name : str
-        Its name.
-    classes : ndarray or None
-        The classes it may contain; None for numbers.
-    findings : Findings
-        Records problems.
-    start : int
-        Number of rows before the block.
-    kind : Kind
-        What it holds unless it has classes, one feature.
+    It has one of the classes; or, if these are None, one feature of its kind.
     """
     if classes is None:
         y = np.zeros((len(cells), 1))

@@ -19,13 +19,7 @@ MOST_DISTINCT = 1000
 
 @dataclass
 class TextTallies:
-    """What the texts of a column can be read as, beside categories.
-
-    Attributes
-    ----------
-    notation : NotationTally
-        Numbers with marks, such as `$228,704`.
-    """
+    """What the texts of a column can be read as, beside categories."""
 
     notation: NotationTally = field(default_factory=NotationTally)
     dates: DateTally = field(default_factory=DateTally)
@@ -66,8 +60,6 @@ class Survey:
         Row of the first empty cell, from 1.
     text : tuple of str and int, or None
         The first cell that is neither a number nor empty, and its row.
-    plain : PlainTally
-        The numbers.
     texts : TextTallies or None
         The texts, if there are any.
     distinct : dict of str to int, or None
@@ -158,16 +150,8 @@ def wording_of_target(label: str, name: str, decimal: str = ".") -> Wording:
 def decide(found: Survey, words: Wording, dates: str | None = None) -> tuple[Kind | None, str]:
     """Return the kind of a column, None for categories, and what was assumed, if anything.
 
-    Nine in ten of the cells decide; the first that is different is then an error.
-
-    Parameters
-    ----------
-    found : Survey
-        The cells.
-    words : Wording
-        For errors: cells that cannot be read, or could be meant in several ways.
-    dates : {"dmy", "mdy"} or None
-        The order of day and month, if the user has told it.
+    Nine in ten of the cells decide; the first that is different is then an error, as are cells that
+    could be meant in several ways. `dates` is the order of day and month, if it is known.
     """
     texts, enough = found.texts, MOSTLY * found.full
     if texts is None:

@@ -23,23 +23,7 @@ from greedynet.tables.scores import read_target
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Inputs, NaN for empty cells, and targets.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Inputs.
-    y : ndarray of shape (n_rows,)
-        Targets.
-    n_left_out : int
-        Number of rows of the table that were dropped.
-    groups : ndarray of shape (n_rows,) or None
-        The group of each row.
-    weights : ndarray of shape (n_rows,) or None
-        The weight of each row; None if all are equal.
-    times : ndarray of shape (n_rows,) or None
-        When each row is.
-    """
+    """Inputs, NaN for empty cells, and targets; groups, weights and times of the rows, if known."""
 
     X: Float64
     y: NDArray[Any]
@@ -106,16 +90,7 @@ def read_rows(
 ) -> TrainingRows:
     """Read the rows that have a target and a weight; drop those with empty cells if asked to.
 
-    Parameters
-    ----------
-    types : ColumnTypes
-        What its columns hold.
-    missing : {"learn", "drop", "mean"} or None
-        How to treat empty cells: drop the row, raise an error (None), or leave them to be filled.
-    n_expected : int or None
-        Number of rows, if known: they are then read into one matrix.
-    roles : Roles
-        Columns of groups, weights and times, to be read too.
+    If their number `n_expected` is known, they are read into one matrix.
     """
     whole = None if n_expected is None else types.inputs.zeros(n_expected)
     beside = _Beside(roles)
@@ -167,15 +142,7 @@ class _Beside:
             self._parts["time"].append(as_text(block[self.roles.time])[keep])
 
     def arrays(self, label: str, order: str | None) -> dict[str, Any]:
-        """Return all of them, by the names of the attributes of `TrainingRows`.
-
-        Parameters
-        ----------
-        label : str
-            The table, for errors.
-        order : {"dmy", "mdy"} or None
-            Order of day and month in the times, if it is known.
-        """
+        """Return all of them, by the names of the attributes of `TrainingRows`."""
         found: dict[str, Any] = {role: np.concatenate(parts) for role, parts in self._parts.items()}
         if "weights" in found and len(found["weights"]):
             check_some_weight(found["weights"], self.roles.weights, label)
@@ -201,18 +168,9 @@ class Aside:
 
 @dataclass(frozen=True, eq=False)
 class FitRows:
-    """Everything that has a column for each feature.
+    """Everything that has a column for each feature: types, and rows without empty cells.
 
-    Attributes
-    ----------
-    types : ColumnTypes
-        What the columns hold.
-    data : TrainingRows
-        Rows to learn from, without empty cells.
-    aside : Aside or None
-        Rows that are set aside.
-    held : TrainingRows or None
-        Validation rows.
+    `aside` are rows that are set aside, and `held` the validation rows.
     """
 
     types: ColumnTypes

@@ -24,8 +24,6 @@ class Part:
 
     Attributes
     ----------
-    name : str
-        What varies.
     at : tuple of int
         Places of the features among those of the column.
     values : ndarray of shape (n_values, len(at)) or None
@@ -123,14 +121,9 @@ class Tally:
 
 
 class TextTally(Tally):
-    """Counts of the texts of a column that a kind can read.
+    """Counts of the texts of a column that a kind can read: `n` cells.
 
-    Attributes
-    ----------
-    n : int
-        Number of cells that can be read.
-    other : tuple of str and int, or None
-        The first text that cannot be read, and its row.
+    `other` is the first text that cannot be read, and its row.
     """
 
     def __init__(self) -> None:

@@ -19,14 +19,9 @@ from greedynet.tables.readers.base import looked_up
 
 @dataclass(frozen=True)
 class Categories:
-    """A column of text with few distinct values, see `base.Kind`.
+    """A column of text with few distinct values, sorted, see `base.Kind`.
 
-    Attributes
-    ----------
-    levels : tuple of str
-        The values, sorted.
-    pooled : bool
-        Whether the last level stands for all that are not listed: rare ones, and unknown ones.
+    If `pooled`, the last level stands for all that are not listed: rare ones, and unknown ones.
     """
 
     levels: tuple[str, ...]

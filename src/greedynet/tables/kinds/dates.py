@@ -295,14 +295,9 @@ class DateTally(TextTally):
         return True
 
     def decide(self, words: Wording, promised: str | None = None) -> tuple[Dates, str]:
-        """Return the kind and what was assumed, or raise an error if it could be meant otherwise.
+        """Return the kind and what was assumed; raise an error if it could be meant otherwise.
 
-        Parameters
-        ----------
-        words : Wording
-            For error messages.
-        promised : {"dmy", "mdy"} or None
-            The order of day and month, if the user has told it.
+        `promised` is the order of day and month, if the user has given it.
         """
         order, note = self._order(words, promised)
         if not self._spreads[order or DAY_FIRST].is_sane:

@@ -84,12 +84,8 @@ def _in_units(text: str) -> Span | None:
 class Durations:
     """A column of durations or times of day, see `base.Kind`.
 
-    Attributes
-    ----------
-    n_parts : int
-        2 for texts like 1:30, 3 for 1:30:00, 0 for others, such as `90 min`.
-    is_clock : bool
-        Whether they are times of day.
+    `n_parts` is 2 for texts like 1:30, 3 for 1:30:00, 0 for others, such as `90 min`; times of day
+    have `is_clock`.
     """
 
     n_parts: int = 0
@@ -198,13 +194,7 @@ class DurationTally(TextTally):
         return True
 
     def decide(self, words: Wording) -> tuple[Durations, str]:
-        """Return the kind and what was assumed, or raise an error if it could be meant otherwise.
-
-        Parameters
-        ----------
-        words : Wording
-            For error messages.
-        """
+        """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
         if len(self._parts) > 1 and not self._n_half:
             raise TableError(
                 f"{words.what} holds {self._parts[2]!r} beside {self._parts[3]!r}, which could be "

@@ -26,16 +26,9 @@ from greedynet.tables.readers.marks import read_marked
 
 @dataclass(frozen=True)
 class Notation:
-    """Marks of numbers beside digits and the decimal point.
+    """Marks of numbers beside digits and the decimal point, "" for none.
 
-    Attributes
-    ----------
-    thousands : str
-        Mark between groups of three digits, or "".
-    currency : str
-        Sign or code that may come with a number, or "".
-    percent : bool
-        Whether every number has a per cent sign.
+    `percent` says that every number has a per cent sign.
     """
 
     thousands: str = ""
@@ -64,13 +57,7 @@ PLAIN = Notation()
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of numbers, see `base.Kind`.
-
-    Attributes
-    ----------
-    notation : Notation
-        How they are written beside digits and a decimal point: `$228,704`, `40 %`.
-    """
+    """A column of numbers, see `base.Kind`, written by a notation: `$228,704`, `40 %`."""
 
     notation: Notation = PLAIN
     levels = None
@@ -144,18 +131,9 @@ _FEW = 64
 
 
 class PlainTally(Tally):
-    """What is known of the cells of a column that are plain numbers.
+    """What is known of the cells of a column that are plain numbers: how many, and the range.
 
-    Attributes
-    ----------
-    n : int
-        Their number.
-    low, high : float
-        The smallest and the largest.
-    has_fractions : bool
-        Whether any is not a whole number.
-    is_counting : bool
-        Whether each is a whole number, one more than the one before.
+    `is_counting` says that each is a whole number, one more than the one before.
     """
 
     def __init__(self) -> None:
@@ -232,15 +210,7 @@ class NotationTally(TextTally):
         return True
 
     def decide(self, words: Wording, plain: PlainTally) -> tuple[Numbers, str]:
-        """Return the kind and what was assumed, or raise an error if it could be meant otherwise.
-
-        Parameters
-        ----------
-        words : Wording
-            For error messages.
-        plain : PlainTally
-            The cells that are plain numbers.
-        """
+        """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
         self._check(words, plain)
         mark, currency = next(iter(self._grouped), ""), next(iter(self._currencies), "")
         notation = Notation(mark or ("," if currency else ""), currency, self._n_percent > 0)

@@ -21,9 +21,14 @@ __all__ = [
     "TableError",
     "is_in_parts",
     "is_text",
+    "open_as_fitted",
     "open_table",
+    "reading_record",
     "text_encoding",
 ]
+
+# Of `open_table`, as the model remembers them; the separator belongs to each file.
+_REMEMBERED = ("decimal", "thousands")
 
 
 def open_table(
@@ -68,6 +73,32 @@ def open_table(
     if decimal != "," and thousands is None:
         return table
     return MarksTable(table, decimal or ".", thousands)
+
+
+def reading_record(
+    table: Table, decimal: str, thousands: str | None, target: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return plain values for the file of a model; `target` is the `state` of the target's kind."""
+    return {
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": text_encoding(table),
+        "target": dict(target),
+    }
+
+
+def open_as_fitted(about: Mapping[str, Any], source: Any, **given: Any) -> Table:
+    """Open a table with the marks of numbers of the fit, and expect its encoding.
+
+    `about` is that of the model. A `Table` that is open already is returned. One mark of numbers
+    that is given replaces both of the fit.
+    """
+    if hasattr(source, "blocks"):
+        return open_table(source, **given)
+    remembered = about.get("reading") or {}
+    if all(given.get(name) is None for name in _REMEMBERED):
+        given |= {name: remembered.get(name) for name in _REMEMBERED}
+    return open_table(source, **given, expected_encoding=remembered.get("encoding"))
 
 
 def _opened(source: Any, text: Callable[[Path], Table]) -> Table:

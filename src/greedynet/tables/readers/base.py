@@ -82,15 +82,7 @@ class Table(Protocol):
 
 
 def check_names(label: str, names: Sequence[str]) -> None:
-    """Raise an error unless there are columns, and their names are distinct.
-
-    Parameters
-    ----------
-    label : str
-        Name of the table in error messages.
-    names : sequence of str
-        The names of all columns.
-    """
+    """Raise an error unless there are columns, and their names are distinct."""
     if not names:
         raise TableError(f"{label} has no columns: give a table with columns.")
     twice = sorted(name for name, count in Counter(names).items() if count > 1)

@@ -25,15 +25,7 @@ from greedynet.tables.readers.base import (
 
 
 class FrameTable:
-    """A data frame of any library, or a mapping from names to values.
-
-    Parameters
-    ----------
-    frame : data frame or mapping
-        An object with columns `frame[name]`; a data frame also has `columns`.
-    label : str
-        Its name in error messages.
-    """
+    """A data frame of any library, or a mapping from names to values."""
 
     def __init__(self, frame: Any, label: str = "the table") -> None:
         self.label = label
@@ -62,13 +54,7 @@ class FrameTable:
 
 
 class NpzTable:
-    """An NPZ file; a matrix `X` gives the columns X0, X1 and so on.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """An NPZ file; 1-D arrays are columns, and a matrix `X` gives the columns X0, X1 and so on."""
 
     def __init__(self, path: Path) -> None:
         self.label = path.name
@@ -114,13 +100,7 @@ class NpzTable:
 
 
 class ArrowTable:
-    """A Parquet file, a folder of them, or an Arrow table, read in batches.
-
-    Parameters
-    ----------
-    source : Path, pyarrow.Table or RecordBatch
-        The rows.
-    """
+    """A Parquet file, a folder of them, or an Arrow table in memory, read in batches."""
 
     def __init__(self, source: Any) -> None:
         is_file = isinstance(source, Path)

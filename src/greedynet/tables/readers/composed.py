@@ -12,12 +12,7 @@ from greedynet.tables.readers.marks import read_marked, with_point, without_thou
 class PartsTable:
     """The rows of all parts, in their order; one part is in memory at a time.
 
-    Parameters
-    ----------
-    parts : iterable
-        Yields the same parts every time.
-    opened : callable
-        Opens a part as a table.
+    `parts` yields the same parts every time, and `opened` opens one as a table.
     """
 
     def __init__(self, parts: Iterable[Any], opened: Callable[[Any], Table]) -> None:
@@ -62,14 +57,7 @@ MARKS = (",", ".", " ", "'")
 class MarksTable:
     """A table whose numbers are rewritten with decimal points, without marks between thousands.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    decimal : {".", ","}
-        The decimal mark of its numbers in text.
-    thousands : {",", ".", " ", "'"} or None
-        The mark between their groups of three digits; None if it is not known.
+    The marks are promised: `decimal` is "." or ","; `thousands` is None if it is not known.
     """
 
     def __init__(self, table: Table, decimal: str, thousands: str | None = None) -> None:

@@ -48,10 +48,6 @@ class Marked:
         Whether that mark cannot be a decimal one: it comes twice, or with a decimal point.
     currency : str
         `$` or `EUR`, for example, or "".
-    percent : bool
-        Whether it is followed by a per cent sign.
-    has_point : bool
-        Whether it has a decimal point.
     has_decimal_comma : bool
         Whether it is a number only if its comma is read as a decimal one.
     """

@@ -36,18 +36,8 @@ _SAMPLE_LINES = 20
 class DelimitedTable:
     """A CSV or TSV file, compressed or not, which is read again for every pass.
 
-    Parameters
-    ----------
-    path : Path
-        The file. Its first line names the columns.
-    separator : str or None
-        Separator of the cells; None to detect it: comma, semicolon or tab.
-    least_bytes : int
-        Size of a file with few columns from which compiled code is used, where the file is plain.
-    encoding : str or None
-        Encoding of the text; None to detect it.
-    expected_encoding : str or None
-        What it is likely to be if it does not tell.
+    Its first line names the columns. The separator, a comma, semicolon or tab, and the encoding are
+    detected if they are None. Compiled code is used from `least_bytes` on, where the file is plain.
     """
 
     def __init__(
@@ -219,18 +209,9 @@ def encoding_of(path: Path, given: str | None, expected: str | None = None) -> s
     """Return the encoding of a text file; raise an error for a binary file.
 
     Without marks, a file is UTF-8 if its first letter beyond ASCII is. If it is not, no other is
-    likely to be, and the file is read as expected, or else as Windows-1252, which is said in a
-    warning.
-
-    Parameters
-    ----------
-    path : Path
-        The file, compressed or not.
-    given : str or None
-        The name of the encoding; None to detect it.
-    expected : str or None
-        The encoding of files before it, if known. Nearly all bytes are text in some encodings, so
-        it does not count for files that tell theirs, as those in UTF-8 do.
+    likely to be, and the file is read as `expected`, or else as Windows-1252, which is said in a
+    warning. Nearly all bytes are text in some encodings, so what is expected does not count for
+    files that show their encoding, as those in UTF-8 do.
     """
     if given is not None:
         return known_encoding(given)

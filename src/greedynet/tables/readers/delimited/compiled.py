@@ -35,29 +35,13 @@ def split(
 ) -> tuple[int, int, bool]:  # pragma: no cover - compiled
     """Find the cells of as many rows as `starts` holds, and skip empty lines.
 
-    Parameters
-    ----------
-    data : ndarray of uint8
-        Bytes of the file, up to a line feed.
-    at : int
-        Where the first row begins.
-    separator : int
-        The byte between two cells.
-    longest : int
-        Longest cell, in bytes.
-    starts, ends : ndarray of shape (n_rows, n_cells)
-        Written to: each cell is `data[start:end]`, without the quotes around it. If it has quotes
-        inside, which are doubled, `~end` takes the place of `end`: it is negative.
+    Each cell is `data[start:end]`, without the quotes around it. If it has quotes inside, which are
+    doubled, `~end` takes the place of `end`: it is negative. The first row begins at `at`; the last
+    byte of `data` is a line feed, and no cell may have more than `longest` bytes.
 
-    Returns
-    -------
-    n_rows : int
-        Number of rows; fewer than `starts` holds if the bytes end before.
-    at : int
-        Where the next row begins.
-    is_plain : bool
-        Whether the rows are as expected: False for a row with another number of cells, a text
-        after a quote, a cell that is too long, or a lone carriage return.
+    Returns the number of rows, which is smaller if the bytes end before; where the next row begins;
+    and whether the rows are as expected: False for a row with another number of cells, a text after
+    a quote, a cell that is too long, or a lone carriage return.
     """
     most, n_cells = starts.shape
     n, row, column = len(data), 0, 0
@@ -124,21 +108,8 @@ def find_distinct(
 ) -> int:  # pragma: no cover - compiled
     """Number the distinct texts of cells, without the spaces around them.
 
-    Parameters
-    ----------
-    data : ndarray of uint8
-        Bytes of the file.
-    starts, ends : ndarray of shape (n_rows,)
-        The places of the cells, as `split` gives them.
-    codes : ndarray of shape (n_rows,)
-        Written to: the number of each cell's text.
-    firsts : ndarray of shape (MOST,)
-        Written to: the first row of each text.
-
-    Returns
-    -------
-    n_texts : int
-        Their number, or -1 if there are more than `MOST`.
+    Writes the number of each cell's text to `codes`, and the first row of each text to `firsts`.
+    Returns the number of texts, or -1 if there are more than `MOST`.
     """
     slots = np.full(_SLOTS, -1, dtype=np.int32)
     n_texts = 0
@@ -346,25 +317,9 @@ def read_numbers(
 ) -> int:  # pragma: no cover - compiled
     """Write the numbers in cells to `values`, NaN where there is none, and what each cell is.
 
-    Parameters
-    ----------
-    data : ndarray of uint8
-        Bytes of the file.
-    starts, ends : ndarray of shape (n_rows,)
-        The places of the cells, as `split` gives them.
-    point : int
-        The decimal point, or comma.
-    empty : ndarray of uint64
-        Texts that stand for an empty cell, as `as_key` gives them.
-    values : ndarray of shape (n_rows,)
-        Written to.
-    kinds : ndarray of shape (n_rows,)
-        Written to: `NUMBER`, `EMPTY_CELL`, `TEXT`, or `UNDECIDED`, which is left to Python.
-
-    Returns
-    -------
-    n_left : int
-        Number of cells that are left to Python.
+    `empty` are texts that stand for an empty cell, as `as_key` gives them. Writes `NUMBER`,
+    `EMPTY_CELL`, `TEXT` or `UNDECIDED`, which is left to Python, to `kinds`, and returns the number
+    of cells that are left.
     """
     bits, n_left = values.view(np.uint64), 0
     for row in range(len(starts)):

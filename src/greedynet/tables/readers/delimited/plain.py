@@ -42,13 +42,7 @@ _EMPTY_KEYS = np.array([as_key(text) for text in sorted(EMPTY) if text], dtype=n
 
 
 class Page:
-    """Some rows of a file.
-
-    Parameters
-    ----------
-    text : bytes
-        The rows, in UTF-8.
-    """
+    """Some rows of a file, as bytes of UTF-8."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
@@ -70,14 +64,8 @@ class Page:
 class PlainCells:
     """A column of a page, see `greedynet.tables.readers.base.Cells`.
 
-    Attributes
-    ----------
-    page : Page
-        The rows.
-    starts, ends : ndarray of shape (n_rows,)
-        The places of the cells, as `split` gives them.
-    decimal : {".", ","}
-        Decimal separator of numbers; in the texts of the cells it is a point.
+    `starts` and `ends` are the places of the cells, as `split` gives them. `decimal` is the decimal
+    mark of numbers; in the texts of the cells it is a point.
     """
 
     page: Page
@@ -159,15 +147,7 @@ class PlainCells:
 
 @dataclass
 class PlainBlock:
-    """Consecutive rows of a plain file.
-
-    Attributes
-    ----------
-    page : Page
-        Their bytes.
-    starts, ends : ndarray of shape (n_rows, n_cells)
-        The places of the cells.
-    """
+    """Consecutive rows of a plain file, with the places of their cells, `(n_rows, n_cells)`."""
 
     page: Page
     starts: Places
@@ -186,18 +166,8 @@ class PlainRows:
 
     Plain are rows with the right number of cells, without NUL bytes and similar surprises. Rows
     that are not, and all rows below, are left to the careful reader: then `is_plain` is False, and
-    they begin at byte `position`, which is 0 if the header is not plain.
-
-    Parameters
-    ----------
-    file : binary file
-        The file, at its beginning.
-    separator : str
-        Separator of the cells, one ASCII character.
-    n_cells : int
-        Number of cells of each row.
-    piece : int
-        Bytes to read at a time.
+    they begin at byte `position`, which is 0 if the header is not plain. The file is read in pieces
+    of `piece` bytes.
     """
 
     def __init__(self, file: IO[bytes], separator: str, n_cells: int, piece: int = PIECE) -> None:
