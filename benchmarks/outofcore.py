@@ -59,7 +59,7 @@ def forget(folder):
 def reading(X, y, before):
     """Seconds of one pass over the file that does nothing."""
     from greedynet.rows.blocks.readers import ArrayReader
-    from greedynet.rows.blocks.stream import ahead
+    from greedynet.rows.blocks.source import ahead
 
     before()
     start = time.perf_counter()
@@ -71,7 +71,7 @@ def reading(X, y, before):
 def inside(folder, n, nodes, cold):
     """What is measured, in a process of its own."""
     from greedynet import GreedyNetRegressor
-    from greedynet.rows.blocks import stream
+    from greedynet.rows.blocks import source as stream
 
     X, y = mapped(folder, n)
     GreedyNetRegressor(n_nodes=5).fit(*problem(300, D, seed=1))

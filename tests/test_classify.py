@@ -39,7 +39,7 @@ from greedynet.losses.logistic import (
     probabilities,
 )
 from greedynet.model.candidate import BLEND, LINE, NETWORK, SHARES, Candidate
-from greedynet.model.stop_reason import StopReason
+from greedynet.model.path import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling

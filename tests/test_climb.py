@@ -15,8 +15,7 @@ from greedynet.fitting.plan import Limits, Plan
 from greedynet.losses import Absolute, Huber, Power, Quantile
 from greedynet.model.candidate import NETWORK
 from greedynet.paper import load_example
-from greedynet.rows.affine import AffineTerm
-from greedynet.rows.ridge_line import RIDGES, RidgeLine
+from greedynet.rows.affine import RIDGES, AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from problems import noisy, relative_error
 

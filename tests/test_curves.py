@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deep_networks import random_deep_network
-from greedynet.model.curves import column_curves
+from greedynet.model.description import column_curves
 from greedynet.model.ramps import Ramps
 
 

@@ -12,7 +12,7 @@ from greedynet.fitting.forms import TwoLayers
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CURVES, LINE, MEAN
-from greedynet.model.curves import over_hinges
+from greedynet.model.description import over_hinges
 from greedynet.model.effects import feature_effect
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks

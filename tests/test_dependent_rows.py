@@ -10,8 +10,8 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
 from greedynet.estimators.gap_choice import expects_less
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.model.uncertainty.expectation import Expectation
-from greedynet.model.uncertainty.groups import n_alike
 from greedynet.model.uncertainty.local_size import Errors, SizeSettings, local_size
+from greedynet.model.uncertainty.scores import n_alike
 from greedynet.model.uncertainty.seen import share_ahead
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of, go_forward

@@ -36,10 +36,10 @@ from greedynet.export.agreement import (
     sample_inputs,
 )
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS, Exporter
-from greedynet.model.curves import over_hinges
+from greedynet.model.description import over_hinges
 from greedynet.model.network import WEIGHTS
 from greedynet.model.ramps import Ramps, RampTable
-from greedynet.support.extras import require
+from greedynet.support.files import require
 from networks import (
     DTYPES,
     fitted,

@@ -10,11 +10,9 @@ from sklearn.model_selection import ShuffleSplit
 import scopes
 from greedynet import GreedyNetRegressor, load
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
-from greedynet.model.uncertainty.intervals import Intervals
-from greedynet.model.uncertainty.local_size import Errors, SizeSettings, local_size
+from greedynet.model.uncertainty.intervals import Intervals, student
+from greedynet.model.uncertainty.local_size import Errors, SizePath, SizeSettings, local_size
 from greedynet.model.uncertainty.scores import MOST, Scores
-from greedynet.model.uncertainty.size_path import SizePath
-from greedynet.model.uncertainty.student import student
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import FewHeldOutRowsWarning
 from networks import random_network

@@ -7,8 +7,7 @@ import pytest
 
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.rows.columns import GRID, CanonicalColumns, on_grid
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import GRID, CanonicalColumns, Rows, on_grid
 from greedynet.rows.scaling import InputScaling, canonical_columns
 
 # They take long, and vary what other tests check once.

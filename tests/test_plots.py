@@ -32,7 +32,7 @@ from greedynet import (
     fit_table,
     ridgelet_transform,
 )
-from greedynet.model.curves import column_curves
+from greedynet.model.description import column_curves
 from greedynet.model.effects import feature_effect
 from greedynet.paper import load_example
 from greedynet.plots import (

@@ -7,8 +7,8 @@ import scopes
 from greedynet import GreedyNetClassifier
 from greedynet.losses.logistic import log_loss
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Preparation, StreamSource
-from greedynet.rows.rare_classes import OfRareClasses, at_most
 from greedynet.rows.rows import Rows
+from greedynet.rows.sampling import OfRareClasses, at_most
 
 N = 4_000
 

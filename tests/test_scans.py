@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation, halves
-from greedynet.search.scans import bins, groups, make_group, powers
+from greedynet.search.scans import groups, make_group, powers
 from greedynet.search.scans.groups import BinnedGroup, Grid, PowerGroup, ReluGroup
 
 NO_WEIGHTS = np.empty(0)
@@ -341,7 +341,7 @@ def test_histograms_keep_sums_and_first_moments(seed, n, ones):
     nodes = np.minimum(place.astype(np.uint16), 14)
     column = NO_WEIGHTS if ones else rng.integers(-8, 9, n).astype(float)
     out = np.full((3, 16), np.nan)
-    bins.histogram(nodes, (place - nodes).astype(np.float32), column, out)
+    powers.histogram(nodes, (place - nodes).astype(np.float32), column, out)
     values = np.ones(n) if ones else column
     np.testing.assert_array_equal(out.sum(axis=1), values.sum())
     np.testing.assert_array_equal(out @ np.arange(16), place @ values)

@@ -19,8 +19,8 @@ from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
 from greedynet.exact import is_monotone
 from greedynet.fitting.forms import Saturating
 from greedynet.linalg.bounded import signed_weights
+from greedynet.model.path import StopReason
 from greedynet.model.shaped import in_shape, proves_shape
-from greedynet.model.stop_reason import StopReason
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling

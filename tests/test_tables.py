@@ -341,7 +341,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     def absent(module):
         raise ModuleNotFoundError(f"No module named {module!r}", name="pyarrow")
 
-    monkeypatch.setattr("greedynet.support.extras.import_module", absent)
+    monkeypatch.setattr("greedynet.support.files.import_module", absent)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(ModuleNotFoundError, match=r'pip install "greedynet\[tables\]"'):
         open_table(tmp_path / "a.parquet")

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
     from greedynet.model.bounds import OutputBounds
     from greedynet.model.network import Network
-    from greedynet.model.path import SelectionPath
-    from greedynet.model.stop_reason import StopReason
+    from greedynet.model.path import SelectionPath, StopReason
     from greedynet.model.uncertainty.expectation import Expectation
     from greedynet.model.uncertainty.seen import Outside
     from greedynet.report import write_report
@@ -83,7 +82,7 @@ _HOMES = {
     "Outside": "model.uncertainty.seen",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
-    "StopReason": "model.stop_reason",
+    "StopReason": "model.path",
     "TableModel": "tables.model",
     "TableWarning": "support.errors",
     "collapsed_ridgelet_transform": "search.ridgelet",

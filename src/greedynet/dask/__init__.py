@@ -3,7 +3,7 @@
 May import everything up to `tables`; export, plots and report do not know it, nor it them.
 """
 
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 require("distributed", "dask", "greedynet.dask")
 

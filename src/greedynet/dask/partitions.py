@@ -12,8 +12,8 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from greedynet.rows.arrow import ArrowPart
-from greedynet.rows.blocks.parquet import ParquetColumns, check_parquet, parquet_reader
 from greedynet.rows.blocks.prepare import Raw
+from greedynet.rows.blocks.readers import ParquetColumns, check_parquet, parquet_reader
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.categories import MOST_LEVELS, most_levels, unit_columns
+from greedynet.rows.classes import MOST_LEVELS, most_levels, unit_columns
 
 # Of the names of types in pandas and polars.
 _CATEGORIES = ("category", "Categorical", "Enum")

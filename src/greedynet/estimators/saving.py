@@ -20,8 +20,7 @@ from greedynet.estimators.trained import TrainingResult
 from greedynet.losses import Loss, get_loss
 from greedynet.model.candidate import Candidate, Ladder
 from greedynet.model.network import Network
-from greedynet.model.path import SelectionPath
-from greedynet.model.stop_reason import StopReason
+from greedynet.model.path import SelectionPath, StopReason
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals, OutputErrors

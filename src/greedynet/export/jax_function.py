@@ -20,7 +20,7 @@ from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import WEIGHTS, Network
 from greedynet.model.ramps import Ramps, RampTable
-from greedynet.support.extras import require
+from greedynet.support.files import require
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import WEIGHTS, Network
 from greedynet.model.ramps import Ramps, RampTable, ramp_table
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 DType = Literal["float32", "float64"]
 

@@ -20,7 +20,7 @@ from greedynet.fitting.objective import Growth, Objective, State
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.split import Folds
-from greedynet.model.box import REACHES, widened
+from greedynet.model.bounds import REACHES, widened
 from greedynet.model.candidate import Candidate
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows

@@ -15,7 +15,7 @@ from greedynet.fitting.forms import Form
 from greedynet.fitting.objective import Growth, Objective, State
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.split import Folds
-from greedynet.model.box import widened
+from greedynet.model.bounds import widened
 from greedynet.model.candidate import (
     LINE,
     NETWORK,
@@ -24,8 +24,7 @@ from greedynet.model.candidate import (
     Ladder,
 )
 from greedynet.model.network import Network
-from greedynet.model.path import SelectionPath
-from greedynet.model.stop_reason import StopReason
+from greedynet.model.path import SelectionPath, StopReason
 from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.rows.blocks import MemoryBlocks
 from greedynet.support.context import FitContext

@@ -12,8 +12,7 @@ import numpy as np
 from greedynet.fitting.measures import Measure
 from greedynet.fitting.plan import Plan, Select
 from greedynet.fitting.settings import FitSettings
-from greedynet.model.bounds import OutputBounds
-from greedynet.model.box import REACHES
+from greedynet.model.bounds import REACHES, OutputBounds
 from greedynet.model.candidate import RAMPS, Candidate, single_networks
 from greedynet.support.types import Float64
 

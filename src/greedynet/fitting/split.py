@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.rows.blocks import Blocks, as_blocks, in_memory
 from greedynet.rows.classes import class_numbers
-from greedynet.rows.rare_classes import ClassSamples, at_most
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import RandomSamples, Sampling
+from greedynet.rows.sampling import ClassSamples, RandomSamples, Sampling, at_most
 from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import (
     Split,

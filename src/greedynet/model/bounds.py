@@ -13,6 +13,21 @@ from numpy.typing import ArrayLike, DTypeLike
 from greedynet.support.checks import named
 from greedynet.support.types import Float64
 
+# The shares of the range of the training rows by which a box may reach beyond it.
+REACHES = (0.0, 0.1, 1.0, np.inf)
+
+
+def widened(input_range: Float64 | None, reach: float) -> Float64 | None:
+    """Return the box that reaches beyond a range, `(2, n_features)`; None for an unlimited one."""
+    if input_range is None or reach == np.inf:
+        return None
+    if reach == 0:
+        return input_range
+    low, high = input_range
+    with np.errstate(over="ignore"):
+        room = reach * (high - low)
+        return np.clip([low - room, high + room], -np.finfo(float).max, np.finfo(float).max)
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class OutputBounds:

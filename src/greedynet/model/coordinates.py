@@ -11,8 +11,7 @@ from greedynet.linalg.factor import Factor
 from greedynet.model.network import Network
 from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
-from greedynet.rows.columns import on_grid
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import Rows, on_grid
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.support.types import Float64
 

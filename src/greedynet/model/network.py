@@ -19,8 +19,7 @@ from greedynet.activations import (
     saved_name,
     shared_degree,
 )
-from greedynet.model.bounds import OutputBounds
-from greedynet.model.box import widened
+from greedynet.model.bounds import OutputBounds, widened
 from greedynet.model.description import contents, describe, overview
 from greedynet.model.path_factor import PathFactor
 from greedynet.model.ramps import Ramps

@@ -19,7 +19,7 @@ from greedynet.plots import (
     TrainingDisplay,
 )
 from greedynet.search.sphere import golden_spiral
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 NAMES = ("greedy start", "trained from it", "trained from random")
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

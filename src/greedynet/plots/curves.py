@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from greedynet.model.curves import ColumnCurves, column_curves
+from greedynet.model.description import ColumnCurves, column_curves
 from greedynet.model.network import Network
 from greedynet.plots.canvas import many_axes
 from greedynet.plots.inputs import check_kind, check_output, feature_positions, fitted, input_names

@@ -3,7 +3,7 @@
 from typing import Any
 
 from greedynet.activations import degree_of
-from greedynet.model.curves import ColumnCurves, column_curves
+from greedynet.model.description import ColumnCurves, column_curves
 from greedynet.report.packing import limits, rounded
 from greedynet.report.subject import Subject
 

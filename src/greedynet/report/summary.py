@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from greedynet.model.stop_reason import StopReason
+from greedynet.model.path import StopReason
 from greedynet.report.bounds import bounds_sentence, box_sentence
 from greedynet.report.growth import is_trained
 from greedynet.report.intervals import coverage_sentence, outside_text

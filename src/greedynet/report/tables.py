@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.curves import column_moves
+from greedynet.model.description import column_moves
 from greedynet.model.network import Network
 from greedynet.report.classes import ShownClasses
 from greedynet.report.packing import rounded

@@ -1,13 +1,112 @@
 """The affine term `l . x + m`: columns that span it on the rows, and their weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.ridge_line import RidgeLine
+from greedynet.linalg.bounded import signed_weights
 from greedynet.rows.rows import Rows
+from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
+
+# Candidates of the ridge, relative to the number of rows, for inputs of unit variance.
+RIDGES = np.append(0.0, np.geomspace(1e-10, 1e5, 61))
+# Principal components below this fraction of the largest are dropped.
+_COLLINEAR = 1e-7
+_ZERO = 1e-11
+# So that columns that agree have weights.
+_LEAST_RIDGE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeLine:
+    """`l . x + m`, with the ridge on `l` that has the smallest leave-one-out error.
+
+    With the singular value decomposition `U S V'` of the centred inputs and `f = s^2 / (s^2 + r)`,
+
+        l = V (f / s) U'y,    h_i = sum_j U_ij^2 f_j + 1 / n,    e_i = (y_i - yhat_i) / (1 - h_i),
+
+    where `e_i` is the error at row `i` of the line that is fitted without it, at the same ridge.
+
+    Attributes
+    ----------
+    linear : ndarray of shape (d, n_outputs)
+        The `l`.
+    intercept : ndarray of shape (n_outputs,)
+        The `m`.
+    parameters : ndarray of shape (n_outputs,)
+        Effective number of parameters, `sum h_i`.
+    ridges : ndarray of shape (n_outputs,)
+    """
+
+    linear: Float64
+    intercept: Float64
+    parameters: Float64
+    ridges: Float64
+
+    @staticmethod
+    def of(rows: Rows, shape: Shape | None = None) -> "RidgeLine":
+        """Return the line of rows whose inputs have unit variance; each output has its ridge.
+
+        With a shape, that of one output whose slopes have the signs of the shape, at the ridge of
+        the line without it.
+        """
+        line = RidgeLine._of(rows)
+        if shape is None or (shape.monotone[:, None] * line.linear >= 0).all():
+            return line
+        return line._shaped(rows, shape)
+
+    @staticmethod
+    def _of(rows: Rows) -> "RidgeLine":
+        X = rows.X.astype(np.float64)
+        center = np.average(X, axis=0, weights=rows.weights)
+        mean = np.average(rows.Y, axis=0, weights=rows.weights)
+        U, s, Vt = np.linalg.svd(rows.weighted(X - center), full_matrices=False)
+        kept = s > _COLLINEAR * max(1.0, s.max(initial=0.0))
+        U, s, Vt = U[:, kept], s[kept], Vt[kept]
+        left = rows.weighted(rows.Y - mean)
+        ridges = RIDGES[:, None] * len(X)
+        shares, rest = s**2 / (s**2 + ridges), ridges / (s**2 + ridges)
+        # By the shares that are left: with as many inputs as rows, `1 - h` would be rounding.
+        outside = 1.0 - _of_constant(rows) - np.sum(U**2, axis=1)
+        free = U**2 @ rest.T + np.where(outside > _ZERO, outside, 0.0)[:, None]
+        along = U.T @ left
+        beyond = left - U @ along
+        beyond[np.abs(beyond) < _ZERO * np.abs(left).max(initial=0.0)] = 0.0
+        linear, parameters, chosen = [], [], []
+        for b, e in zip(along.T, beyond.T, strict=True):
+            left_out = (U @ (rest * b).T + e[:, None]) / np.where(free > _ZERO**2, free, np.inf)
+            squares = np.where((free > _ZERO**2).all(axis=0), np.sum(left_out**2, axis=0), np.inf)
+            best = int(np.argmin(squares)) if np.isfinite(squares).any() else len(RIDGES) - 1
+            linear.append(Vt.T @ (shares[best] / s * b))
+            parameters.append(float(np.sum(shares[best])) + 1.0)
+            chosen.append(float(ridges[best, 0]))
+        weights = np.array(linear).T.reshape(X.shape[1], -1)
+        found = np.array(parameters), np.array(chosen)
+        return RidgeLine(weights, mean - center @ weights, *found)
+
+    def _shaped(self, rows: Rows, shape: Shape) -> "RidgeLine":
+        """Return the line of the same ridge whose slopes have the signs of a shape."""
+        X = rows.X.astype(np.float64)
+        center = np.average(X, axis=0, weights=rows.weights)
+        mean = np.average(rows.Y, axis=0, weights=rows.weights)
+        A, left = rows.weighted(X - center), rows.weighted(rows.Y - mean)
+        M = A.T @ A + (self.ridges[0] + _LEAST_RIDGE * len(X)) * np.eye(X.shape[1])
+        slopes, _ = signed_weights(M, A.T @ left[:, 0], shape.monotone)
+        weights = slopes[:, None]
+        return replace(self, linear=weights, intercept=mean - center @ weights)
+
+    def predict(self, X: NDArray[np.floating]) -> Float64:
+        """Return the values of the line."""
+        return np.asarray(X @ self.linear + self.intercept)
+
+
+def _of_constant(rows: Rows) -> Float64:
+    """Return the leverages of the constant, `w_i / sum w`."""
+    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+    return np.asarray(weights / weights.sum())
+
 
 # Principal components below this fraction of the largest are dropped: two columns that agree to six
 # digits would get huge weights of opposite sign.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.support.extras import require
+from greedynet.support.files import require
 from greedynet.support.types import Float64
 
 # Bytes of a column to read at a time: without it, all columns of a million rows are read at once.

@@ -1,4 +1,4 @@
-"""Classes as numbers: unit vectors, or one column of 0 and 1 for two classes."""
+"""Classes and categories as numbers: unit vectors, or one column of 0 and 1 for two classes."""
 
 from typing import Any
 
@@ -6,6 +6,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
+
+# Columns with more distinct values are not treated as categories.
+MOST_LEVELS = 100
+
+
+def most_levels(n_rows: int) -> int:
+    """Return the largest number of levels of a column of categories."""
+    return min(MOST_LEVELS, max(10, n_rows // 2))
+
+
+def unit_columns(texts: NDArray[Any], levels: NDArray[Any]) -> tuple[Float64, NDArray[np.bool_]]:
+    """Return the columns of the levels, `(n_rows, n_levels)`, and which rows have none of them.
+
+    Parameters
+    ----------
+    texts : ndarray of shape (n_rows,)
+        The levels of the rows.
+    levels : ndarray of shape (n_levels,)
+        Sorted.
+    """
+    place = np.minimum(np.searchsorted(levels, texts), len(levels) - 1)
+    known = levels[place] == texts
+    columns = np.zeros((len(texts), len(levels)))
+    columns[known, place[known]] = 1.0
+    return columns, np.asarray(~known)
 
 
 def class_numbers(Y: Float64) -> NDArray[np.intp]:

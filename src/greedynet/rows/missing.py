@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.affine import RidgeLine
 from greedynet.rows.rows import Rows, rounded
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.types import Float64

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.columns import CanonicalColumns
-from greedynet.rows.rows import Rows, rounded
+from greedynet.rows.rows import CanonicalColumns, Rows, rounded
 from greedynet.support.types import Float64
 
 # Columns with a kurtosis above this are scaled by their fourth moment.

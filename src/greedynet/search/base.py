@@ -69,7 +69,7 @@ class SearchFactory(Protocol):
         ----------
         X : ndarray of shape (n_rows, d)
             Inputs, scaled to mean 0 and standard deviation 1, in the canonical order and with the
-            canonical signs of the columns (see `greedynet.rows.columns`).
+            canonical signs of the columns (see `greedynet.rows.rows`).
         row_scale : ndarray of shape (n_rows,) or None
             Square roots of the sample weights, by which columns must be multiplied; None for 1.
         activation : Activation

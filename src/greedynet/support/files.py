@@ -1,12 +1,32 @@
-"""Atomic writing of files: no other process ever sees an incomplete file."""
+"""Files that no other process sees incomplete, and libraries that are imported when asked for."""
 
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+
+def require(module: str, extra: str, caller: str) -> Any:
+    """Import an optional dependency; if it is missing, the error says how to install it.
+
+    `extra` is the extra of greedynet that installs it, and `caller` the public function that needs
+    it. Of "onnx.helper", the innermost module is returned.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        # An installed library that lacks one of its own dependencies has the better error message.
+        if error.name != module.partition(".")[0]:
+            raise
+        raise ModuleNotFoundError(
+            f"`{caller}` needs {error.name}, which is not installed: "
+            f'pip install "greedynet[{extra}]"',
+            name=error.name,
+        ) from None
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:

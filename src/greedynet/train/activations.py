@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from greedynet.activations import Activation, LeakyReLU
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 jax = require("jax", "train", "greedynet.train")
 jnp = require("jax.numpy", "train", "greedynet.train")

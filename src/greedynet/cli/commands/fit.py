@@ -25,7 +25,7 @@ from greedynet.cli.progress import reporter
 from greedynet.cli.shell import as_options
 
 if TYPE_CHECKING:
-    from greedynet.model.stop_reason import StopReason
+    from greedynet.model.path import StopReason
     from greedynet.tables.model import TableModel
 
 # Names of the options, and of the corresponding parameters of `fit_table`.
@@ -372,7 +372,7 @@ def _advice(model: "TableModel", out: Path, chose_nodes: bool) -> list[str]:
 
 def _width_advice(reason: "StopReason") -> str | None:
     """Return advice on the number of nodes, in terms of the command line, or None."""
-    from greedynet.model.stop_reason import StopReason
+    from greedynet.model.path import StopReason
 
     match reason:
         case StopReason.MAX_NODES:

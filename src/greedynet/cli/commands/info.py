@@ -145,7 +145,7 @@ def _largest(network: "Network") -> list[dict[str, Any]]:
 
     Over two layers, their weights are those of the columns and then of the hinges.
     """
-    from greedynet.model.curves import over_hinges
+    from greedynet.model.description import over_hinges
 
     form = over_hinges(network)
     return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from greedynet.cli.shell import FilePath
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 if TYPE_CHECKING:
     from rich.console import Console

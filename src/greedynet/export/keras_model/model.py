@@ -28,8 +28,7 @@ from greedynet.export.resolve import Model, as_network, translate
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.ramps import RampTable
-from greedynet.support.extras import require
-from greedynet.support.files import write_atomically
+from greedynet.support.files import require, write_atomically
 
 if TYPE_CHECKING:
     import keras

@@ -29,7 +29,7 @@ from greedynet.export.resolve import Parts, label_table, translate
 from greedynet.model.network import Network
 from greedynet.model.ramps import RampTable
 from greedynet.rows.missing import Filling
-from greedynet.support.extras import require
+from greedynet.support.files import require
 from greedynet.support.tensorfile import library_version
 
 _PLACE = "greedynet.export.onnx_model.ACTIVATION_OPERATORS"

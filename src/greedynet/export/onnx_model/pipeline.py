@@ -18,7 +18,7 @@ from greedynet.export.onnx_model.model import (
 )
 from greedynet.export.precision import DType
 from greedynet.export.resolve import filling_of, label_table
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 # The options of the classifiers of scikit-learn.
 _CLASSIFIER_OPTIONS = {

@@ -24,7 +24,7 @@ from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import Network
 from greedynet.model.ramps import RampTable
-from greedynet.support.extras import require
+from greedynet.support.files import require
 
 if TYPE_CHECKING:
     import torch

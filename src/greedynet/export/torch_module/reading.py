@@ -13,7 +13,7 @@ from greedynet.export.torch_module.module import as_function
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps, RampTable
-from greedynet.support.extras import require
+from greedynet.support.files import require
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from greedynet.export.fold import folds
 from greedynet.export.precision import DType
 from greedynet.export.resolve import Model, as_network
 from greedynet.export.torch_module.module import to_torch
-from greedynet.support.extras import require
-from greedynet.support.files import write_atomically
+from greedynet.support.files import require, write_atomically
 
 
 def write_file(model: Model, path: Path, dtype: DType) -> str:

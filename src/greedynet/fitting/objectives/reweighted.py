@@ -46,8 +46,7 @@ from greedynet.losses.reweighting import reweighting, row_weights
 from greedynet.model.candidate import MEAN, Candidate, widths_up_to
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
-from greedynet.rows.affine import AffineTerm
-from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.affine import AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.types import Float64

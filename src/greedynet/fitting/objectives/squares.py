@@ -41,8 +41,7 @@ from greedynet.model.candidate import (
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
-from greedynet.rows.affine import AffineTerm
-from greedynet.rows.ridge_line import RidgeLine
+from greedynet.rows.affine import AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search.directions import directions

@@ -21,8 +21,7 @@ from greedynet.losses.logistic import probabilities
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.evidence import Evidence, row_weights
-from greedynet.model.uncertainty.groups import known_rows, n_alike
-from greedynet.model.uncertainty.scores import Scores, quantiles
+from greedynet.model.uncertainty.scores import Scores, known_rows, n_alike, quantiles
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
 

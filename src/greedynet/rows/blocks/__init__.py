@@ -7,17 +7,17 @@ from greedynet.rows.blocks.base import (
     DEFAULT_SIZES,
     Blocks,
     BlockSizes,
+    MemoryBlocks,
     Survey,
     Surveyed,
     Work,
+    as_blocks,
+    in_memory,
     summed,
 )
-from greedynet.rows.blocks.memory import MemoryBlocks, as_blocks, in_memory
-from greedynet.rows.blocks.parquet import parquet_inputs
 from greedynet.rows.blocks.prepare import Labels, Preparation
-from greedynet.rows.blocks.readers import gives_blocks, input_blocks, reader_of
-from greedynet.rows.blocks.source import Source, SourceBlocks
-from greedynet.rows.blocks.stream import StreamSource, joined
+from greedynet.rows.blocks.readers import gives_blocks, input_blocks, parquet_inputs, reader_of
+from greedynet.rows.blocks.source import Source, SourceBlocks, StreamSource, joined
 
 __all__ = [
     "DEFAULT_SIZES",

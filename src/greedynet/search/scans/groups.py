@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of, halves, scales_of
-from greedynet.search.scans import bins, powers, relu, relu_blocks
+from greedynet.search.scans import powers, relu, relu_blocks
 from greedynet.support.types import Float64
 
 # Thresholds outside the rows, relative to the largest norm: there a power is a polynomial.
@@ -318,7 +318,7 @@ class BinnedGroup(_Joinable):
 
     def _histogram(self, column: Float64) -> Float64:
         out = np.empty((len(self._nodes), N_NODES))
-        bins.histogram(self._nodes, self._shares, column, out)
+        powers.histogram(self._nodes, self._shares, column, out)
         return out
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.rows.arrow import ArrowError, ArrowRows, as_numbers, holds_numbers
-from greedynet.support.extras import require
+from greedynet.support.files import require
 from greedynet.tables.readers.base import (
     ROWS,
     ArrayColumn,
