@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 from scaling import problem
 
+import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings
@@ -50,12 +51,13 @@ def data(n_rows):
 def regression(n_rows=150, validated=False, in_blocks=False, **parameters):
     def fit(file):
         X, y = data(n_rows)
-        model = GreedyNetRegressor(checkpoint=file, **{"n_jobs": 1, "max_nodes": 10, **parameters})
-        if validated:
-            return model.fit(X[50:], y[50:], X_val=X[:50], y_val=y[:50])
-        if in_blocks:
-            return model.fit([(X[i::3], y[i::3]) for i in range(3)])
-        return model.fit(X, y)
+        model = GreedyNetRegressor(**{"n_jobs": 1, "max_nodes": 10, **parameters})
+        with greedynet.checkpoint(file):
+            if validated:
+                return model.fit(X[50:], y[50:], X_val=X[:50], y_val=y[:50])
+            if in_blocks:
+                return model.fit([(X[i::3], y[i::3]) for i in range(3)])
+            return model.fit(X, y)
 
     return fit
 
@@ -63,8 +65,9 @@ def regression(n_rows=150, validated=False, in_blocks=False, **parameters):
 def classification(n_rows=100, **parameters):
     def fit(file):
         X, y = data(n_rows)
-        model = GreedyNetClassifier(checkpoint=file, **{"n_jobs": 1, "max_nodes": 5, **parameters})
-        return model.fit(X, np.digitize(y, [-0.5, 0.5]))
+        model = GreedyNetClassifier(**{"n_jobs": 1, "max_nodes": 5, **parameters})
+        with greedynet.checkpoint(file):
+            return model.fit(X, np.digitize(y, [-0.5, 0.5]))
 
     return fit
 
@@ -210,15 +213,20 @@ def kills(names, n_kills, seed):
 # Cost
 
 
+def noted(file, model, X, y):
+    with greedynet.checkpoint(file):
+        return model.fit(X, y)
+
+
 def large_regression(n, **parameters):
     X, y = problem(n, 10, seed=0)
-    return lambda file: GreedyNetRegressor(n_jobs=1, checkpoint=file, **parameters).fit(X, y)
+    return lambda file: noted(file, GreedyNetRegressor(n_jobs=1, **parameters), X, y)
 
 
 def large_classification(**parameters):
     X, y = problem(4_000, 10, seed=0)
     labels = np.digitize(y, np.quantile(y, [0.25, 0.5, 0.75]))
-    return lambda file: GreedyNetClassifier(n_jobs=1, checkpoint=file, **parameters).fit(X, labels)
+    return lambda file: noted(file, GreedyNetClassifier(n_jobs=1, **parameters), X, labels)
 
 
 LARGE_FITS = {

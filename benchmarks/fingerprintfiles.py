@@ -159,13 +159,15 @@ def interrupted(cuts, kind, X, y, new=X, calls=None, **parameters):
             Softsign.calls_left = calls or np.inf
             with redirect_stderr(Cut(n)):
                 try:
-                    kind(**parameters, n_jobs=1, verbose=2, checkpoint=file).fit(X, y)
+                    with greedynet.checkpoint(file):
+                        kind(**parameters, n_jobs=1, verbose=2).fit(X, y)
                 except KeyboardInterrupt:
                     assert file.exists()
                 else:
                     raise AssertionError(f"the fit wrote fewer than {n} lines")
         Softsign.calls_left = np.inf
-        parts = fitted(kind, X, y, new=new, checkpoint=file, **parameters)
+        with greedynet.checkpoint(file):
+            parts = fitted(kind, X, y, new=new, **parameters)
         assert not file.exists()
     whole = fitted(kind, X, y, new=new, **parameters)
     assert {k: digest(v) for k, v in parts.items()} == {k: digest(v) for k, v in whole.items()}

@@ -63,19 +63,21 @@ class Blocks:
 
 
 def regression(X=X, y=NOISY, sample_weight=None, validation=None, **parameters):
-    def fit(on_stage=None, **more):
+    def fit(on_stage=None, checkpoint=None, **more):
         model = GreedyNetRegressor(**{"max_nodes": 8, **parameters, **more})
         X_val, y_val = validation or (None, None)
         model.set_progress(on_stage=on_stage)
-        return model.fit(X, y, sample_weight, X_val=X_val, y_val=y_val)
+        with greedynet.checkpoint(checkpoint):
+            return model.fit(X, y, sample_weight, X_val=X_val, y_val=y_val)
 
     return fit
 
 
 def classification(X=X, y=CLASSES, sample_weight=None, **parameters):
-    def fit(on_stage=None, **more):
+    def fit(on_stage=None, checkpoint=None, **more):
         model = GreedyNetClassifier(**{"max_nodes": 6, **parameters, **more})
-        return model.set_progress(on_stage=on_stage).fit(X, y, sample_weight)
+        with greedynet.checkpoint(checkpoint):
+            return model.set_progress(on_stage=on_stage).fit(X, y, sample_weight)
 
     return fit
 
@@ -614,7 +616,7 @@ def test_the_place_of_a_file_is_checked_before_the_work(tmp_path):
         FITS["as grown"](checkpoint=tmp_path / "nowhere" / "c")
     with pytest.raises(IsADirectoryError, match="`checkpoint` must name a file"):
         FITS["as grown"](checkpoint=tmp_path)
-    with pytest.raises(ValueError, match="'checkpoint' parameter"):
+    with pytest.raises(TypeError, match="`checkpoint` must be the name of a file, or None, got 3"):
         FITS["as grown"](checkpoint=3)
 
 
@@ -638,7 +640,12 @@ def test_a_fit_on_blocks_of_a_cluster_goes_on_with_other_partitions(moments):
             da.from_array(values, chunks=(chunk, *values.shape[1:])) for values in (MANY, OF_MANY)
         )
         model = DaskGreedyNetRegressor(max_nodes=12, n_jobs=1)
-        return lambda checkpoint=None: model.set_params(checkpoint=checkpoint).fit(X, y)
+
+        def of(checkpoint=None):
+            with greedynet.checkpoint(checkpoint):
+                return model.fit(X, y)
+
+        return of
 
     with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
         wanted = moments.of(fit(500)).network_
@@ -649,7 +656,7 @@ def test_a_fit_on_blocks_of_a_cluster_goes_on_with_other_partitions(moments):
         np.testing.assert_allclose(getattr(again, name), theirs, rtol=0, atol=tolerance)
 
 
-# The parameter
+# The block
 
 
 def test_threads_and_words_may_change(interrupted, capsys):
@@ -678,11 +685,33 @@ def test_an_activation_of_the_users_own_is_the_same_in_another_process():
     assert " at 0x" not in described([Mine(), {"b": Mine()}])
 
 
-def test_a_model_with_a_checkpoint_is_cloned_and_saved(tmp_path):
-    model = FITS["as grown"](checkpoint=tmp_path / "c")
-    assert clone(model).checkpoint == tmp_path / "c"
-    model.save(tmp_path / "model")
-    assert load(tmp_path / "model").checkpoint == str(tmp_path / "c")
+def test_a_block_has_one_fit(tmp_path):
+    first, second = (GreedyNetRegressor(max_nodes=4) for _ in range(2))
+    with greedynet.checkpoint(tmp_path / "c"):
+        first.fit(X, NOISY)
+        with pytest.raises(ValueError, match="`checkpoint` belongs to one fit, got a second one"):
+            second.fit(X, NOISY)
+        with greedynet.checkpoint(tmp_path / "d"):
+            second.fit(X, NOISY)
+        with greedynet.checkpoint(None):
+            clone(second).fit(X, NOISY)
+    first.fit(X, NOISY)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TypeError, match="unexpected keyword argument 'checkpoint'"):
+        GreedyNetRegressor(checkpoint=tmp_path / "c")
+
+
+def test_a_second_fit_for_gaps_has_no_checkpoint(tmp_path):
+    """What a fit with indicators of gaps is compared with is fitted without a file."""
+    gaps = np.where(np.random.default_rng(0).random(len(X)) < 0.3, np.nan, X[:, 0])
+    X_gaps, y = np.column_stack([gaps, X[:, 1]]), NOISY + 5 * np.isnan(gaps)
+    wanted = GreedyNetRegressor(max_nodes=4, missing="learn").fit(X_gaps, y)
+    assert wanted.filling_.indicated.any()
+    model = clone(wanted)
+    with greedynet.checkpoint(tmp_path / "c"):
+        model.fit(X_gaps, y)
+    assert bits(model.without_filling()) == bits(wanted.without_filling())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_goes_on(moments, tmp_path):
@@ -713,7 +742,8 @@ PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
 from killed import dying_in_write
-from test_checkpoint import FITS, bits, written
+from scopes import checkpoints
+from test_checkpoint import FITS, bits
 with {scope}:
     print("ready", flush=True)
     print(bits(FITS[{name!r}](checkpoint={file!r})), flush=True)
@@ -721,7 +751,7 @@ with {scope}:
 
 
 @contextmanager
-def fitting(name: str, file: Path, scope: str = "written()"):
+def fitting(name: str, file: Path, scope: str = "checkpoints()"):
     """Start a process that fits, and wait until it does."""
     code = PROCESS.format(tests=str(Path(__file__).parent), name=name, file=str(file), scope=scope)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
@@ -733,7 +763,7 @@ def fitting(name: str, file: Path, scope: str = "written()"):
 def run_until_done(name: str, file: Path, delays) -> tuple[str, int]:
     """Kill a process each delay after it has a file, then let it end; return bits and kills."""
     for n_kills, delay in enumerate([*delays, None]):
-        with fitting(name, file, "written(seconds=0.02)") as process:
+        with fitting(name, file, "checkpoints(seconds=0.02)") as process:
             if delay is not None:
                 while not file.exists() and process.poll() is None:
                     time.sleep(0.001)

@@ -199,7 +199,8 @@ def test_an_average_is_one_network_within_the_limit(tmp_path):
     neurons = np.column_stack([model.network_.inner_weights, model.network_.biases])
     assert len(np.unique(neurons.round(9), axis=0)) == len(neurons)
     # Two growths note what they find in one checkpoint.
-    noted = GreedyNetRegressor(max_nodes=40, checkpoint=tmp_path / "c").fit(X, y)
+    with greedynet.checkpoint(tmp_path / "c"):
+        noted = GreedyNetRegressor(max_nodes=40).fit(X, y)
     np.testing.assert_array_equal(noted.network_.inner_weights, model.network_.inner_weights)
 
 

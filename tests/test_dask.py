@@ -354,16 +354,18 @@ def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
     class PowerCutError(Exception):
         pass
 
-    model = DaskGreedyNetRegressor(n_nodes=8, checkpoint=path)
+    model = DaskGreedyNetRegressor(n_nodes=8)
 
     def cut(n_nodes, error):
         if n_nodes == 6:
             raise PowerCutError("dark")
 
     model.set_progress(on_neuron=cut)
-    with pytest.raises(PowerCutError, match="dark"):
+    with pytest.raises(PowerCutError, match="dark"), greedynet.checkpoint(path):
         fit(client, model, X, y)
-    again = fit(client, DaskGreedyNetRegressor(n_nodes=8, checkpoint=path), X, y)
+    assert path.exists()
+    with greedynet.checkpoint(path):
+        again = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y)
     assert_same_network(again, whole, atol=1e-10)
 
 
@@ -371,14 +373,16 @@ PROCESS = """
 import sys
 sys.path.insert(0, {tests!r})
 from contextlib import nullcontext
+import greedynet
 from distributed import Client
 from greedynet.dask import DaskGreedyNetRegressor
 from killed import dying_in_write
 from test_dask import fit, problem, sampled
 
 with sampled(), {scope}, Client({address!r}, set_as_default=False) as client:
-    model = DaskGreedyNetRegressor(n_nodes=8, checkpoint={checkpoint!r})
-    fit(client, model, *problem()).save({out!r})
+    with greedynet.checkpoint({checkpoint!r}):
+        model = fit(client, DaskGreedyNetRegressor(n_nodes=8), *problem())
+    model.save({out!r})
 """
 
 

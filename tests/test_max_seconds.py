@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
 from greedynet.cli.program import main
 from greedynet.support.context import Clock
@@ -147,8 +148,9 @@ def test_parts_of_the_time():
 
 def test_a_checkpoint_needs_a_fit_that_can_be_repeated(tmp_path):
     X, y = waves(40)
-    model = GreedyNetRegressor(max_seconds=5, checkpoint=tmp_path / "fit.checkpoint")
-    with pytest.raises(ValueError, match=r"max_seconds=5: .* Write\s+max_seconds=None"):
+    model = GreedyNetRegressor(max_seconds=5)
+    refused = pytest.raises(ValueError, match=r"max_seconds=5: .* Write\s+max_seconds=None")
+    with refused, greedynet.checkpoint(tmp_path / "fit.checkpoint"):
         model.fit(X, y)
 
 

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import greedynet
 import scopes
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason, load
 from greedynet.rows.rows import Rows
@@ -342,12 +343,13 @@ def test_saving_says_what_to_do(make, tmp_path):
 @pytest.mark.parametrize("correct", [False])  # corrected networks are checkpointed whole
 def test_a_checkpoint_is_refused_where_it_cannot_go_on(make, correct, tmp_path):
     X, y = problem(make)
-    model = make(6, search=RandomNeurons(), correct=correct, checkpoint=tmp_path / "fit")
+    model = make(6, search=RandomNeurons(), correct=correct)
     message = (
         "`checkpoint` needs a search that can be resumed, got a Growing without `memory` and "
         "`recall`: implement these two methods, or omit `checkpoint`."
     )
-    with pytest.raises(ValueError, match="`checkpoint` needs") as caught:
+    needs = pytest.raises(ValueError, match="`checkpoint` needs")
+    with needs as caught, greedynet.checkpoint(tmp_path / "fit"):
         model.fit(X, y)
     assert str(caught.value) == message
     assert not hasattr(model, "network_")
@@ -363,21 +365,20 @@ class Stop(Exception):  # noqa: N818
 def test_a_search_that_remembers_is_resumed(make, correct, after, tmp_path):
     X, y = problem(make)
     wanted = make(8, search=RandomNeurons(kind=Resuming), correct=correct).fit(X, y)
-    model = make(
-        8, search=RandomNeurons(kind=Resuming), correct=correct, checkpoint=tmp_path / "fit"
-    )
+    model = make(8, search=RandomNeurons(kind=Resuming), correct=correct)
 
     def stop(n_nodes, error):
         if n_nodes == 2 + after:
             raise Stop("enough")
 
-    with pytest.raises(Stop, match="enough"):
+    with pytest.raises(Stop, match="enough"), greedynet.checkpoint(tmp_path / "fit"):
         model.set_progress(stop).fit(X, y)
     assert (tmp_path / "fit").exists()
     searched = []
     model.set_progress()
     model.search = RandomNeurons(kind=counting(searched))
-    model.fit(X, y)
+    with greedynet.checkpoint(tmp_path / "fit"):
+        model.fit(X, y)
     np.testing.assert_array_equal(model.network_.inner_weights, wanted.network_.inner_weights)
     np.testing.assert_array_equal(model.network_.outer_weights, wanted.network_.outer_weights)
     # What was found is not looked for again.

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import greedynet
 import scopes
 from extras import need
 from greedynet import (
@@ -369,13 +370,14 @@ def full_disk(*_):
 @pytest.mark.parametrize("kind", ["too large", "no space"])
 def test_a_full_disk_does_not_end_a_fit(tmp_path, monkeypatch, kind):
     wanted = GreedyNetRegressor(max_nodes=6, n_jobs=1).fit(X, y)
-    model = GreedyNetRegressor(max_nodes=6, n_jobs=1, checkpoint=tmp_path / "c")
+    model = GreedyNetRegressor(max_nodes=6, n_jobs=1)
     if kind == "no space":
         monkeypatch.setattr(os, "fsync", full_disk)
     warns = pytest.warns(CheckpointWarning, match=r"cannot be written: .*The fit goes on")
     with (
         small_files(1_000 if kind == "too large" else 2**30),
         scopes.checkpoints_at_once(),
+        greedynet.checkpoint(tmp_path / "c"),
         warns as said,
     ):
         model.fit(X, y)
@@ -399,16 +401,20 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
             raise KeyboardInterrupt("enough")
 
     monkeypatch.setattr(os, "fsync", sometimes_full)
-    model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
+    model = GreedyNetRegressor(6).set_progress(stop)
     with (
         scopes.checkpoints_at_once(),
+        greedynet.checkpoint(tmp_path / "c"),
         pytest.warns(CheckpointWarning, match="goes on"),
         pytest.raises(KeyboardInterrupt, match="enough"),
     ):
         model.fit(X, y)
     assert (tmp_path / "c").exists()
     wanted = GreedyNetRegressor(6).fit(X, y).predict(X)
-    np.testing.assert_array_equal(model.set_progress().fit(X, y).predict(X), wanted)
+    with greedynet.checkpoint(tmp_path / "c"):
+        model.set_progress().fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), wanted)
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.filterwarnings("ignore::greedynet.CheckpointWarning")
@@ -417,8 +423,11 @@ def test_an_interrupt_is_not_hidden_by_a_full_disk(tmp_path, monkeypatch):
         raise KeyboardInterrupt("enough")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    model = GreedyNetRegressor(6, checkpoint=tmp_path / "c").set_progress(stop)
-    with pytest.raises(KeyboardInterrupt, match="enough"):
+    model = GreedyNetRegressor(6).set_progress(stop)
+    with (
+        pytest.raises(KeyboardInterrupt, match="enough"),
+        greedynet.checkpoint(tmp_path / "c"),
+    ):
         model.fit(X, y)
 
 

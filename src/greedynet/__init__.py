@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
+    from greedynet.estimators.checkpoint import checkpoint
     from greedynet.model.bounds import OutputBounds
     from greedynet.model.network import Network
     from greedynet.model.path import SelectionPath, StopReason
@@ -58,6 +59,7 @@ __all__ = [
     "StopReason",
     "TableModel",
     "TableWarning",
+    "checkpoint",
     "collapsed_ridgelet_transform",
     "fit_table",
     "learning_curve",
@@ -85,6 +87,7 @@ _HOMES = {
     "StopReason": "model.path",
     "TableModel": "tables.model",
     "TableWarning": "support.errors",
+    "checkpoint": "estimators.checkpoint",
     "collapsed_ridgelet_transform": "search.ridgelet",
     "fit_table": "tables.fit",
     "learning_curve": "tables.learning",

@@ -1,6 +1,5 @@
 """The common base of the estimators: held-out rows, limits, progress, storage of the path."""
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -16,7 +15,12 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.estimators.checkpoint import checkpointed, data_described, described
+from greedynet.estimators.checkpoint import (
+    checkpointed,
+    current_checkpoint,
+    data_described,
+    described,
+)
 from greedynet.estimators.parameters import (
     check_in_blocks,
     check_n_neurons,
@@ -50,9 +54,7 @@ from greedynet.support.types import Float64
 
 # Parameters that do not affect the result, or are represented by the seed and the folds;
 # `max_seconds` is refused with a checkpoint.
-_NOT_IN_FINGERPRINT = frozenset(
-    {"checkpoint", "n_jobs", "verbose", "random_state", "cv", "max_seconds"}
-)
+_NOT_IN_FINGERPRINT = frozenset({"n_jobs", "verbose", "random_state", "cv", "max_seconds"})
 
 
 class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstimator):
@@ -68,7 +70,6 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     points: ArrayLike | None
     linear_term: bool
     random_state: RandomState
-    checkpoint: str | os.PathLike[str] | None
     verbose: int
     missing: Literal["error", "learn"]
     monotonic_cst: Any
@@ -93,7 +94,6 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "activation": [object],
         "memory_budget": [Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "checkpoint": [str, os.PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "missing": [StrOptions({"error", "learn"})],
@@ -236,8 +236,10 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
                 "cv": described(data.cv),
             }
 
-        check_reproducible(self.checkpoint, self.random_state, self.max_seconds)
-        return checkpointed(self.checkpoint, fingerprint, self._settings.checkpoint)
+        path = current_checkpoint()
+        if path is not None:
+            check_reproducible(self.random_state, self.max_seconds)
+        return checkpointed(path, fingerprint, self._settings.checkpoint)
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
         def on_step(network: Callable[[], Network], error: float, n_nodes: int) -> bool:

@@ -1,4 +1,4 @@
-"""A journal in a file, so that an interrupted fit can be resumed.
+"""`checkpoint`: a journal in a file, so that an interrupted fit can be resumed.
 
 The file contains the steps of the fit, a candidate each, and its *fingerprint*: its parameters, and
 digests of its data. It is written every few seconds, completely and atomically, so that the last
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.support.context import NO_JOURNAL, Journal, Known
+from greedynet.support.context import NO_JOURNAL, Journal, Known, Scope
 from greedynet.support.errors import CheckpointWarning
 from greedynet.support.files import remove_leftovers
 from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
@@ -55,6 +55,60 @@ class CheckpointSettings:
 
 
 DEFAULT_SETTINGS = CheckpointSettings()
+
+
+class _File:
+    """The file of a block, which belongs to its one fit."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._is_taken = path, False
+
+    def taken(self) -> Path | None:
+        """Return the path, for the first fit of the block."""
+        if self._path is not None and self._is_taken:
+            raise ValueError(
+                "`checkpoint` belongs to one fit, got a second one in its block: write "
+                "`with greedynet.checkpoint(...)`, with a file of its own, around each."
+            )
+        self._is_taken = True
+        return self._path
+
+
+_CURRENT = Scope("greedynet_checkpoint", _File(None))
+
+
+@contextmanager
+def checkpoint(path: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Save the progress of the fit in this block every few seconds, so that it can be resumed.
+
+    If it is interrupted, the same fit with the same data and parameters resumes from there and
+    gives the same network; other data or parameters raise an error. The file is removed when the
+    fit is complete. A block has one fit, of an estimator or by `fit_table`, in its own thread.
+
+    Parameters
+    ----------
+    path : str, path or None
+        The file; None for a fit without one.
+
+    Examples
+    --------
+    >>> import greedynet
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> with greedynet.checkpoint("fit.checkpoint"):
+    ...     model = greedynet.GreedyNetRegressor(max_nodes=3).fit(X, [0.0, 1.0, 1.0, 0.0])
+    """
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"`checkpoint` must be the name of a file, or None, got {path!r}: write "
+            'greedynet.checkpoint("fit.checkpoint").'
+        )
+    with _CURRENT.use(_File(None if path is None else Path(path))):
+        yield
+
+
+def current_checkpoint() -> Path | None:
+    """Return the file of the fit that begins; an error if its block has had a fit."""
+    return _CURRENT.current.taken()
 
 
 @contextmanager

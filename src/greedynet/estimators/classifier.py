@@ -1,6 +1,5 @@
 """`GreedyNetClassifier`."""
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -103,11 +102,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Maximum size of the dictionary in bytes.
     random_state : int, RandomState or None, default=0
         Seed of the directions and of the folds. By default, every fit is reproducible.
-    checkpoint : str, path or None, default=None
-        File in which the fit saves its progress every few seconds. If it is interrupted, the same
-        fit with the same data and parameters resumes from there and gives the same network; other
-        data or parameters raise an error. The file is removed when the fit is complete. Fits that
-        run at the same time, as in a grid search, need separate files.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
@@ -227,7 +221,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
-        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: Literal["error", "learn"] = "error",
@@ -253,7 +246,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.class_weight = class_weight
         self.memory_budget = memory_budget
         self.random_state = random_state
-        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.missing = missing

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from greedynet.estimators.checkpoint import checkpoint
 from greedynet.rows.blocks import gives_blocks
 
 
@@ -43,10 +44,10 @@ def keep_indicators_if_better(model: Any, X: Any, y: Any, weights: Any, **more: 
         return
     if gives_blocks(X, y):
         return
-    plain = type(model)(**{**model.get_params(deep=False), "checkpoint": None})
+    plain = type(model)(**model.get_params(deep=False))
     plain.set_progress(model._on_neuron, model._on_stage)
     plain._indicates = False
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), checkpoint(None):
         warnings.simplefilter("ignore")  # those of the first fit have been seen
         plain.fit(X, y, weights, **more)
     if expects_less(plain, model):

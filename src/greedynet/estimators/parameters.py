@@ -187,15 +187,15 @@ def check_in_blocks(data: Blocks, **needed: bool) -> None:
         )
 
 
-def check_reproducible(checkpoint: Any, random_state: Any, max_seconds: float | None) -> None:
+def check_reproducible(random_state: Any, max_seconds: float | None) -> None:
     """Raise an error for a checkpoint of a fit that could not be repeated."""
-    if checkpoint is not None and max_seconds is not None:
+    if max_seconds is not None:
         raise ValueError(
             f"`checkpoint` needs a reproducible fit, got max_seconds={max_seconds}: what is left "
             "out for lack of time would be missing when the fit is resumed. Write "
-            "max_seconds=None, or checkpoint=None."
+            "max_seconds=None, or fit without a checkpoint."
         )
-    if checkpoint is not None and random_state is None:
+    if random_state is None:
         raise ValueError(
             "`checkpoint` needs a reproducible fit, got random_state=None, which gives a "
             "different fit every time: write random_state=0, or any other integer."

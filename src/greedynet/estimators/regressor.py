@@ -1,6 +1,5 @@
 """`GreedyNetRegressor`."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
@@ -132,11 +131,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Maximum size of the dictionary in bytes; the part beyond it is recomputed in every step.
     random_state : int, RandomState or None, default=0
         Seed of the sampled points and of the held-out rows. By default, every fit is reproducible.
-    checkpoint : str, path or None, default=None
-        File in which the fit saves its progress every few seconds. If it is interrupted, the same
-        fit with the same data and parameters resumes from there and gives the same network; other
-        data or parameters raise an error. The file is removed when the fit is complete. Fits that
-        run at the same time, as in a grid search, need separate files.
     n_jobs : int or None, default=None
         Number of threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
@@ -273,7 +267,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         quantile: float | None = None,
         memory_budget: int = MEMORY_BUDGET,
         random_state: RandomState = 0,
-        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         missing: Literal["error", "learn"] = "error",
@@ -305,7 +298,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.quantile = quantile
         self.memory_budget = memory_budget
         self.random_state = random_state
-        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.missing = missing

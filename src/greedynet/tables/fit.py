@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from greedynet.estimators.checkpoint import checkpoint
 from greedynet.estimators.gap_choice import expects_less
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
@@ -199,7 +200,8 @@ def fit_table(
     estimator = fitted(fit_rows, parameters, progress, on_stage)
     if fit_rows.indicators.any() and parameters.get("max_seconds") is None:
         by_mean = fit_rows.without_indicators()
-        other = fitted(by_mean, {**parameters, "checkpoint": None}, progress, on_stage)
+        with checkpoint(None):
+            other = fitted(by_mean, parameters, progress, on_stage)
         if expects_less(other, estimator):
             fit_rows, estimator = by_mean, other
     types, data, aside, held = fit_rows.types, fit_rows.data, fit_rows.aside, fit_rows.held

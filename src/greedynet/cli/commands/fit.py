@@ -40,7 +40,6 @@ _PARAMETERS = {
     "loss": "loss",
     "quantile": "quantile",
     "seed": "random_state",
-    "checkpoint": "checkpoint",
     "cv": "cv",
     "class_weight": "class_weight",
     "bounds": "bounds",
@@ -304,6 +303,7 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
     elapsed time and positions in the year, the week and the day. The fit is a regression, or a
     classification if the target is text.
     """
+    from greedynet.estimators.checkpoint import checkpoint
     from greedynet.report import write_report
     from greedynet.support.errors import TableWarning
     from greedynet.tables.fit import fit_table
@@ -323,7 +323,7 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         parameters["bounds"] = bounds
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with reporter() as shown:
+        with reporter() as shown, checkpoint(options.pop("checkpoint")):
             options |= {"progress": shown, "on_stage": shown.show}
             options["decimal"] = options["decimal"] or "."
             model = fit_table(data, target, **options, **parameters)
