@@ -370,11 +370,15 @@ def effects():
     import matplotlib
 
     matplotlib.use("Agg")
-    from greedynet.plots import EffectDisplay
+    from greedynet.plots import draw_effects
 
     models = [GreedyNetRegressor(max_nodes=8).fit(X, NOISY), GreedyNetClassifier(6).fit(X, PAIR)]
-    shown = [EffectDisplay.from_estimator(model, X, [0, 1, 2]) for model in models]
-    return {f"{i}{e.name}": e.means for i, display in enumerate(shown) for e in display.effects}
+    shown = [draw_effects(model, X, [0, 1, 2]) for model in models]
+    return {
+        f"{i}$x_{j + 1}$": display.pd_results[j].average[display.target_idx]
+        for i, display in enumerate(shown)
+        for j in range(3)
+    }
 
 
 @case("report")

@@ -39,8 +39,8 @@ from greedynet.export import (
     to_onnx,
     to_torch,
 )
-from greedynet.model.effects import feature_effect
 from greedynet.support.tensorfile import write_tree
+from greedynet.views.effects import feature_effect
 from networks import assert_same, random_deep_network, random_network
 from test_exact import box_of, drawn_network, table_model
 from test_export_c import compiled, run, run_classes

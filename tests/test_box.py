@@ -27,9 +27,9 @@ from greedynet.export import (
 )
 from greedynet.fitting.forms import InnerBox
 from greedynet.fitting.split import Folds
-from greedynet.model.effects import feature_effect
 from greedynet.rows.rows import Rows
 from greedynet.support.tensorfile import read_tree, write_tree
+from greedynet.views.effects import feature_effect
 from networks import assert_same, random_deep_network, random_network
 from test_export_c import run
 

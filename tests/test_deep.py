@@ -13,10 +13,10 @@ from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CURVES, LINE, MEAN
 from greedynet.model.description import over_hinges
-from greedynet.model.effects import feature_effect
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks
 from greedynet.rows.rows import Rows
+from greedynet.views.effects import feature_effect
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from sklearn.inspection import partial_dependence
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.activations import ACTIVATIONS
-from greedynet.model.effects import effect_grid, feature_effect
+from greedynet.views.effects import effect_grid, feature_effect
 
 
 @pytest.fixture(scope="module")

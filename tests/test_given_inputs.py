@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.plots import EffectDisplay
+from greedynet.plots import draw_effects
 from greedynet.tables.load import as_table_model
 from greedynet.tables.readers import open_table
 
@@ -286,13 +286,13 @@ def test_displays_take_the_frame_of_the_fit():
     need("matplotlib")
     X, y = frame()
     model = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, np.abs(y))
-    display = EffectDisplay.from_estimator(model, X, features=["size", "color=red"])
+    display = draw_effects(model, X, features=["size", "color=red"])
     inputs = model.network_inputs(X)
-    for effect, place in zip(display.effects, (0, 3), strict=True):
+    for effect, place in zip(display.pd_results, (0, 3), strict=True):
         inputs_there = inputs.copy()
-        inputs_there[:, place] = effect.values[-1]
+        inputs_there[:, place] = effect.grid_values[0][-1]
         wanted = model.network_.predict(inputs_there).mean()
-        np.testing.assert_allclose(effect.means[-1], wanted)
+        np.testing.assert_allclose(effect.average[0, -1], wanted)
 
 
 def test_errors_name_the_column():

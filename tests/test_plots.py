@@ -33,23 +33,22 @@ from greedynet import (
     ridgelet_transform,
 )
 from greedynet.model.description import column_curves
-from greedynet.model.effects import feature_effect
 from greedynet.paper import load_example
 from greedynet.plots import (
     ApproximationDisplay,
     CollapsedDisplay,
     CurvesDisplay,
-    EffectDisplay,
     NeuronsDisplay,
     PathDisplay,
     RidgeletDisplay,
     SphereDisplay,
     TrainingDisplay,
+    draw_effects,
 )
-from greedynet.plots.collapsed.hemispheres import nearest_values
-from greedynet.plots.effect import Effect
+from greedynet.plots.ridgelets import nearest_values
 from greedynet.plots.style import BLUE, RED
 from greedynet.search.sphere import circle, golden_spiral
+from greedynet.views.effects import feature_effect
 from problems import SEARCHES, noisy, relative_error
 
 
@@ -530,7 +529,10 @@ def test_neurons_on_the_circle_do_not_depend_on_units():
 # Effects
 
 
-LEVELS = Effect("colour", np.array(["red", "pale turquoise", "green"], object), np.arange(3.0))
+def drawn_effects(display):
+    """Return values and means of every panel of scikit-learn's display."""
+    output = display.target_idx
+    return [(one.grid_values[0], one.average[output]) for one in display.pd_results]
 
 
 def naive_effect(predict, X, j, values):
@@ -554,38 +556,37 @@ def bent():
 def test_effects_are_means_of_predictions(bent, n_nodes):
     X, model = bent
     network = model.network_ if n_nodes is None else model.path_.network_at(n_nodes)
-    display = EffectDisplay.from_estimator(model, X, [2, 0], n_nodes=n_nodes)
-    assert [ax.get_xlabel() for ax in display.ax_] == ["$x_3$", "$x_1$"]
-    for line, rug, j in zip(display.lines_, display.rugs_, [2, 0], strict=True):
-        values, means = line.get_data()
+    display = draw_effects(model, X, [2, 0], n_nodes=n_nodes)
+    assert [ax.get_xlabel() for ax in display.axes_.flat] == ["$x_3$", "$x_1$"]
+    lines = [line.get_data() for line in display.lines_.flat]
+    for (values, means), j in zip(lines, [2, 0], strict=True):
         np.testing.assert_allclose(means, naive_effect(network.predict, X, j, values), rtol=1e-9)
         assert np.quantile(X[:, j], 0.02) > values[0] >= X[:, j].min()
-        np.testing.assert_allclose(rug.get_xdata(), np.quantile(X[:, j], np.arange(1, 10) / 10))
-    for line in display.mean_lines_:
-        np.testing.assert_allclose(line.get_ydata(), network.predict(X).mean())
+        np.testing.assert_allclose(display.deciles[j], np.quantile(X[:, j], np.arange(1, 10) / 10))
     # One scale, so that effects can be compared.
-    assert display.ax_[0].get_ylim() == display.ax_[1].get_ylim()
-    assert display.ax_[0].get_ylabel() == "mean prediction"
+    assert display.axes_[0, 0].get_ylim() == display.axes_[0, 1].get_ylim()
 
 
 def test_the_largest_effects_come_first(bent):
     X, model = bent
-    display = EffectDisplay.from_estimator(model, X)
-    assert display.effects[0].name == "$x_1$"
-    sizes = [np.ptp(line.get_ydata()) for line in display.lines_]
+    display = draw_effects(model, X)
+    assert display.features[0] == (0,)
+    sizes = [np.ptp(means) for _, means in drawn_effects(display)]
     assert sizes == sorted(sizes, reverse=True)
     wide = np.random.RandomState(0).uniform(size=(60, 6))
     many = GreedyNetRegressor(2).fit(wide, wide @ [1, 6, 2, 5, 3, 4])
-    display = EffectDisplay.from_estimator(many, wide)
-    assert [effect.name for effect in display.effects] == ["$x_2$", "$x_4$", "$x_6$", "$x_5$"]
+    display = draw_effects(many, wide)
+    assert display.features == [(1,), (3,), (5,), (4,)]
+    assert display.feature_names == [f"$x_{j}$" for j in range(1, 7)]
 
 
 def test_of_very_many_rows_some_are_averaged(bent):
     X, model = bent
     rows = np.repeat(X[np.argsort(X[:, 1])], 40, axis=0)
-    few, many = (EffectDisplay.from_estimator(model, data, [0]) for data in (X, rows))
-    np.testing.assert_allclose(many.lines_[0].get_ydata(), few.lines_[0].get_ydata(), atol=0.02)
-    np.testing.assert_allclose(many.effects[0].deciles, few.effects[0].deciles, atol=0.05)
+    few, many = (draw_effects(model, data, [0]) for data in (X, rows))
+    (_, means), (_, wanted) = *drawn_effects(many), *drawn_effects(few)
+    np.testing.assert_allclose(means, wanted, atol=0.02)
+    np.testing.assert_allclose(many.deciles[0], few.deciles[0], atol=0.05)
 
 
 @pytest.mark.parametrize(("n_classes", "target"), [(2, None), (2, "a"), (3, "c")])
@@ -593,15 +594,12 @@ def test_effects_on_the_probability_of_a_class(n_classes, target):
     X = np.random.RandomState(0).uniform(-1, 1, (80, 2))
     labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.3, 0.3][: n_classes - 1])]
     model = GreedyNetClassifier(4, alpha=1e-2).fit(X, labels)
-    display = EffectDisplay.from_estimator(model, X, 0, target=target)
+    display = draw_effects(model, X, 0, target=target)
     wanted = {None: 1, "a": 0, "c": 2}[target]
-    values, means = display.lines_[0].get_data()
+    values, means = display.lines_[0, 0].get_data()
     naive = naive_effect(model.predict_proba, X, 0, values)[:, wanted]
     np.testing.assert_allclose(means, naive, rtol=1e-9)
     assert np.ptp(means) > 0.3
-    assert display.ax_.get_ylabel() == f"mean probability of {'abc'[wanted]}"
-    mean = model.predict_proba(X)[:, wanted].mean()
-    np.testing.assert_allclose(display.mean_lines_[0].get_ydata(), mean)
 
 
 @pytest.fixture(scope="module")
@@ -614,31 +612,29 @@ def table():
 
 def test_effects_of_the_columns_of_a_table(table):
     columns, model = table
-    display = EffectDisplay.from_estimator(model, pd.DataFrame(columns), ["colour", "size"])
-    levels, numbers = display.lines_
+    display = draw_effects(model, pd.DataFrame(columns), ["colour", "size"])
     for place, level in enumerate(["blue", "green", "red"]):
         means = model.predict({"size": columns["size"], "colour": [level] * 60}).mean()
-        np.testing.assert_allclose(levels.get_ydata()[place], means, rtol=1e-9)
-    ticks = [label.get_text() for label in display.ax_[0].get_xticklabels()]
+        height = display.axes_[0, 0].patches[place].get_height()
+        np.testing.assert_allclose(height, means, rtol=1e-9)
+    ticks = [label.get_text() for label in display.axes_[0, 0].get_xticklabels()]
     assert ticks == ["blue", "green", "red"]
-    assert levels.get_linestyle() == "None"
-    assert display.rugs_[0] is None
-    values, means = numbers.get_data()
+    assert set(display.deciles) == {1}, "levels have no deciles"
+    values, means = display.lines_[0, 1].get_data()
     wanted = [
         model.predict({"size": [value] * 60, "colour": columns["colour"]}).mean()
         for value in values
     ]
     np.testing.assert_allclose(means, wanted, rtol=1e-9)
-    assert display.ax_[0].get_ylabel() == "mean prediction of price"
 
 
 def test_one_of_several_outputs_has_effects():
     X = np.random.RandomState(0).uniform(-1, 1, (60, 2))
     model = GreedyNetRegressor(6).fit(X, np.column_stack([X[:, 0] ** 2, X[:, 1]]))
-    values, means = EffectDisplay.from_estimator(model, X, 1, target=1).lines_[0].get_data()
+    values, means = draw_effects(model, X, 1, target=1).lines_[0, 0].get_data()
     np.testing.assert_allclose(means, naive_effect(model.predict, X, 1, values)[:, 1], atol=1e-12)
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
-        EffectDisplay.from_estimator(model, X, 1)
+        draw_effects(model, X, 1)
 
 
 @pytest.mark.parametrize(
@@ -647,21 +643,18 @@ def test_one_of_several_outputs_has_effects():
         ({"features": 3}, r"`features` must be positions from 0 to 2 or names .*, got 3"),
         ({"features": ["size"]}, r"`features` must be .*names \('\$x_1\$'.*got 'size'"),
         ({"n_nodes": 99}, "`n_nodes` must be a width of the path, one of 2, 3"),
-        ({"ax": "left"}, "`ax` of `EffectDisplay.plot` must be 3 Axes"),
     ],
 )
 def test_effects_that_do_not_exist(bent, given, message):
     X, model = bent
     with pytest.raises(ValueError, match=message):
-        EffectDisplay.from_estimator(model, X, **given)
+        draw_effects(model, X, **given)
 
 
 def test_effects_on_classes_that_do_not_exist():
     model = classifier(3)
     with pytest.raises(ValueError, match=r"`target` must be one of the classes \[.*got None"):
-        EffectDisplay.from_estimator(model, np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="at least one Effect"):
-        EffectDisplay([])
+        draw_effects(model, np.zeros((3, 2)))
 
 
 def test_tables_are_drawn_by_the_other_displays():
@@ -700,8 +693,6 @@ def drawings():
         "training": lambda ax: TrainingDisplay.from_histories([errors], labels=["a"], ax=ax),
         "lines": lambda ax: NeuronsDisplay.from_network(flat, ax=ax),
         "points": lambda ax: NeuronsDisplay.from_network(hat(), ax=ax),
-        "effect": lambda ax: EffectDisplay([Effect("u", x, np.cos(x), x[9:30:9])]).plot(ax),
-        "levels": lambda ax: EffectDisplay([LEVELS], mean=1.0).plot(ax),
     }
 
 
@@ -777,7 +768,6 @@ def test_threads_draw_what_one_thread_draws():
         (lambda **k: ApproximationDisplay.from_network(hat(), [[-1], [1]], **k), "curve_"),
         (lambda **k: NeuronsDisplay.from_network(hat(2), **k), "kinks_"),
         (lambda **k: SphereDisplay.from_points(circle(5), **k), "points_"),
-        (lambda **k: EffectDisplay([LEVELS]).plot(**k), "lines_"),
     ],
 )
 def test_options_of_the_user_replace_ours(draw, artist):
@@ -843,12 +833,12 @@ def fitted(n_features):
         (
             lambda: ApproximationDisplay.from_network(hat(1, 2), [[0], [1]]),
             ValueError,
-            "`output` must select one of the 2 outputs to draw, got None: write `output=0`",
+            "`output` must select one of the 2 outputs to show, got None: write `output=0`",
         ),
         (
             lambda: NeuronsDisplay.from_network(hat(1, 2), output=2),
             ValueError,
-            "`output` must be between 0 and 1, got 2",
+            "`output` must select one of the 2 outputs to show, got 2",
         ),
         (
             lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), kind="3d"),
@@ -1078,7 +1068,7 @@ def test_what_curves_refuse(deep, one):
         CurvesDisplay.from_network(network, 3)
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         CurvesDisplay.from_network(random_deep_network(3, 2))
-    with pytest.raises(ValueError, match="draw its effects with `EffectDisplay`"):
+    with pytest.raises(ValueError, match="draw its effects with `draw_effects`"):
         CurvesDisplay.from_estimator(one[1])
     with pytest.raises(TypeError, match="must be a Network, got Green"):
         CurvesDisplay.from_network(type("Green", (), {})())
@@ -1090,16 +1080,15 @@ def test_what_curves_refuse(deep, one):
 
 def test_effects_of_two_layers(deep):
     table, model = deep
-    display = EffectDisplay.from_estimator(model, table, ["age", "color"])
-    x, means = display.lines_[0].get_data()
+    display = draw_effects(model, table, ["age", "color"])
+    (x, means), (_, of_colours) = drawn_effects(display)
     wanted = feature_effect(model.network, model.inputs(table), 0, x)[:, 0]
     np.testing.assert_allclose(means, wanted)
     X = model.inputs(table)
     X[:, 2:] = [0, 1]
-    assert display.lines_[1].get_ydata()[1] == pytest.approx(model.network.predict(X).mean())
-    assert EffectDisplay.from_estimator(
-        model, table, n_nodes=int(model.estimator.path_.n_nodes[2])
-    ).lines_
+    assert of_colours[1] == pytest.approx(model.network.predict(X).mean())
+    width = int(model.estimator.path_.n_nodes[2])
+    assert drawn_effects(draw_effects(model, table, n_nodes=width))
 
 
 def test_path_of_two_layers(deep):

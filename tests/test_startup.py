@@ -34,7 +34,7 @@ def test_importing_the_package_loads_no_other_library():
     [
         "exact.optimise",
         "export.to_c",
-        "plots.EffectDisplay",
+        "plots.PathDisplay",
         "train.train",
         "activations.get_activation",
         "losses.get_loss",

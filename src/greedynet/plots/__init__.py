@@ -1,20 +1,22 @@
 """Displays: pictures of networks, paths and data, in the manner of scikit-learn.
 
-May import everything up to `tables`; export, report and dask do not know it, nor it them.
+May import everything up to `views`; export, report and dask do not know it, nor it them.
 
 A display holds the values it draws: `from_...` computes and draws them, `plot(ax=...)` draws them
 again, and the artists are attributes that end in an underscore. Matplotlib is imported when
 something is drawn; it comes with the extra `plots`: pip install "greedynet[plots]".
+
+What scikit-learn has a display for is drawn by it: `draw_effects` and `draw_learning_curve` return
+its displays, and its `PredictionErrorDisplay`, `ConfusionMatrixDisplay`, `CalibrationDisplay` and
+`RocCurveDisplay` take our estimators as they are.
 """
 
 from greedynet.plots.approximation import ApproximationDisplay
-from greedynet.plots.collapsed import CollapsedDisplay
 from greedynet.plots.curves import CurvesDisplay
-from greedynet.plots.effect import EffectDisplay
-from greedynet.plots.learning import LearningCurveDisplay
 from greedynet.plots.neurons import NeuronsDisplay
 from greedynet.plots.path import PathDisplay
-from greedynet.plots.ridgelet import RidgeletDisplay
+from greedynet.plots.ridgelets import CollapsedDisplay, RidgeletDisplay
+from greedynet.plots.scikit import draw_effects, draw_learning_curve
 from greedynet.plots.sphere import SphereDisplay
 from greedynet.plots.training import TrainingDisplay
 
@@ -22,11 +24,11 @@ __all__ = [
     "ApproximationDisplay",
     "CollapsedDisplay",
     "CurvesDisplay",
-    "EffectDisplay",
-    "LearningCurveDisplay",
     "NeuronsDisplay",
     "PathDisplay",
     "RidgeletDisplay",
     "SphereDisplay",
     "TrainingDisplay",
+    "draw_effects",
+    "draw_learning_curve",
 ]

@@ -7,9 +7,8 @@ import numpy as np
 
 from greedynet.model.description import ColumnCurves, column_curves
 from greedynet.model.network import Network
-from greedynet.plots.canvas import many_axes
-from greedynet.plots.inputs import check_kind, check_output, feature_positions, fitted, input_names
-from greedynet.plots.style import BLUE, GREY, INK, RED, merged, one_scale, style_axes
+from greedynet.plots.style import BLUE, GREY, INK, RED, many_axes, merged, one_scale, style_axes
+from greedynet.views.models import check_kind, check_output, feature_positions, fitted, input_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +116,7 @@ class CurvesDisplay:
         if network.ramps is None:
             raise ValueError(
                 f"`network` of `{caller}` must have two hidden layers, got one, which has no "
-                "curves of columns: draw its effects with `EffectDisplay`."
+                "curves of columns: draw its effects with `draw_effects`."
             )
         names = input_names(network, network.n_features)
         chosen = check_output(network.n_outputs, output)
@@ -169,7 +168,7 @@ def _requested(
             listed = ", ".join(repr(names[j]) for j in sorted(known)[:8])
             raise ValueError(
                 f"`features` must be columns with hinges ({listed}), got {names[position]!r}, "
-                "which enters the network as it is: draw its effect with `EffectDisplay`."
+                "which enters the network as it is: draw its effect with `draw_effects`."
             )
     return [known[position] for position in positions]
 

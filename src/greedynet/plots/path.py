@@ -7,10 +7,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from greedynet.model.path import SelectionPath
-from greedynet.plots.canvas import one_axes
-from greedynet.plots.inputs import check_kind, fitted, unwrapped
-from greedynet.plots.style import BLUE, GREY, INK, RED, end_labels, merged, positive, style_axes
+from greedynet.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    RED,
+    end_labels,
+    merged,
+    one_axes,
+    positive,
+    style_axes,
+)
 from greedynet.support.checks import check_same_length
+from greedynet.views.models import check_kind, estimator_of, fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +94,7 @@ class PathDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
         """Draw the path of a fitted estimator; see `from_path`."""
         path = fitted(estimator, "path_", SelectionPath, "PathDisplay.from_estimator")
-        name = "log-loss" if is_classifier(unwrapped(estimator)) else "relative error"
+        name = "log-loss" if is_classifier(estimator_of(estimator)) else "relative error"
         return cls.from_path(path, error_name=name, ax=ax, **kwargs)
 
     @classmethod

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from greedynet.plots.canvas import one_axes
-from greedynet.plots.inputs import check_features
-from greedynet.plots.style import BLUE, hide_axes, merged, name_axis, ring
+from greedynet.plots.style import BLUE, hide_axes, merged, name_axis, one_axes, ring
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
+from greedynet.views.models import check_features
 
 
 class SphereDisplay:

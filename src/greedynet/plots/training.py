@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from greedynet.plots.canvas import one_axes
-from greedynet.plots.style import CYCLE, end_labels, merged, positive, style_axes
+from greedynet.plots.style import CYCLE, end_labels, merged, one_axes, positive, style_axes
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:

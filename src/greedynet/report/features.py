@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from greedynet.activations import activate
-from greedynet.model.effects import effect_grid
 from greedynet.model.network import Network
 from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
@@ -14,6 +13,7 @@ from greedynet.report.packing import limits, packed, rounded
 from greedynet.report.subject import Rows, Subject
 from greedynet.support.types import Float64
 from greedynet.tables.scores import rmse
+from greedynet.views.effects import effect_inputs
 
 REPEATS = 5
 MOST_EFFECTS, MOST_BARS = 12, 30
@@ -68,16 +68,13 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
     rows = subject.shown
     assert rows is not None
     classes, X = subject.classes is not None, rows.sample(EFFECT_ROWS).X
-    places, order = subject.places(), np.argsort(-worse.mean(axis=1), kind="stable")
+    inputs, order = effect_inputs(subject.columns), np.argsort(-worse.mean(axis=1), kind="stable")
     found, tables = [], []
     for c in order[:MOST_EFFECTS]:
-        for part in subject.columns.inputs[c].parts:
-            features = [places[c][i] for i in part.at]
-            values, at = part.values, {"levels": list(part.labels or ())}
-            if values is None:
-                values = effect_grid(rows.X[:, features[0]], GRID)
-                at = {"x": rounded(values)}
-            effect = stops.effects(X, features, values, classes=classes)
+        for part in inputs[c]:
+            values = part.values(rows.X, GRID)
+            at = {"x": rounded(values)} if part.labels is None else {"levels": list(part.labels)}
+            effect = stops.effects(X, part.at, values, classes=classes)
             tables.append(_displayed(subject, effect))
             found.append({"name": part.name, **at})
     kept = [table[stops.kept] for table in tables]

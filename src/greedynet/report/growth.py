@@ -4,6 +4,7 @@ A stop is a width of the path with its own network. One of them is the network t
 the rest of the page is about.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +20,13 @@ from greedynet.model.candidate import (
     TWO_LAYERS,
     Ladder,
 )
-from greedynet.model.effects import feature_effect
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import number
 from greedynet.support.types import Float64
+from greedynet.views.effects import feature_effect
 
 # Number of stops of the slider. On longer paths, the first half of the stops covers every width,
 # and the second half is evenly spaced.
@@ -78,7 +79,7 @@ class Stops:
         return np.array([network.predict(X).reshape(len(X), -1) for network in self.networks])
 
     def effects(
-        self, X: Float64, features: list[int], values: Float64, *, classes: bool
+        self, X: Float64, features: Sequence[int], values: Float64, *, classes: bool
     ) -> Float64:
         """Return the effect of a feature at all stops, `(n_stops, n_values, n_outputs)`."""
         return np.array(

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.network import Network
 from greedynet.report.packing import packed, rounded
 from greedynet.report.subject import Subject
 from greedynet.search.ridgelet import (
@@ -20,6 +19,7 @@ from greedynet.search.ridgelet import (
 )
 from greedynet.search.sphere import circle
 from greedynet.support.types import Float64
+from greedynet.views.sphere import neurons_on_sphere, places_on_disc, upper_half
 
 ANGLES, PIXELS = 360, 72
 # Fractions of the usual reach, for one and two inputs: the profile then averages over neighbours,
@@ -52,7 +52,8 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
     Y = _without_affine(X, targets)
     if np.abs(Y).max() <= _ROUNDING * np.abs(targets).max():
         return None
-    neurons = _on_sphere(network, middle, half)
+    neurons = neurons_on_sphere(network.inner_weights, network.biases, np.array([low, high]))
+    neurons = neurons[neurons.any(axis=1)]
     reach = _SOFTER[X.shape[1]] * REACH_PER_SPACING / spacing(X, area)
     if X.shape[1] == 1:
         half_circle = circle(2 * ANGLES)[: ANGLES + 1]
@@ -70,30 +71,19 @@ def ridgelet_section(subject: Subject) -> dict[str, Any] | None:
         "kind": "sphere",
         "pixels": PIXELS,
         "values": packed(values / largest, -1.0 if signed else 0.0, 1.0, bits=8),
-        "neurons": rounded(_on_disc(neurons)),
+        "neurons": rounded(places_on_disc(neurons)),
     }
 
 
 def half_sphere() -> Float64:
     """Return the points of a square image that holds the half sphere as a disc.
 
-    Lambert's equal-area projection: height `b` lies at the radius `sqrt(1 - b)`, in the direction
-    of `a`. Outside of the disc, the nearest point on its edge is used.
+    Outside of the disc, the nearest point on its edge is used.
     """
     middles = (np.arange(PIXELS) + 0.5) / PIXELS * 2 - 1
     x, y = (part.ravel() for part in np.meshgrid(middles, middles))
     shrink = np.minimum(1.0, 1.0 / np.hypot(x, y))
-    square = (x**2 + y**2) * shrink**2
-    stretch = np.sqrt(2 - square) * shrink
-    return np.column_stack([stretch * x, stretch * y, 1 - square])
-
-
-def _on_disc(points: Float64) -> Float64:
-    """Return the positions on the disc of points of the sphere, or of their antipodes."""
-    upper = points * np.where(points[:, 2:] < 0, -1.0, 1.0)
-    length = np.linalg.norm(upper[:, :2], axis=1)
-    radius = np.sqrt(1 - upper[:, 2])
-    return np.asarray(upper[:, :2] * (radius / np.where(length > 0, length, 1.0))[:, None])
+    return upper_half(shrink * x, shrink * y)
 
 
 def _targets(subject: Subject) -> Float64:
@@ -113,12 +103,3 @@ def _without_affine(X: Float64, Y: Float64) -> Float64:
     A = np.column_stack([X, np.ones(len(X))])
     near = np.abs(X).max(axis=1) >= np.quantile(np.abs(X).max(axis=1), 1 - _EDGE)
     return np.asarray(Y - A @ np.linalg.lstsq(A[near], Y[near], rcond=None)[0])
-
-
-def _on_sphere(network: Network, middle: Float64, half: Float64) -> Float64:
-    """Return the neurons for the scaled inputs, as points of the sphere."""
-    points = np.column_stack(
-        [network.inner_weights * half, network.biases + network.inner_weights @ middle]
-    )
-    length = np.linalg.norm(points, axis=1, keepdims=True)
-    return np.asarray(points[length[:, 0] > 0] / length[length[:, 0] > 0])

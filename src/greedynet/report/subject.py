@@ -182,12 +182,6 @@ def table_rows(
     return Rows(X, y, table.label, np.concatenate(counts) if counts else None)
 
 
-def network_inputs(model: Any, X: Any) -> Any:
-    """Return inputs as those of the network, if the model has categories, or learned from gaps."""
-    learned = (getattr(model, name, None) for name in ("filling_", "categories_"))
-    return X if all(what is None for what in learned) else model.network_inputs(X)
-
-
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
     """Return rows given as arrays."""
     rows = check_matrix(X, "X")
@@ -231,16 +225,3 @@ def as_columns(model: Any) -> TableModel:
     if names is None:
         names = tuple(f"x{j + 1}" for j in range(n_columns))
     return with_columns(model, names)
-
-
-def check_output(network: Network, classes: NDArray[Any] | None, output: int | None) -> int:
-    """Return the position of the output to show; raise an error if it must be chosen."""
-    n = network.n_outputs
-    if classes is not None or (output is None and n == 1):
-        return 0
-    if output is None or not 0 <= output < n:
-        raise ValueError(
-            f"`output` must select one of the {n} outputs to show, got {output}: write `output=0` "
-            "for the first."
-        )
-    return output

@@ -11,6 +11,7 @@ from greedynet.report.classes import ShownClasses
 from greedynet.report.packing import rounded
 from greedynet.report.subject import Subject
 from greedynet.support.types import Float64
+from greedynet.views.functions import kinks_of_neurons
 
 MOST_NEURONS, MOST_WEIGHTS, MOST_OUTPUTS = 300, 40, 12
 _BINS = 10
@@ -75,11 +76,7 @@ def _outer(subject: Subject) -> tuple[Float64, list[str]]:
 
 def _kinks(network: Network) -> Float64:
     """Return the kinks of the neurons: the input `x`, or the value of `a . x`."""
-    if network.n_features > 1:
-        return -network.biases
-    slopes = network.inner_weights[:, 0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(slopes != 0, -network.biases / slopes, np.nan)
+    return -network.biases if network.n_features > 1 else kinks_of_neurons(network)
 
 
 def _sums(network: Network, X: Float64) -> Float64:

@@ -25,8 +25,6 @@ from greedynet.report.subject import (
     Subject,
     array_rows,
     as_columns,
-    check_output,
-    network_inputs,
     row_label,
     table_rows,
 )
@@ -39,6 +37,7 @@ from greedynet.tables.hold_out import has_scores, held_out_mask
 from greedynet.tables.load import as_labelled_model, open_like
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table
+from greedynet.views.models import check_output, network_inputs
 
 
 def write_report(
@@ -118,7 +117,7 @@ def write_report(
         model, given = through_pipeline(model, Given(X, y, held_out), target)
         X, y, held_out, file = given.X, given.y, given.held_out, None
     table = as_columns(model)
-    which = check_output(table.network, table.classes_, output)
+    which = 0 if table.classes_ is not None else check_output(table.network.n_outputs, output)
 
     def opened(source: Any) -> Table:
         how = {"decimal": decimal, "thousands": thousands, "encoding": encoding}

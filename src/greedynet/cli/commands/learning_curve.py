@@ -78,6 +78,6 @@ def _plain(curve: Any) -> dict[str, Any]:
 
 
 def _draw(curve: Any, plot: Path) -> None:
-    from greedynet.plots import LearningCurveDisplay
+    from greedynet.plots import draw_learning_curve
 
-    LearningCurveDisplay.from_curve(curve).figure_.savefig(plot, bbox_inches="tight")
+    draw_learning_curve(curve).figure_.savefig(plot, bbox_inches="tight")

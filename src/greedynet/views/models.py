@@ -1,4 +1,4 @@
-"""Arguments of displays, checked; every error names the argument it is about."""
+"""Models, inputs and outputs of which a chart is made, checked; errors name the argument."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,22 +12,22 @@ from greedynet.support.types import Float64
 from greedynet.tables.model import TableModel
 
 
-def unwrapped(estimator: Any) -> Any:
-    """Return the estimator of a `TableModel`, and any other estimator unchanged."""
-    return estimator.estimator if isinstance(estimator, TableModel) else estimator
+def estimator_of(model: Any) -> Any:
+    """Return the estimator of a `TableModel`, and any other model unchanged."""
+    return model.estimator if isinstance(model, TableModel) else model
 
 
-def network_inputs(estimator: Any, X: Any) -> Any:
-    """Return inputs as those of the network: of tables, missing values, and categories."""
-    if isinstance(estimator, TableModel):
-        return estimator.inputs(X)
-    learned = (getattr(estimator, name, None) for name in ("filling_", "categories_"))
-    return X if all(what is None for what in learned) else estimator.network_inputs(X)
+def network_inputs(model: Any, X: Any) -> Any:
+    """Return inputs as the network takes them: encoded, if the model has columns or categories."""
+    if isinstance(model, TableModel):
+        return model.inputs(X)
+    learned = (getattr(model, name, None) for name in ("filling_", "categories_"))
+    return X if all(what is None for what in learned) else model.network_inputs(X)
 
 
 def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
     """Return `estimator.attribute`; raise an error if it is not of the expected type."""
-    estimator = unwrapped(estimator)
+    estimator = estimator_of(estimator)
     check_is_fitted(estimator)
     value = getattr(estimator, attribute, None)
     if not isinstance(value, kind):
@@ -63,15 +63,15 @@ def pick_output(values: Float64, output: int | None) -> Float64:
 
 
 def check_output(n: int, output: int | None) -> int:
-    """Return the position of the output to draw, of `n`; raise an error if it must be chosen."""
-    if output is None and n > 1:
+    """Return the position of the output to show, of `n`; raise an error if it must be chosen."""
+    if output is None and n == 1:
+        return 0
+    if output is None or not 0 <= output < n:
         raise ValueError(
-            f"`output` must select one of the {n} outputs to draw, got None: write `output=0` for "
-            "the first."
+            f"`output` must select one of the {n} outputs to show, got {output}: write `output=0` "
+            "for the first."
         )
-    if output is not None and not 0 <= output < n:
-        raise ValueError(f"`output` must be between 0 and {n - 1}, got {output}.")
-    return output or 0
+    return output
 
 
 def input_names(network: Network | None, n_features: int) -> list[str]:

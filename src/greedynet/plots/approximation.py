@@ -1,18 +1,34 @@
-"""`ApproximationDisplay`: the class; the drawing is in `curve.py` and `panels.py`."""
+"""`ApproximationDisplay`: a network of one or two inputs, and the data or function behind it."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.model.network import Network
-from greedynet.plots.approximation.curve import draw_curve
-from greedynet.plots.approximation.panels import draw_panels
-from greedynet.plots.approximation.sample import Function, sample_estimator, sample_network
-from greedynet.plots.canvas import one_axes
-from greedynet.plots.inputs import check_features, check_kind, input_names
+from greedynet.plots.style import (
+    ERRORS,
+    GREY,
+    INK,
+    RED,
+    SKY,
+    colour_scale,
+    colours,
+    largest,
+    many_axes,
+    merged,
+    one_axes,
+    style_axes,
+)
 from greedynet.support.types import Float64
+from greedynet.views.functions import Function, sample_estimator, sample_network
+from greedynet.views.models import check_features, check_kind, input_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LEVELS = 20
 
 
 class ApproximationDisplay:
@@ -186,12 +202,168 @@ class ApproximationDisplay:
         self.panels_: dict[str, Any] = {}
         self.colorbars_: dict[str, Any] = {}
         if len(self.grid) == 2:
-            drawn = draw_panels(self, ax, kind, panels, kwargs)
+            drawn = _draw_panels(self, ax, kind, panels, kwargs)
             self.ax_, self.panels_, self.colorbars_ = drawn
             self.figure_ = np.ravel(self.ax_)[0].figure
             return self
         self.ax_ = ax = one_axes(ax, "ApproximationDisplay.plot")
         self.figure_ = ax.figure
-        for name, artist in draw_curve(ax, self, kwargs).items():
+        for name, artist in _draw_curve(ax, self, kwargs).items():
             setattr(self, name, artist)
         return self
+
+
+# One input
+
+
+def _draw_curve(ax: "Axes", display: ApproximationDisplay, style: dict[str, Any]) -> dict[str, Any]:
+    """Draw the parts that the display holds, and return the artists by name."""
+    artists = {}
+    (x,) = display.grid
+    if display.y is not None and display.X is not None:
+        options: dict[str, Any] = {"color": GREY, "markersize": 4, "markeredgewidth": 0}
+        (artists["data_"],) = ax.plot(display.X, display.y, "o", label="data", zorder=2, **options)
+    if display.target is not None:
+        options = {"color": SKY, "linewidth": 3.5, "zorder": 1}
+        (artists["target_"],) = ax.plot(x, display.target, label="target", **options)
+    # Kinks are known for networks of greedynet only, not for other estimators.
+    label = display.name if display.kinks is None else "network"
+    options = {"color": RED, "linewidth": 1.2, "label": label, "zorder": 3}
+    (artists["curve_"],) = ax.plot(x, display.prediction, **merged(options, style))
+    if display.kinks is not None:
+        options = {"color": INK, "markersize": 6, "markeredgewidth": 0.8, "label": "kinks"}
+        (artists["kinks_"],) = ax.plot(
+            display.kinks,
+            np.full(len(display.kinks), 0.025),
+            "|",
+            transform=ax.get_xaxis_transform(),
+            **options,
+        )
+    ax.margins(x=0.02, y=0.12)
+    ax.set_xlabel(display.feature_names[0])
+    # The legend is one line between title and axes, where no curve can run.
+    ax.set_title(display.title, fontsize="medium", pad=20)
+    ax.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=4,
+        frameon=False,
+        fontsize="small",
+        handlelength=1.2,
+        handletextpad=0.5,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+    )
+    style_axes(ax)
+    return artists
+
+
+# Two inputs
+
+
+def _draw_panels(
+    display: ApproximationDisplay,
+    ax: Any,
+    kind: str,
+    panels: Sequence[str] | None,
+    style: dict[str, Any],
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Draw the panels; return the axes, the artists and the colour scales."""
+    if kind not in _DRAW:
+        raise ValueError(f"`kind` must be one of {sorted(_DRAW)}, got {kind!r}.")
+    values = _panel_values(display.prediction, display.target)
+    names = list(values) if panels is None else list(panels)
+    if not names or not set(names) <= set(values):
+        raise ValueError(
+            f'`panels` must be some of {list(values)}, got {names}: "target" and "error" require '
+            "a `target`."
+        )
+    projection = "3d" if kind == "surface" else "rectilinear"
+    axes = many_axes(
+        ax, "ApproximationDisplay.plot", len(names), (2.6 * len(names) + 0.4, 2.5), projection
+    )
+    shades = _panel_colours(values)
+    titles = _titles(display)
+    artists = {}
+    for one, name in zip(axes, names, strict=True):
+        artists[name] = _DRAW[kind](one, display.grid, values[name], shades[name], style)
+        one.set_title(titles[name], fontsize="medium", y=0.94 if kind == "surface" else None)
+        one.set(xlabel=display.feature_names[0], ylabel=display.feature_names[1])
+        if kind == "contour" and ax is None and one is not axes[0]:
+            one.tick_params(labelleft=False)
+            one.set_ylabel("")
+    by_name = dict(zip(names, axes, strict=True))
+    scales = _draw_scales(by_name, artists) if kind == "contour" else {}
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object), artists, scales
+
+
+def _panel_values(prediction: Float64, target: Float64 | None) -> dict[str, Float64]:
+    if target is None:
+        return {"network": prediction}
+    return {"target": target, "network": prediction, "error": prediction - target}
+
+
+def _panel_colours(values: dict[str, Float64]) -> dict[str, dict[str, Any]]:
+    """Colour map and limits: the same for target and network, others for the error."""
+    functions = colours(*(array for name, array in values.items() if name != "error"))
+    limit = largest(values.get("error", [0.0]))
+    error = {"cmap": ERRORS, "vmin": -limit, "vmax": limit}
+    return {name: error if name == "error" else functions for name in values}
+
+
+def _titles(display: ApproximationDisplay) -> dict[str, str]:
+    error = "" if display.error is None else f" (relative {display.error:.2e})"
+    network = display.title if display.target is None else display.name
+    return {"target": "target", "network": network, "error": "error" + error}
+
+
+def _contours(
+    ax: Any,
+    grid: tuple[Float64, ...],
+    values: Float64,
+    shades: dict[str, Any],
+    style: dict[str, Any],
+) -> Any:
+    levels = np.linspace(shades["vmin"], shades["vmax"], _LEVELS + 1)
+    drawn = ax.contourf(*grid, values.T, **merged({"levels": levels} | shades, style))
+    drawn.set_edgecolor("face")  # or viewers show white seams between the levels
+    ax.set_box_aspect(1)
+    ax.locator_params(nbins=5)
+    style_axes(ax)
+    return drawn
+
+
+def _surface(
+    ax: Any,
+    grid: tuple[Float64, ...],
+    values: Float64,
+    shades: dict[str, Any],
+    style: dict[str, Any],
+) -> Any:
+    x, y = np.meshgrid(*grid, indexing="ij")
+    # Draw every cell: with larger strides, Matplotlib treats the last, unequal cells erratically.
+    options = {"rstride": 1, "cstride": 1, "linewidth": 0.1, "edgecolor": (0, 0, 0, 0.12)}
+    drawn = ax.plot_surface(x, y, values, **merged(options | shades, style))
+    ax.set_zlim(shades["vmin"], shades["vmax"])
+    ax.view_init(elev=30, azim=-55)
+    ax.set_box_aspect((1, 1, 0.75), zoom=0.97)
+    ax.locator_params(nbins=4)
+    ax.grid(False)
+    for axis, pad in ((ax.xaxis, -3), (ax.yaxis, -3), (ax.zaxis, 4)):
+        axis.pane.set(facecolor="white", edgecolor="white")
+        axis.set_tick_params(labelsize="small", pad=pad)
+        axis.labelpad = -6
+    return drawn
+
+
+_DRAW = {"contour": _contours, "surface": _surface}
+
+
+def _draw_scales(axes: dict[str, "Axes"], artists: dict[str, Any]) -> dict[str, Any]:
+    """Draw a colour scale for target and network together and one for the error."""
+    scales = {}
+    for scale, members in {"network": ("target", "network"), "error": ("error",)}.items():
+        names = [name for name in axes if name in members]
+        if names:
+            scales[scale] = colour_scale(axes[names[-1]], artists[names[-1]])
+    return scales

@@ -1,4 +1,4 @@
-"""The effect of a feature: the mean prediction as a function of the value of that feature.
+"""Effects: the mean prediction as a function of the value of one feature, or of one category.
 
 For rows `x_i`, features `J` and a value `v`, the effect (partial dependence) is
 
@@ -6,6 +6,7 @@ For rows `x_i`, features `J` and a value `v`, the effect (partial dependence) is
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from greedynet.losses.logistic import probabilities
 from greedynet.model.network import Network
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
+from greedynet.tables.columns import Columns
 
 
 def feature_effect(
@@ -47,7 +49,7 @@ def feature_effect(
     --------
     >>> import numpy as np
     >>> from greedynet import Network
-    >>> from greedynet.model.effects import feature_effect
+    >>> from greedynet.views.effects import feature_effect
     >>> network = Network(np.eye(2), np.zeros(2), np.array([[1.0], [10.0]]))
     >>> feature_effect(network, [[0.0, 1.0], [0.0, 3.0]], 0, [-1.0, 0.0, 2.0])[:, 0]
     array([20., 20., 22.])
@@ -88,3 +90,45 @@ def effect_grid(column: ArrayLike, n_values: int = 41) -> Float64:
     if low == high:
         low, high = distinct[0], distinct[-1]
     return np.linspace(low, high, n_values)
+
+
+@dataclass(frozen=True, eq=False)
+class EffectInput:
+    """What varies in an effect: a number, or a category, which has several features.
+
+    Attributes
+    ----------
+    name : str
+        Its name in a chart.
+    at : tuple of int
+        Its features.
+    settings : ndarray of shape (n_levels, len(at)) or None
+        Values of the features at each level; None for a number.
+    labels : sequence of str or None
+        Names of the levels; None for a number.
+    """
+
+    name: str
+    at: tuple[int, ...]
+    settings: Float64 | None = None
+    labels: Sequence[str] | None = None
+
+    def values(self, rows: Float64, n_values: int = 41) -> Float64:
+        """Return the values it is set to: a grid of those in the rows, or the levels."""
+        if self.settings is not None:
+            return self.settings
+        return effect_grid(rows[:, self.at[0]], n_values)
+
+
+def effect_inputs(columns: Columns) -> list[list[EffectInput]]:
+    """Return what varies in each column of a table; a date has several parts, such as its month."""
+    found, start = [], 0
+    for column in columns.inputs:
+        found.append(
+            [
+                EffectInput(part.name, tuple(start + i for i in part.at), part.values, part.labels)
+                for part in column.parts
+            ]
+        )
+        start += column.n_features
+    return found

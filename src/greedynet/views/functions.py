@@ -1,6 +1,6 @@
-"""A model, its data and its target -> the values that a display draws."""
+"""Functions of one or two variables on grids: a model, its data, its target and its kinks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.model.network import Network
-from greedynet.plots.inputs import (
+from greedynet.support.checks import check_columns, check_matrix, check_same_length
+from greedynet.support.types import Float64
+from greedynet.views.models import (
     check_features,
+    estimator_of,
     input_names,
     network_inputs,
     pick_output,
-    unwrapped,
 )
-from greedynet.support.checks import check_columns, check_matrix, check_same_length
-from greedynet.support.types import Float64
 
 Function = Callable[[Float64], Float64]
 
@@ -82,7 +82,7 @@ def sample_estimator(
     output: int | None,
 ) -> Sample:
     """Evaluate a fitted estimator on the range of `X`; a table is encoded as in its fit."""
-    estimator, X = unwrapped(estimator), network_inputs(estimator, X)
+    estimator, X = estimator_of(estimator), network_inputs(estimator, X)
     check_is_fitted(estimator)
     network = getattr(estimator, "network_", None)
     if isinstance(network, Network):
@@ -137,13 +137,13 @@ def _sample(
         check_same_length(X=X, y=data)
         error = relative_error(values_at(X), data)
     grid = tuple(np.linspace(low[k], high[k], N_GRID[d]) for k in range(d))
-    rows = _rows(grid)
+    rows = grid_rows(grid)
     if target is not None:
         error = relative_error(values_at(rows), target_at(rows))
     if kinks is not None:
         kinks = kinks[(kinks > low[0]) & (kinks < high[0])]
         grid = (np.union1d(grid[0], kinks),)  # so that the corners of the curve are drawn
-        rows = _rows(grid)
+        rows = grid_rows(grid)
     shape = tuple(map(len, grid))
     return Sample(
         grid,
@@ -169,11 +169,20 @@ def relative_error(found: Float64, wanted: Float64) -> float:
     return float(np.linalg.norm(found - wanted) / (np.linalg.norm(wanted) or 1.0))
 
 
+def kinks_of_neurons(network: Network) -> Float64:
+    """Return where each neuron of one input bends, `x = -b / a`; NaN where it has no slope."""
+    slopes = network.inner_weights[:, 0]
+    kinks = np.full(len(slopes), np.nan)
+    return np.divide(-network.biases, slopes, out=kinks, where=slopes != 0)
+
+
 def _kinks(network: Network, output: int | None) -> Float64:
-    bent = (network.inner_weights[:, 0] != 0) & (pick_output(network.outer_weights, output) != 0)
-    kinks = np.unique(-network.biases[bent] / network.inner_weights[bent, 0])
+    """Return where the function of one input bends."""
+    found = kinks_of_neurons(network)
+    kinks = np.unique(found[~np.isnan(found) & (pick_output(network.outer_weights, output) != 0)])
     return kinks[network.within_box(kinks[:, None])[:, 0] == kinks]  # beyond, it is constant
 
 
-def _rows(grid: tuple[Float64, ...]) -> Float64:
+def grid_rows(grid: Sequence[Float64]) -> Float64:
+    """Return the points of a grid as rows; the last coordinate changes fastest."""
     return np.column_stack([axis.ravel() for axis in np.meshgrid(*grid, indexing="ij")])

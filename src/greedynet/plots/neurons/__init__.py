@@ -1,5 +1,0 @@
-"""`NeuronsDisplay`: the kinks of a network."""
-
-from greedynet.plots.neurons.display import NeuronsDisplay
-
-__all__ = ["NeuronsDisplay"]
