@@ -70,13 +70,7 @@ class DaskEstimator(BaseGreedyNet):
         return local
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the local estimator to a file, from which `greedynet.load` restores it.
-
-        Parameters
-        ----------
-        path : str or path
-            A name such as "model.safetensors". Loading it needs no dask.
-        """
+        """Write the local estimator to a file; `greedynet.load` restores it without dask."""
         self.to_local().save(path)
 
     def fit(
@@ -126,12 +120,9 @@ class DaskEstimator(BaseGreedyNet):
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R^2 for regression, and the accuracy for classification.
+        """Return R^2 for regression, and the accuracy for classification, computed on the cluster.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. The score is computed on the cluster.
+        `X`, `y` and `sample_weight` are as in `fit`.
         """
         self._check_inputs(X)
         raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
@@ -182,15 +173,7 @@ class DaskEstimator(BaseGreedyNet):
     def outside(self, X: Any) -> Outside:
         """Return which rows are outside the training data, lazily.
 
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-
-        Returns
-        -------
-        outside : Outside
-            With dask Arrays; `dask.compute(outside.columns, outside.distance)` computes both.
+        The result has dask Arrays; `dask.compute(outside.columns, outside.distance)` computes both.
         """
         check_is_fitted(self)
         d = self.network_.n_features
@@ -225,8 +208,10 @@ class DaskGreedyNetRegressor(DaskEstimator, GreedyNetRegressor):
     cluster without workers, it waits a minute (`greedynet.worker-timeout` in the configuration of
     dask).
 
-    The parameters are those of `GreedyNetRegressor`. The client is not a parameter: set
-    `model.client`; the default is the current client.
+    The parameters and methods are those of `GreedyNetRegressor`. Inputs are dask Arrays of shape
+    (n_samples, n_features) or DataFrames, split by rows; results are dask Arrays of the shapes that
+    `GreedyNetRegressor` returns. The client is not a parameter: set `model.client`; the default is
+    the current client.
 
     Examples
     --------
@@ -251,21 +236,7 @@ class DaskGreedyNetRegressor(DaskEstimator, GreedyNetRegressor):
         return reduce(Moments.join, parts).r2()
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict with the network, lazily.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-        return_std : bool, default=False
-            Whether to return the standard deviations of the errors to expect, too.
-
-        Returns
-        -------
-        y : dask Array of shape (n_samples,) or (n_samples, n_outputs)
-        std : dask Array of the same shape
-            Only if `return_std`.
-        """
+        """Predict with the network, lazily; with `return_std`, return standard deviations, too."""
         check_is_fitted(self)
         if return_std:
             self._known_intervals("predict(X, return_std=True)")
@@ -274,30 +245,13 @@ class DaskGreedyNetRegressor(DaskEstimator, GreedyNetRegressor):
         return self._lazily("predict", X, width, np.float64)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Any, Any]:
-        """Return intervals that contain new outputs with a given probability, lazily.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-        coverage : float, default=0.9
-            Share of new outputs that the intervals shall contain.
-
-        Returns
-        -------
-        low, high : dask Array of shape (n_samples,) or (n_samples, n_outputs)
-        """
+        """Return lazily the ends of intervals that contain new outputs with a given probability."""
         intervals, coverage = self._known_intervals("predict_interval"), check_coverage(coverage)
         intervals.warn_if_few(coverage)
         return self._pair("_ends", X, coverage=coverage)
 
     def predict_distribution(self, X: Any) -> Any:
-        """Refuse: distributions of SciPy are not lazy.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-        """
+        """Refuse: distributions of SciPy are not lazy."""
         raise NotImplementedError(
             "`predict_distribution` is not lazy: write "
             "`model.to_local().predict_distribution(X.compute())`, or use `predict_interval`."
@@ -315,7 +269,8 @@ class DaskGreedyNetRegressor(DaskEstimator, GreedyNetRegressor):
 class DaskGreedyNetClassifier(DaskEstimator, GreedyNetClassifier):
     """`GreedyNetClassifier` on a dask cluster: dask Arrays and DataFrames in, lazy Arrays out.
 
-    See `DaskGreedyNetRegressor`. The parameters are those of `GreedyNetClassifier`.
+    The parameters and methods are those of `GreedyNetClassifier`; see `DaskGreedyNetRegressor` for
+    what happens on the cluster.
     """
 
     _local = GreedyNetClassifier
@@ -327,82 +282,29 @@ class DaskGreedyNetClassifier(DaskEstimator, GreedyNetClassifier):
         return float(correct / weight)
 
     def predict(self, X: Any) -> Any:
-        """Return the class with the largest probability, lazily.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-
-        Returns
-        -------
-        y : dask Array of shape (n_samples,)
-        """
+        """Return the class with the largest probability, lazily."""
         check_is_fitted(self)
         return self._lazily("predict", X, None, self.classes_.dtype)
 
     def decision_function(self, X: Any) -> Any:
-        """Return the logits, lazily: of the second class for two classes, else one for each.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-
-        Returns
-        -------
-        logits : dask Array of shape (n_samples,) or (n_samples, n_classes)
-        """
+        """Return the logits, lazily: of the second class for two classes, else one for each."""
         check_is_fitted(self)
         width = None if len(self.classes_) == 2 else len(self.classes_)
         return self._lazily("decision_function", X, width, np.float64)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of every class, lazily.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-
-        Returns
-        -------
-        p : dask Array of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
+        """Return the probability of every class in the order of `classes_`, lazily."""
         check_is_fitted(self)
         return self._lazily("predict_proba", X, len(self.classes_), np.float64)
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
-        """Return sets of classes that contain the class with a given probability, lazily.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-        coverage : float, default=0.9
-            Share of new rows whose class shall be in their set.
-
-        Returns
-        -------
-        sets : dask Array of bool, of shape (n_samples, n_classes)
-        """
+        """Return lazily sets of classes that contain the class with a given probability."""
         sets, coverage = self._known_sets(), check_coverage(coverage)
         sets.warn_if_few(coverage)
         return self._lazily("_sets", X, len(self.classes_), np.bool_, coverage=coverage)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithm of the probability of every class, lazily.
-
-        Parameters
-        ----------
-        X : dask Array of shape (n_samples, n_features), or DataFrame
-            Inputs, split by rows.
-
-        Returns
-        -------
-        log_p : dask Array of shape (n_samples, n_classes)
-        """
+        """Return the logarithm of the probability of every class, lazily."""
         check_is_fitted(self)
         return self._lazily("predict_log_proba", X, len(self.classes_), np.float64)
 

@@ -18,14 +18,9 @@ from greedynet.rows.blocks.readers import ParquetColumns, check_parquet, parquet
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Inputs, outputs and weights, split into the same rows.
+    """Inputs, outputs and weights, if given, split into the same rows: a tuple for each partition.
 
-    Attributes
-    ----------
-    pieces : list of tuple of Delayed
-        Inputs, outputs and, if given, weights of each partition.
-    output_shape : tuple of int
-        Shape of the outputs of one row.
+    `output_shape` is the shape of the outputs of one row.
     """
 
     pieces: list[tuple[Delayed, ...]]

@@ -28,7 +28,7 @@ class DaskSource:
     Parameters
     ----------
     partitions : Partitions
-        Partitions of inputs, outputs and weights.
+        Inputs, outputs and weights.
     client : Client
     check_every : float, default=1.0
         Seconds between checks whether a worker that does not answer is still alive.

@@ -16,7 +16,7 @@ _SHOWN = 4
 
 
 @dataclass
-class Tally:
+class Occurrences:
     """Number of occurrences of a problem in a column, the first row, and some of the cells."""
 
     count: int
@@ -48,7 +48,7 @@ class Findings:
         self._fine = {"empty"} if empty_is_fine else set()
         if unknown_is_fine:
             self._fine.add("unknown")
-        self._tallies: dict[str, dict[str, Tally]] = {}
+        self._tallies: dict[str, dict[str, Occurrences]] = {}
 
     def note(
         self,
@@ -59,17 +59,17 @@ class Findings:
         start: int,
         wanted: str = "numbers",
     ) -> None:
-        """Record a problem, a key of `_COMPLAINTS`, in rows of a block after `start` others."""
+        """Record a problem, "empty" or a key of `_COMPLAINTS`, in rows of a block."""
         rows = np.flatnonzero(where)
         if not len(rows) or (what == "empty" and name in (self._learned_gaps or ())):
             return
-        first = Tally(0, start + int(rows[0]) + 1, wanted)
+        first = Occurrences(0, start + int(rows[0]) + 1, wanted)
         tally = self._tallies.setdefault(what, {}).setdefault(name, first)
         tally.count += len(rows)
         if len(tally.cells) <= _SHOWN:
             tally.cells.update(dict.fromkeys(str(cells[row]) for row in rows.tolist()))
 
-    def tallies(self, what: str) -> dict[str, Tally]:
+    def tallies(self, what: str) -> dict[str, Occurrences]:
         """Return the occurrences of a problem, by column."""
         return self._tallies.get(what, {})
 
@@ -80,23 +80,44 @@ class Findings:
 
     def check(self) -> None:
         """Raise an error for the most serious problem."""
-        for what in ("class", "text", "infinite", "negative", "unknown", "empty"):
+        for what in (*_COMPLAINTS, "empty"):
             if what in self._tallies and what not in self._fine:
-                said = _COMPLAINTS[what](self._tallies[what])
+                said = _complaint(what, self._tallies[what])
                 if what == "empty" and self._learned_gaps is not None:
                     said = said.replace("empty cells:", "empty cells where training had none:")
                 raise TableError(f"{self._label}: {said}")
 
 
-def _text(found: dict[str, Tally]) -> str:
+_COMPLAINTS = {
+    "class": (
+        "column {name!r} holds {cells}, which is not a class of the training data ({tally}): "
+        "correct these cells, or include such rows in the training data."
+    ),
+    "text": (
+        "column {name!r} must hold {tally.wanted}, as in training, but holds {cells} ({tally}): "
+        "{advice}"
+    ),
+    "infinite": "column {name!r} holds infinite numbers ({tally}): correct these cells.",
+    "negative": (
+        "column {name!r} holds negative weights ({tally}): correct these cells; 0 leaves a row out."
+    ),
+    "unknown": (
+        "column {name!r} holds {cells}, which the training data did not contain ({tally}): correct "
+        'these cells, include such rows in the training data, or write `unknown="zero"` to treat '
+        "them as none of the known values."
+    ),
+}
+
+
+def _complaint(what: str, found: dict[str, Occurrences]) -> str:
+    if what == "empty":
+        return empty_cells({name: (tally.count, tally.first) for name, tally in found.items()})
     name, tally = next(iter(found.items()))
-    return (
-        f"column {name!r} must hold {tally.wanted}, as in training, but holds "
-        f"{_some(tally.cells)} ({tally}): {_advice(tally)}"
-    )
+    advice = _advice(tally) if what == "text" else ""
+    return _COMPLAINTS[what].format(name=name, tally=tally, cells=_some(tally.cells), advice=advice)
 
 
-def _advice(tally: Tally) -> str:
+def _advice(tally: Occurrences) -> str:
     if not tally.wanted.startswith("numbers"):
         return "correct these cells."
     marked = [read_marked(cell) for cell in tally.cells]
@@ -108,50 +129,6 @@ def _advice(tally: Tally) -> str:
             '`decimal=","`.'
         )
     return "correct these cells."
-
-
-def _infinite(found: dict[str, Tally]) -> str:
-    name, tally = next(iter(found.items()))
-    return f"column {name!r} holds infinite numbers ({tally}): correct these cells."
-
-
-def _negative(found: dict[str, Tally]) -> str:
-    name, tally = next(iter(found.items()))
-    return (
-        f"column {name!r} holds negative weights ({tally}): correct these cells; 0 leaves a row "
-        "out."
-    )
-
-
-def _unknown(found: dict[str, Tally]) -> str:
-    name, tally = next(iter(found.items()))
-    return (
-        f"column {name!r} holds {_some(tally.cells)}, which the training data did not contain "
-        f"({tally}): correct these cells, include such rows in the training data, or write "
-        '`unknown="zero"` to treat them as none of the known values.'
-    )
-
-
-def _class(found: dict[str, Tally]) -> str:
-    name, tally = next(iter(found.items()))
-    return (
-        f"column {name!r} holds {_some(tally.cells)}, which is not a class of the training data "
-        f"({tally}): correct these cells, or include such rows in the training data."
-    )
-
-
-def _empty(found: dict[str, Tally]) -> str:
-    return empty_cells({name: (tally.count, tally.first) for name, tally in found.items()})
-
-
-_COMPLAINTS = {
-    "class": _class,
-    "text": _text,
-    "infinite": _infinite,
-    "negative": _negative,
-    "unknown": _unknown,
-    "empty": _empty,
-}
 
 
 def empty_cells(found: dict[str, tuple[int, int]]) -> str:
