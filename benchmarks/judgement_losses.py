@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler
 
 from greedynet import GreedyNetRegressor
 from greedynet.losses import get_loss
-from greedynet.losses.mean_size import mean_size
+from greedynet.losses.base import mean_size
 
 OURS = "greedynet"
 LOSSES = (("huber", None), ("absolute_error", None), *(("quantile", q) for q in (0.1, 0.5, 0.9)))

@@ -5,7 +5,7 @@ import pytest
 
 from greedynet.activations import get_activation
 from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_rows
-from greedynet.correction.all_rows.sums import Sums
+from greedynet.correction.all_rows.passes import Sums
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from greedynet.activations import get_activation
-from greedynet.correction.all_rows.outer_weights import Looked, products_of_all_rows
-from greedynet.correction.all_rows.sums import Sums
+from greedynet.correction.all_rows.passes import Looked, Sums, products_of_all_rows
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import MemoryBlocks
 from greedynet.rows.rows import Rows

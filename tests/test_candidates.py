@@ -10,7 +10,7 @@ from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import FitSettings, LadderSettings
 from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared, get_loss
-from greedynet.losses.mean_size import mean_size, power, row_sizes
+from greedynet.losses.base import mean_size, power, row_sizes
 from greedynet.model.candidate import (
     LINE,
     MEAN,

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
-from greedynet.correction.gauss_newton import spacing, system
 from greedynet.correction.outer_solver import OuterSolver
+from greedynet.correction.reduced_problem import spacing, system
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.forms import Form
 from greedynet.fitting.make_search import N_WAITING, WEAKNESS
 from greedynet.fitting.objectives.squares import LeastSquares, Neurons
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.problem import Problem
-from greedynet.linalg import cholesky as triangles
+from greedynet.linalg import triangular as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.model.candidate import NETWORK, Candidate
 from greedynet.rows.affine import AffineTerm

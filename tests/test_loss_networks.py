@@ -27,7 +27,7 @@ from greedynet.losses import (
 )
 from greedynet.losses.base import Reweightable, exponent
 from greedynet.losses.loss_factor import LossFactor
-from greedynet.losses.reweighting import row_weights
+from greedynet.losses.solvers import row_weights
 from greedynet.paper import load_example
 from greedynet.support.errors import NotCorrectedWarning
 from interruptions import StopAfter

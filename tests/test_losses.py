@@ -22,8 +22,7 @@ from greedynet.losses import (
 )
 from greedynet.losses.base import Reweightable, exponent, information
 from greedynet.losses.huber import threshold
-from greedynet.losses.median import weighted_median
-from greedynet.losses.reweighting import reweighting, row_weights
+from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 
 # All that have a name, and those that are named by numbers.
 REGISTERED = [make() for make in losses.LOSSES.values()]

@@ -12,8 +12,8 @@ import numpy as np
 
 from greedynet.fitting.problem import within_reason
 from greedynet.losses import Loss
+from greedynet.losses.base import power, row_sizes
 from greedynet.losses.logistic import losses_and_residual
-from greedynet.losses.mean_size import power, row_sizes
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 

@@ -16,7 +16,7 @@ from greedynet.fitting.measures import Measure
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import CandidateScores
-from greedynet.losses.mean_size import mean_size
+from greedynet.losses.base import mean_size
 from greedynet.model.candidate import MEAN, NETWORK, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network

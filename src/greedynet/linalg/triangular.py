@@ -1,4 +1,4 @@
-"""Outer weights: the convex problem of GSN 4, for any width, from the triangular factor.
+"""Triangular factors: outer weights for any width, Cholesky factors, and columns that can go.
 
     min_c  || z - R c ||^2 + alpha || c_free ||^2
 
@@ -7,9 +7,43 @@ substitution. The columns have unit norm, so `alpha` is dimensionless.
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
+from greedynet.linalg import unlocked
 from greedynet.support.types import Float64
+
+
+def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> Float64 | None:
+    """Return the solution of `(S + ridge + damping diag(S)) step = gradient`; None if singular.
+
+    Parameters
+    ----------
+    S : ndarray of shape (k p, k p)
+        Its lower triangle.
+    gradient : ndarray of shape (k, p)
+    ridge, damping : float
+    """
+    steepness = S.diagonal().copy()
+    floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
+    damped = S.copy(order="F")
+    np.einsum("ii->i", damped)[:] += ridge + damping * steepness + floor
+    if not unlocked.cholesky(damped):
+        return None
+    return np.asarray(lapack.dpotrs(damped, gradient.ravel(), lower=1)[0].reshape(gradient.shape))
+
+
+def trace_of_inverse(cholesky: Float64, start: int = 0) -> float:
+    """Trace of the inverse of a matrix, from row `start` on, by its lower Cholesky factor."""
+    inverse = cholesky.copy(order="F")
+    unlocked.invert(inverse)
+    return float(np.sum(inverse.diagonal()[start:]))
+
+
+def inverse_of(cholesky: Float64) -> Float64:
+    """Inverse of a matrix from its lower Cholesky factor, both triangles filled."""
+    inverse = cholesky.copy(order="F")
+    unlocked.invert(inverse)
+    return np.tril(inverse) + np.tril(inverse, -1).T
 
 
 def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0) -> Float64:
@@ -47,3 +81,39 @@ def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0)
 def misfit(R: Float64, z: Float64, weights: Float64) -> float:
     """Return `|| z - R c ||^2`: the part of the residual that is due to the ridge."""
     return float(np.sum((z - R @ weights) ** 2))
+
+
+def columns_left(
+    cholesky: Float64, weights: Float64, n_columns: int, n_fixed: int = 0
+) -> list[int]:
+    """Remove columns one at a time, each the one that costs least; return those that are left.
+
+    Parameters
+    ----------
+    cholesky : ndarray of shape (n_fixed + k, n_fixed + k)
+        Lower Cholesky factor of `M`.
+    weights : ndarray of shape (n_fixed + k, n_outputs)
+        The weights `c`.
+    n_columns : int
+        Number of columns to leave.
+    n_fixed : int, default=0
+        The first `n_fixed` columns stay, and are not counted.
+
+    Returns
+    -------
+    left : list of int
+        Positions among the `k` columns, ascending.
+    """
+    inverse, weights = inverse_of(cholesky), weights.copy()
+    left = list(range(len(weights) - n_fixed))
+    while len(left) > n_columns:
+        at = np.arange(n_fixed, n_fixed + len(left))
+        costs = np.sum(weights[at] ** 2, axis=1) / inverse[at, at]
+        j = n_fixed + int(np.argmin(costs))
+        row = inverse[j] / inverse[j, j]
+        weights -= np.outer(row, weights[j])
+        inverse -= np.outer(row, inverse[j])
+        weights = np.delete(weights, j, axis=0)
+        inverse = np.delete(np.delete(inverse, j, axis=0), j, axis=1)
+        del left[j - n_fixed]
+    return left

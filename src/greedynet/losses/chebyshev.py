@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from greedynet.losses.base import Fit, fit_outputs
 from greedynet.losses.power import power_fit
-from greedynet.losses.programme import shortest, solve_programme, unit_columns
+from greedynet.losses.solvers import shortest, solve_programme, unit_columns
 from greedynet.support.types import Float64
 
 # A residual may exceed the bound by this much; targets are scaled to one.

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from greedynet.losses.base import Fit, fit_outputs, or_ones
-from greedynet.losses.median import weighted_median
-from greedynet.losses.newton import least_squares, line_minimum, newton_step
+from greedynet.losses.solvers import least_squares, line_minimum, newton_step, weighted_median
 from greedynet.support.types import Float64
 
 # 95 per cent efficiency relative to least squares for normal noise.

@@ -20,8 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.losses.base import Fit, fit_outputs, or_ones
-from greedynet.losses.newton import least_squares, newton_step
-from greedynet.losses.programme import shortest, solve_programme, unit_columns
+from greedynet.losses.solvers import (
+    least_squares,
+    newton_step,
+    shortest,
+    solve_programme,
+    unit_columns,
+)
 from greedynet.support.types import Float64
 
 # Residuals and distances to a bound below this are zero; targets and weights are scaled to one.

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from greedynet.losses.base import ROUNDING, Fit, fit_outputs, or_ones
-from greedynet.losses.newton import least_squares, line_minimum, newton_step
+from greedynet.losses.solvers import least_squares, line_minimum, newton_step
 from greedynet.support.types import Float64
 
 # Relative distance to the optimum at which a fit has converged, certified by duality.

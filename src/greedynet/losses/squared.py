@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from greedynet.losses.base import ROUNDING, Fit, fit_outputs, or_ones
-from greedynet.losses.newton import least_squares
+from greedynet.losses.solvers import least_squares
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 

@@ -1,4 +1,4 @@
-"""Several neurons from one scan: a cheap start for networks that are corrected jointly afterwards.
+"""Several neurons from one scan: for networks that are corrected, and of a given shape.
 
 Every direction of a pool is scanned once for its best threshold. Of the best of these neurons, the
 orthogonal greedy algorithm takes a few, each on what the others leave of the residual, so that they

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.losses.median import weighted_median
+from greedynet.losses.solvers import weighted_median
 from greedynet.support.types import Float64
 from greedynet.tables.readers import TableError
 from greedynet.tables.roles import NO_ROLES, Roles, latest, mean_of, shares_of

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from greedynet.activations import Activation
+from greedynet.correction.all_rows.passes import Sums
 from greedynet.correction.all_rows.products import Gram, OnNeurons
-from greedynet.correction.all_rows.sums import Sums
 from greedynet.correction.reduced_problem import EDGE
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.linalg.cholesky import damped_step
+from greedynet.linalg.triangular import damped_step
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64

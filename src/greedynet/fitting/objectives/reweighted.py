@@ -41,8 +41,7 @@ from greedynet.linalg.triangular import outer_weights
 from greedynet.losses import Loss
 from greedynet.losses.base import is_robust, singles_out_rows
 from greedynet.losses.loss_factor import LossFactor
-from greedynet.losses.median import weighted_median
-from greedynet.losses.reweighting import reweighting, row_weights
+from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 from greedynet.model.candidate import MEAN, Candidate, widths_up_to
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network

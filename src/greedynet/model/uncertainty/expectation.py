@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.losses import Loss, is_squared
+from greedynet.losses.base import mean_size
 from greedynet.losses.logistic import log_probabilities
-from greedynet.losses.mean_size import mean_size
 from greedynet.model.candidate import CURVES, LINE, MEAN, SHARES, Ladder
 from greedynet.model.network import Network
 from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
