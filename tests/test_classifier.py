@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.fitting.objectives import log_loss as log_loss_objective
+from greedynet.fitting import log_loss as log_loss_objective
 from interruptions import StopAfter, fail_while_growing
 
 SETTINGS = [

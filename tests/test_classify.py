@@ -17,18 +17,12 @@ from greedynet.correction.log_loss_descent import (
     _chunks,
     descend,
 )
-from greedynet.fitting.construct import construct
+from greedynet.fitting import log_loss as log_loss_objective
+from greedynet.fitting.candidates import Blend, lowest_between, ridges_for
+from greedynet.fitting.construct import construct, objective_of
 from greedynet.fitting.forms import Form
+from greedynet.fitting.log_loss import LogLoss, largest, shares_weights
 from greedynet.fitting.measures import LogLosses
-from greedynet.fitting.objectives import LogLoss, objective_of
-from greedynet.fitting.objectives import log_loss as log_loss_objective
-from greedynet.fitting.objectives.log_loss import (
-    Blend,
-    largest,
-    lowest_between,
-    ridges_for,
-    shares_weights,
-)
 from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.fitting.settings import FitSettings, LogisticSettings
 from greedynet.losses.logistic import (

@@ -10,8 +10,8 @@ from sklearn.linear_model import QuantileRegressor, RidgeCV
 import greedynet
 import scopes
 from greedynet import GreedyNetRegressor, StopReason
-from greedynet.fitting.objectives.reweighted import reweighted_line
 from greedynet.fitting.plan import Limits, Plan
+from greedynet.fitting.reweighted import reweighted_line
 from greedynet.losses import Absolute, Huber, Power, Quantile
 from greedynet.model.candidate import NETWORK
 from greedynet.paper import load_example

@@ -13,9 +13,9 @@ from greedynet.correction.reduced_problem import spacing, system
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.forms import Form
 from greedynet.fitting.make_search import N_WAITING, WEAKNESS
-from greedynet.fitting.objectives.squares import LeastSquares, Neurons
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.problem import Problem
+from greedynet.fitting.squares import LeastSquares, Neurons
 from greedynet.linalg import triangular as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.model.candidate import NETWORK, Candidate

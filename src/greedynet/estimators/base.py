@@ -32,9 +32,8 @@ from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.estimators.transforming import WithHiddenLayer
 from greedynet.fitting.climb import OnStep
-from greedynet.fitting.construct import construct
+from greedynet.fitting.construct import construct, objective_of
 from greedynet.fitting.make_search import SEARCHES
-from greedynet.fitting.objectives import objective_of
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
 from greedynet.model.network import Network

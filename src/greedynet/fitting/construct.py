@@ -10,12 +10,17 @@ Steps GSN 1 to GSN 4 of the paper, and the extensions to it. The `Plan` contains
 classification, in memory, from files and on clusters.
 """
 
+from greedynet.fitting.as_grown import AsGrown, ClassesAsGrown
 from greedynet.fitting.climb import OnStep, climb
 from greedynet.fitting.forms import forms_of
+from greedynet.fitting.log_loss import LogLoss
 from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.fitting.refit import Fitted, refit, without_folds
+from greedynet.fitting.reweighted import Reweighted
 from greedynet.fitting.split import check_same_rows, split
+from greedynet.fitting.squares import LeastSquares
+from greedynet.losses import is_squared
 from greedynet.support.context import FOR_CHOICE, FitContext
 
 # With so many times the rows of a sample, more neurons are supported than the sample supports.
@@ -67,3 +72,12 @@ def construct(
     if plan.choice == "best" and folds.n_all >= MANY_MORE * len(folds.rows):
         chosen = found.scores.widened(chosen)
     return refit(folds, found, chosen, plan, objective, context)
+
+
+def objective_of(plan: Plan, *, classes: bool = False) -> Objective:
+    """Return what networks minimise: squares, another loss or the log-loss; corrected or not."""
+    if classes:
+        return LogLoss() if plan.correct else ClassesAsGrown()
+    if not plan.correct:
+        return AsGrown()
+    return LeastSquares() if is_squared(plan.loss) else Reweighted()

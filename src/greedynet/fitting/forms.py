@@ -15,22 +15,27 @@ in any direction, with the same conditions on their weights, because their slope
 0 and 1. It becomes a network of twice as many ReLUs.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.activations import ReLU
 from greedynet.activations.scaled import Ramp
-from greedynet.fitting.changed_blocks import ChangedBlocks
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CLIPPED, ONE_LAYER, RAMPS, TWO_LAYERS
 from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps
-from greedynet.rows.blocks import Blocks
+from greedynet.rows.blocks import Blocks, Survey, Surveyed, Work
 from greedynet.rows.rows import Rows
 from greedynet.support.checks import LARGEST
 from greedynet.support.types import Float64
+
+T = TypeVar("T")
 
 # A cell so many robust deviations from the median may be mistyped, which held-out rows decide.
 # One that is closer is fitted as it is. Tuned on even seeds of `benchmarks/judgement.py --large`.
@@ -231,3 +236,69 @@ def _may_saturate(plan: Plan) -> bool:
     if shape is None or shape.convex.any() or plan.activation != ReLU():
         return False
     return most >= 1 and not (plan.limits.exact and left)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedWork(Generic[T]):
+    """The `Work` of a sum over changed rows, for the holder of the rows."""
+
+    work: Work[T]
+    change: Callable[[Rows], Rows]
+    n_features: int
+
+    @property
+    def width(self) -> int:
+        """Number of intermediate values per row."""
+        return self.work.width + self.n_features
+
+    def of(self, rows: Rows) -> T:
+        """Return the sum over some rows."""
+        return self.work.of(self.change(rows))
+
+    def join(self, one: T, other: T) -> T:
+        """Return the sum of two sums."""
+        return self.work.join(one, other)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedBlocks:
+    """Rows in blocks as networks of a form see them, wherever they are summed.
+
+    The changed rows are never held at once: whoever holds the rows, this machine, a file or the
+    workers of a cluster, changes a block when a sum over it is formed.
+
+    Attributes
+    ----------
+    change : callable
+        Can be pickled, for workers of a cluster.
+    n_features : int
+        Number of inputs of a changed row.
+    """
+
+    blocks: Blocks
+    change: Callable[[Rows], Rows]
+    n_features: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.blocks.n_outputs
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def survey(self) -> Survey:
+        """Return the survey of all changed rows."""
+        return self._survey
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return self.total(Surveyed())
+
+    def take(self, positions: NDArray[np.intp]) -> Rows:
+        """Return the rows at some positions, in ascending order."""
+        return self.change(self.blocks.take(positions))
+
+    def total(self, work: Work[T]) -> T:
+        """Return the sum over all rows."""
+        return self.blocks.total(ChangedWork(work, self.change, self.n_features))

@@ -17,7 +17,7 @@ from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.scores import CandidateScores
 from greedynet.losses.base import mean_size
-from greedynet.model.candidate import MEAN, NETWORK, Candidate
+from greedynet.model.candidate import LINE, MEAN, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
@@ -31,7 +31,7 @@ State = Any
 
 
 class Line(NamedTuple):
-    """An affine function of scaled rows, `X linear + intercept`."""
+    """An affine function of scaled rows, `X linear + intercept`: a state without neurons."""
 
     linear: Float64
     intercept: Float64
@@ -46,13 +46,16 @@ class Line(NamedTuple):
 class Growth(ABC):
     """Networks on the rows of a problem, each from those before it.
 
+    States without neurons are handled here: subclasses define what is done with the others, in
+    methods of the same names with an underscore.
+
     Attributes
     ----------
     turn : int
         Networks of different turns have different pools of directions.
     """
 
-    # The named tuple of a network's state.
+    # The named tuple of the state of a network with neurons.
     state_type: type[Any]
 
     def __init__(self, problem: Problem, turn: int = 0) -> None:
@@ -62,27 +65,10 @@ class Growth(ABC):
     def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
         """Return a candidate, given those that were fitted before on the same rows."""
 
-    @abstractmethod
-    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of a network for scaled inputs."""
-
-    @abstractmethod
-    def network(self, states: Sequence[State]) -> Network:
-        """Return the mean of some networks, for inputs and outputs in original units."""
-
-    @abstractmethod
-    def carried(self, state: State, inputs: InputScaling) -> State:
-        """Return a network of other rows, scaled in another way, on these rows."""
-
-    @abstractmethod
-    def loss(self, state: State) -> float:
-        """Return what a network minimises, on these rows."""
-
-    def training_error(self, states: Sequence[State]) -> float:
-        """Return the relative error of the mean of some networks on these rows."""
+    def line(self, kind: str) -> Line:
+        """Return a constant or a line; here the mean, which is zero in scaled outputs."""
         rows = self.problem.rows
-        mean = np.mean([self.outputs(state, rows.X) for state in states], axis=0)
-        return safe_norm(rows.weighted(rows.Y - mean)) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
+        return Line(np.zeros((rows.n_features, rows.n_outputs)), np.zeros(rows.n_outputs))
 
     def refitted(
         self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
@@ -98,28 +84,71 @@ class Growth(ABC):
         """
         return start(candidate)
 
+    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
+        """Return the scaled outputs of a network for scaled inputs."""
+        if isinstance(state, Line):
+            return np.asarray(X @ state.linear + state.intercept)
+        return self._outputs(state, X)
+
+    @abstractmethod
+    def _outputs(self, state: State, X: NDArray[np.floating]) -> Float64: ...
+
     def predict(self, states: Sequence[State], rows: Rows) -> Float64:
         """Return the outputs of the mean of some networks for rows, all in original units."""
         X = self.problem.inputs_of(rows)
         mean = np.mean([self.outputs(state, X) for state in states], axis=0)
         return self.problem.in_units(mean)
 
+    def network(self, states: Sequence[State]) -> Network:
+        """Return the mean of some networks, for inputs and outputs in original units."""
+        if isinstance(states[0], Line):
+            return states[0].network(self.problem)
+        return self._network(states)
+
+    @abstractmethod
+    def _network(self, states: Sequence[State]) -> Network: ...
+
+    def carried(self, state: State, inputs: InputScaling) -> State:
+        """Return a network of other rows, which were scaled by `inputs`, on these rows."""
+        if isinstance(state, Line):
+            return self.line(LINE if state.linear.any() else MEAN)
+        return self._carried(state, inputs)
+
+    @abstractmethod
+    def _carried(self, state: State, inputs: InputScaling) -> State: ...
+
+    def loss(self, state: State) -> float:
+        """Return what a network minimises, on these rows; by it folds are compared."""
+        return 0.0 if isinstance(state, Line) else self._loss(state)
+
+    @abstractmethod
+    def _loss(self, state: State) -> float: ...
+
+    def training_error(self, states: Sequence[State]) -> float:
+        """Return the relative error of the mean of some networks on these rows."""
+        rows = self.problem.rows
+        mean = np.mean([self.outputs(state, rows.X) for state in states], axis=0)
+        return safe_norm(rows.weighted(rows.Y - mean)) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
+
     def ridge(
         self, candidate: Candidate, states: Sequence[State], of_fold: Problem
     ) -> float | None:
         """Return the ridge of refitted networks, their mean; None without neurons."""
-        if isinstance(states[0], Line) or states[0].ridge is None:
+        return self._ridge(states) if candidate.width else None
+
+    def _ridge(self, states: Sequence[State]) -> float | None:
+        if states[0].ridge is None:
             return None
         return float(np.mean([state.ridge for state in states]))
 
+    def packed(self, state: State) -> list[Any]:
+        """Return the fields of a state, as a checkpoint keeps them."""
+        return [type(state).__name__, *state]
+
     def unpacked(self, values: Sequence[Any]) -> State:
-        """Return a state from its fields, as a checkpoint keeps them."""
+        """Return a state from its fields."""
         name, *fields = values
         return (Line if name == Line.__name__ else self.state_type)(*fields)
-
-    def packed(self, state: State) -> list[Any]:
-        """Return the fields of a state."""
-        return [type(state).__name__, *state]
 
 
 class Objective(ABC):
@@ -201,8 +230,3 @@ class Objective(ABC):
             input_range = np.asarray(form.rows(ends).X, dtype=np.float64)
         coordinates = self.coordinates(own, plan, input_range)
         return self.growth(Problem(own, plan, coordinates, context, passes), turn)
-
-
-def networks_of(known: Mapping[Candidate, State]) -> dict[int, State]:
-    """Return the networks that were grown, neither pruned nor for another ridge, by their width."""
-    return {c.width: s for c, s in known.items() if c.kind == NETWORK and not c.pruned}

@@ -6,6 +6,7 @@ little more than the last. The chosen network is corrected on all rows, where so
 are *exchanged*: more are grown, and as many removed that early ones were needed for.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,26 +19,16 @@ from greedynet.activations import ReLU, degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
 from greedynet.correction.outer_solver import OuterSolver
 from greedynet.correction.shaped import ShapedProjection
-from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.candidates import networks_and_averages
 from greedynet.fitting.forms import Form
 from greedynet.fitting.make_search import dependent, least_active, unit
 from greedynet.fitting.measures import Measure, Squares
-from greedynet.fitting.objective import Growth, Line, Objective, State, networks_of
-from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
+from greedynet.fitting.objective import Growth, Line, Objective, State
+from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
-from greedynet.losses.base import singles_out_rows
-from greedynet.model.candidate import (
-    CLIPPED,
-    LINE,
-    MEAN,
-    NETWORK,
-    ONE_LAYER,
-    RAMPS,
-    Candidate,
-    single_networks,
-    widths_up_to,
-)
+from greedynet.model.candidate import MEAN, NETWORK, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
@@ -62,7 +53,59 @@ class Neurons(NamedTuple):
     ridge: float | None
 
 
-class SquaresGrowth(Growth):
+class CorrectedGrowth(Growth):
+    """Networks whose neurons are corrected jointly after every width."""
+
+    def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
+        """Return a line, or a network grown from the widest narrower one."""
+        if candidate.width == 0:
+            return self.line(candidate.kind)
+        narrower = {
+            c.width: state
+            for c, state in known.items()
+            if c.kind == NETWORK and not c.pruned and c.width < candidate.width
+        }
+        before = narrower[max(narrower)] if narrower else self._none()
+        return self._grown(before, candidate.width, len(narrower))
+
+    @abstractmethod
+    def _none(self) -> State:
+        """Return a network without neurons, from whose residual the first ones follow."""
+
+    @abstractmethod
+    def _grown(self, before: State, n_neurons: int, turn: int) -> State:
+        """Return a network of more neurons, all corrected; as before if there are none."""
+
+    def _filled(self, state: State, n_neurons: int) -> State:
+        """Replace neurons that died or became duplicates, where all nodes were asked for."""
+        problem, first = self.problem, state
+        if not problem.plan.needs_all(n_neurons):
+            return state
+        for turn in range(N_TRIES):
+            points = self._useful(state)
+            if len(points) >= n_neurons:
+                break
+            n_more = n_neurons - len(points)
+            more = problem.more_neurons(points, n_more, TURNS + turn, problem.rows)
+            if len(more) == len(points):
+                break
+            state = self._with_points(more, state, first, is_first=turn == 0)
+        return state
+
+    @abstractmethod
+    def _useful(self, state: State) -> Float64:
+        """Return the neurons without those that died or became duplicates."""
+
+    @abstractmethod
+    def _with_points(self, points: Float64, state: State, first: State, *, is_first: bool) -> State:
+        """Return a network of given neurons, with the ridge of a state.
+
+        A ridge under which new neurons die at once is too large for so many: it is smaller than
+        that of the state except for the first time.
+        """
+
+
+class SquaresGrowth(CorrectedGrowth):
     """Networks of least squares on the rows of a problem."""
 
     state_type = Neurons
@@ -75,40 +118,29 @@ class SquaresGrowth(Growth):
     def _affine(self) -> Float64:
         return self.problem.solving.affine_columns(self.problem.rows)
 
-    def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
-        """Return a candidate, given those that were fitted before on the same rows."""
-        if candidate.width == 0:
-            return self.line(candidate.kind)
-        grown = networks_of(known)
-        narrower = [width for width in grown if width < candidate.width]
-        before = grown[max(narrower)] if narrower else self._none()
-        found = self.grown(before, candidate.width, len(narrower) + TURNS * self.turn)
-        return self._filled(found, candidate.width)
-
     def line(self, kind: str) -> Line:
         """Return the mean, or a line with a ridge."""
-        rows = self.problem.rows
         if kind == MEAN:
-            return Line(np.zeros((rows.n_features, rows.n_outputs)), np.zeros(rows.n_outputs))
-        line = RidgeLine.of(rows, self.problem.shape)
+            return super().line(kind)
+        line = RidgeLine.of(self.problem.rows, self.problem.shape)
         return Line(line.linear, line.intercept)
 
     def _none(self) -> Neurons:
-        """Return a network without neurons."""
         return Neurons(np.empty((0, self.problem.n_features + 1)), None)
 
-    def grown(self, before: Neurons, n_neurons: int, turn: int) -> Neurons:
-        """Return a network of more neurons, all corrected; as before if there are none."""
+    def _grown(self, before: Neurons, n_neurons: int, turn: int) -> Neurons:
         state = self.at(before)
+        turn += TURNS * self.turn
         points = self._with_more(state, n_neurons - state.n_neurons, turn)
         if points is None:
-            return before
+            return self._filled(before, n_neurons)
         # The ridge of the affine term alone says nothing about neurons.
         # The penalty of smoother neurons grows with higher powers of their weights.
         power = degree_of(self.problem.plan.activation) or 1
         kept = self.problem.settings.correction.ridge_kept**power
         wider = self._new(Neurons(points, kept * state.ridge if state.n_neurons else None))
-        return self._neurons(self._converged(self._settled(wider)))
+        found = self._neurons(self._converged(self._settled(wider)))
+        return self._filled(found, n_neurons)
 
     def refitted(
         self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
@@ -162,28 +194,20 @@ class SquaresGrowth(Growth):
         n_weights = state.points.size + len(state.weights)
         return state.gcv if n_weights < self.problem.rows.n_independent else state.error
 
-    def _filled(self, neurons: Neurons, n_neurons: int) -> Neurons:
-        """Replace neurons that died or became duplicates, where all nodes were asked for."""
-        problem = self.problem
-        if not problem.plan.needs_all(n_neurons):
-            return neurons
-        for turn in range(N_TRIES):
-            state = self.at(neurons)
-            # As the search knows them: else it would propose copies of those that it does not.
-            factor = problem.coordinates.factor(problem.rows, dependent(problem.plan))
-            kept = state.alive
-            kept[kept] = factor.extend(state.columns[:, kept])
-            points = state.points[kept]
-            if len(points) >= n_neurons:
-                break
-            n_more = n_neurons - len(points)
-            more = problem.more_neurons(points, n_more, TURNS + turn, problem.rows)
-            if len(more) == len(points):
-                break
-            # A ridge under which new neurons die at once is too large for so many.
-            ridge = state.ridge if turn == 0 else min(state.ridge / 10, 1.0)
-            neurons = self._neurons(self._new(Neurons(more, ridge)))
-        return neurons
+    def _useful(self, state: Neurons) -> Float64:
+        problem, found = self.problem, self.at(state)
+        # As the search knows them: else it would propose copies of those that it does not.
+        factor = problem.coordinates.factor(problem.rows, dependent(problem.plan))
+        kept = found.alive
+        kept[kept] = factor.extend(found.columns[:, kept])
+        return found.points[kept]
+
+    def _with_points(
+        self, points: Float64, state: Neurons, first: Neurons, *, is_first: bool
+    ) -> Neurons:
+        ridge = self.at(state).ridge
+        ridge = ridge if is_first else min(ridge / 10, 1.0)
+        return self._neurons(self._new(Neurons(points, ridge)))
 
     def _with_more(self, state: VariableProjection, n_more: int, turn: int) -> Float64 | None:
         """Return the neurons of a network and new ones; None if there are none."""
@@ -262,10 +286,7 @@ class SquaresGrowth(Growth):
         further = state.at(state.points).settle(settings.steps_to_converge)
         return further if further.gcv < state.gcv else state
 
-    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of a network for scaled inputs."""
-        if isinstance(state, Line):
-            return np.asarray(X @ state.linear + state.intercept)
+    def _outputs(self, state: Neurons, X: NDArray[np.floating]) -> Float64:
         affine = self.problem.solving.affine.evaluate(X)
         return self.at(state).predict(X, affine)
 
@@ -276,10 +297,8 @@ class SquaresGrowth(Growth):
         # A given ridge is that of the last solve.
         return self.network(states).predict(rows.X).reshape(rows.Y.shape)
 
-    def network(self, states: Sequence[State]) -> Network:
+    def _network(self, states: Sequence[Neurons]) -> Network:
         """Return the mean of some networks, outer weights solved on all rows."""
-        if isinstance(states[0], Line):
-            return states[0].network(self.problem)
         problem, plan = self.problem, self.problem.plan
         solver = OuterSolver(
             problem.solving,
@@ -293,25 +312,16 @@ class SquaresGrowth(Growth):
         network = solver.network([self.at(state) for state in states])
         return network if plan.shape is None else in_shape(network, plan.shape)
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
-        """Return the ridge that was given, or that of the correction."""
+    def _ridge(self, states: Sequence[State]) -> float | None:
         given = self.problem.plan.alpha
-        if given is None or isinstance(states[0], Line):
-            return super().ridge(candidate, states, of_fold)
-        return given
+        return super()._ridge(states) if given is None else given
 
-    def carried(self, state: State, inputs: InputScaling) -> State:
-        """Return a network of other rows on these rows."""
-        if isinstance(state, Line):
-            return self.line(LINE if state.linear.any() else MEAN)
-        points = self.problem.carried(state.points, inputs)
-        return Neurons(points, state.ridge)
+    def _carried(self, state: Neurons, inputs: InputScaling) -> Neurons:
+        return Neurons(self.problem.carried(state.points, inputs), state.ridge)
 
-    def loss(self, state: State) -> float:
+    def _loss(self, state: Neurons) -> float:
         """Return the squared error on these rows and the penalty."""
-        return 0.0 if isinstance(state, Line) else self._new(state).objective
+        return self._new(state).objective
 
     def training_error(self, states: Sequence[State]) -> float:
         """Return the relative error on these rows."""
@@ -347,104 +357,10 @@ class LeastSquares(Objective):
         self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
     ) -> Iterator[Candidate]:
         """Yield the mean, a line, and for each form networks and averages."""
-        yield Candidate(MEAN, form=forms[0].name)
-        for form in forms:
-            yield from _of_form(scores, form, rows, plan)
-
-
-def _of_form(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Iterator[Candidate]:
-    """Yield the candidates of a form, the simplest first."""
-    if plan.linear_term and form.name != RAMPS:
-        yield Candidate(LINE, form=form.name)
-    if n_effective(rows) < plan.settings.ladder.min_rows and not plan.takes_last:
-        return
-    yield from by_width(scores, form, rows, plan)
-    chosen = scores.best(plan.choice, form.name)
-    if chosen.width == 0:
-        return
-    yield from _averages(scores, chosen, rows, plan)
-
-
-def by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Iterator[Candidate]:
-    """Yield networks of increasing width, until wider ones do not help."""
-    most, d = form.plan(plan).limits.max_neurons, form.n_inputs(rows.n_features)
-    settings = plan.settings.ladder
-    widths = widths_up_to(most, settings.growth)
-    n_supported, allowed = rows.n_independent / (d + 2), _allowed_work(scores, form, rows, plan)
-    # Single rows decide the largest error: what wide networks gain shows later.
-    patience = (2 if singles_out_rows(plan.loss) else 1) * settings.patience
-    for i, width in enumerate(widths):
-        if work(len(rows), d, widths[: i + 1]) > allowed:
-            return
-        yield Candidate(NETWORK, width, form=form.name)
-        if scores.training_errors[-1] <= max(plan.limits.tol, ZERO_RESIDUAL) and plan.takes_last:
-            return
-        if not plan.takes_last and scores.stops(form.name, d, n_supported, patience):
-            return
-
-
-def _allowed_work(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> float:
-    """Return how much work networks of a form may take, beside those of one layer."""
-    first = single_networks(scores.candidates, ONE_LAYER)
-    if form.name in (ONE_LAYER, CLIPPED) or not first or plan.takes_last:
-        return np.inf
-    settings = plan.settings.depth
-    taken = work(len(rows), rows.n_features, [c.width for c in first])
-    return max(settings.least_work, settings.times_work * taken)
-
-
-def _averages(
-    scores: CandidateScores, chosen: Candidate, rows: Rows, plan: Plan
-) -> Iterator[Candidate]:
-    """Yield averages of networks of the chosen width, and of wider ones while these help.
-
-    An average varies less than a single network, and so it may be wider.
-    """
-    settings, asked = plan.settings.ladder, plan.n_networks
-    if asked == 1 or rows.n_features == 1 or chosen.n_networks > 1:
-        return  # with one input, two networks would be the same
-    least, most = settings.rows_averaged
-    if asked is None and (not least <= len(rows) <= most or plan.takes_last):
-        return
-    most = plan.limits.max_neurons
-    if plan.takes_last:
-        assert asked is not None
-        yield replace(chosen, width=most // asked, n_networks=asked)
-        return
-    grown = sorted(c.width for c in single_networks(scores.candidates, chosen.form))
-    if asked is not None:
-        for width in [width for width in grown if asked * width <= most]:
-            yield replace(chosen, width=width, n_networks=asked)
-        return
-    # Four vary less than two, but where nodes are few, two may be wide enough and four are not.
-    widest = max((width for width in grown if 4 * width <= most), default=0)
-    n = 4 if 2 * widest >= chosen.width else 2
-    possible = [width for width in grown if n * width <= most]
-    wide = [width for width in possible if width >= chosen.width]
-    for width in (wide or possible[-1:])[: settings.n_averaged]:
-        yield replace(chosen, width=width, n_networks=n)
-        if scores.scores[-1] >= min(scores.scores[:-1]):
-            return
-
-
-def n_effective(rows: Rows) -> float:
-    """Return the number of rows of equal weight that carry as much information.
-
-    `(sum w)^2 / sum w^2`, or the number of copies that rows stand for.
-    """
-    if rows.weights is None or rows.effective_size is not None:
-        return rows.n_independent
-    share = rows.weights / rows.weights.max()
-    return float(share.sum() ** 2 / np.sum(share**2))
+        return networks_and_averages(scores, forms, rows, plan)
 
 
 def has_few_rows(rows: Rows, plan: Plan) -> bool:
     """Whether there are few rows beside the inputs of a network without a given shape."""
     least = plan.settings.ladder.rows_per_input * (rows.n_features + 1)
     return len(rows) < least and plan.linear_term and plan.shape is None
-
-
-def work(n_rows: int, n_features: int, widths: Sequence[int]) -> float:
-    """Return the number of multiplications in a step of the corrections of each width."""
-    sizes = [width * (n_features + 1) for width in widths]
-    return float(sum(n_rows * size * min(size, MAX_BLOCK) for size in sizes))

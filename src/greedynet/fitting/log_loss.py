@@ -14,7 +14,7 @@ rows it is better than any of its parts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from greedynet.correction.log_loss_descent import PreparedRows, Weights, descend
 from greedynet.correction.shaped_log_loss import descend_in_shape
+from greedynet.fitting.candidates import GROWN_WITH, Blend, regressions_and_blends, ridges_for
 from greedynet.fitting.forms import Form
 from greedynet.fitting.make_search import input_scaling, least_active
 from greedynet.fitting.measures import LogLosses, Measure
@@ -33,7 +34,7 @@ from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.losses.logistic import log_loss, losses_and_residual
-from greedynet.model.candidate import BLEND, LINE, NETWORK, ONE_LAYER, SHARES, Candidate
+from greedynet.model.candidate import LINE, NETWORK, ONE_LAYER, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.model.shaped import in_shape
@@ -46,26 +47,6 @@ from greedynet.support.types import Float64
 # A class probability has the curvature `p (1 - p)`, at most a quarter: a residual of `y - p` asks
 # for logits that are several times as large. Many neurons at once need less: the best is taken.
 _LOGITS_PER_RESIDUAL = (3.0, 1.5, 0.75, 0.375)
-# Position of the ridge with which networks grow among those that are tried.
-GROWN_WITH = 2
-
-
-@dataclass(frozen=True)
-class Blend(Candidate):
-    """A mixture of class shares, a logistic regression and a network.
-
-    Attributes
-    ----------
-    line, network : Candidate or None
-        What is mixed.
-    a, b : float
-        Their weights.
-    """
-
-    line: Candidate | None = None
-    network: Candidate | None = None
-    a: float = 0.0
-    b: float = 0.0
 
 
 class ClassGrowth(Growth):
@@ -246,29 +227,26 @@ class ClassGrowth(Growth):
         """Return the ridge of a network or regression; None for the shares of the classes."""
         return None if candidate.ridge is None else self._share(of_fold) * _ridge(candidate)
 
-    def outputs(self, state: Weights, X: NDArray[np.floating]) -> Float64:
+    def _outputs(self, state: Weights, X: NDArray[np.floating]) -> Float64:
         """Return the logits of scaled inputs."""
         return state.logits(X, self.problem.plan.activation)
 
     def training_error(self, states: Sequence[State]) -> float:
         """Return the mean log-loss of these rows."""
-        rows = self.problem.rows
-        return log_loss(self.outputs(states[0], rows.X), rows.Y, rows.weights)
+        return self._loss(states[0])
 
-    def network(self, states: Sequence[State]) -> Network:
-        """Return the network for inputs in their original units."""
+    def _loss(self, state: Weights) -> float:
+        rows = self.problem.rows
+        return log_loss(self._outputs(state, rows.X), rows.Y, rows.weights)
+
+    def _network(self, states: Sequence[Weights]) -> Network:
         (weights,) = states
         network = self.problem.network(weights.W, weights.C, weights.L)
         shape = self.problem.plan.shape
         return network if shape is None else in_shape(network, shape)
 
-    def carried(self, state: Weights, inputs: InputScaling) -> Weights:
-        """Return a network of other rows on these rows."""
+    def _carried(self, state: Weights, inputs: InputScaling) -> Weights:
         return state.carried(inputs, self.problem.coordinates.inputs)
-
-    def loss(self, state: Weights) -> float:
-        """Return the mean log-loss on these rows."""
-        return self.training_error([state])
 
     def packed(self, state: Weights) -> list[Any]:
         """Return the fields of a state."""
@@ -319,125 +297,7 @@ class LogLoss(Objective):
         self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
     ) -> Iterator[Candidate]:
         """Yield shares, regressions, and for each form networks, pruned networks and a blend."""
-        settings = plan.settings.logistic
-        if not plan.linear_term or plan.limits.exact:
-            for form in forms:
-                yield from _networks(scores, form, rows, plan)
-            return
-        yield Candidate(SHARES, form=forms[0].name)
-        for form in forms:
-            yield from _lines(scores, form, plan)
-            if len(rows) >= plan.settings.ladder.min_rows and plan.limits.max_neurons:
-                yield from _networks(scores, form, rows, plan)
-            # For a given ridge, the weight is all on one of them.
-            n_steps = settings.n_blends if plan.alpha is None else 1
-            yield from _blends(scores, form, n_steps)
-
-
-def _lines(scores: CandidateScores, form: Form, plan: Plan) -> Iterator[Candidate]:
-    """Yield logistic regressions, from the largest ridge down, until smaller ones do not help."""
-    settings = plan.settings.logistic
-    found: dict[float, float] = {}
-    for ridge in settings.line_ridges if plan.alpha is None else (plan.alpha,):
-        yield Candidate(LINE, form=form.name, ridge=ridge)
-        found[ridge] = scores.scores[-1]
-        best = min(found, key=found.__getitem__)
-        if len(found) - 1 - list(found).index(best) > settings.patience:
-            break
-    ridge = lowest_between(found)
-    if ridge not in found:
-        yield Candidate(LINE, form=form.name, ridge=ridge)
-
-
-def _networks(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Iterator[Candidate]:
-    """Yield networks for several ridges, and pruned ones for the best of them."""
-    width = _grown_to(form.plan(plan), rows)
-    found: dict[float, float] = {}
-    for ridge in _ridges(found, rows, plan):
-        yield Candidate(NETWORK, width, form=form.name, ridge=ridge)
-        found[ridge] = scores.scores[-1]
-    ridge = lowest_between(found)
-    if ridge not in found:
-        yield Candidate(NETWORK, width, form=form.name, ridge=ridge)
-    if plan.takes_last:
-        return
-    settings, lowest = plan.settings.ladder, min(found.get(ridge, np.inf), scores.scores[-1])
-    while width > 1:
-        width = int(width / settings.growth)
-        yield Candidate(NETWORK, width, form=form.name, ridge=ridge, pruned=True)
-        if settings.as_good * scores.scores[-1] > lowest:
-            return
-        lowest = min(lowest, scores.scores[-1])
-
-
-def _ridges(found: Mapping[float, float], rows: Rows, plan: Plan) -> Iterator[float]:
-    """Yield ridges: from that with which networks grow upwards, or downwards, while these help.
-
-    From a larger one, neurons that have vanished would not come back.
-    """
-    settings = plan.settings.logistic
-    if plan.alpha is not None:
-        yield plan.alpha
-        return
-    ridges = ridges_for(rows, settings)
-    begin = GROWN_WITH
-    yield float(ridges[begin])
-    for ahead in (1, -1):
-        i, since = begin, 0
-        while 0 <= i + ahead < len(ridges) and since < settings.patience:
-            i += ahead
-            yield float(ridges[i])
-            since = 0 if found[float(ridges[i])] <= min(found.values()) else since + 1
-        if min(found, key=found.__getitem__) > ridges[begin]:
-            return
-
-
-def _blends(scores: CandidateScores, form: Form, n_steps: int) -> Iterator[Candidate]:
-    """Yield the best mixture of shares and regression, and the best of all three."""
-    shares = scores.of(next(c for c in scores.candidates if c.kind == SHARES))
-    line, network = _best(scores, form, LINE), _best(scores, form, NETWORK)
-    assert line is not None
-    for part in (None,) if network is None else (None, network):
-        other = shares if part is None else scores.of(part)
-        n_network = 0 if part is None else n_steps
-        a, b = _best_weights(scores.measure, shares, scores.of(line), other, n_steps, n_network)
-        if 1.0 in (a, b) or a == b == 0.0:
-            continue  # one of them alone
-        width, ridge = (0, line.ridge) if part is None else (part.width, part.ridge)
-        yield Blend(BLEND, width, form=form.name, ridge=ridge, line=line, network=part, a=a, b=b)
-
-
-def _best(scores: CandidateScores, form: Form, kind: str) -> Candidate | None:
-    """Return the best candidate of a kind, or the narrowest that is about as good."""
-    found = [
-        (score, c)
-        for c, score in zip(scores.candidates, scores.scores, strict=True)
-        if c.kind == kind and c.form == form.name
-    ]
-    if not found:
-        return None
-    lowest = min(score for score, _ in found)
-    good = [(c.width, score, c) for score, c in found if score * scores.as_good <= lowest]
-    return min(good, key=lambda row: row[:2])[2]
-
-
-def _best_weights(
-    measure: Measure,
-    shares: Float64,
-    line: Float64,
-    network: Float64,
-    n_steps: int,
-    n_network: int,
-) -> tuple[float, float]:
-    """Return the weights `a` and `b` of the best blend, in steps from 0 to 1."""
-    n = n_steps
-    pairs = [(i / n, j / n) for j in range(n_network + 1) for i in range(n + 1 - j)]
-
-    def score(pair: tuple[float, float]) -> float:
-        a, b = pair
-        return measure.score(shares + a * (line - shares) + b * (network - shares))
-
-    return min(pairs, key=score)
+        return regressions_and_blends(scores, forms, rows, plan)
 
 
 def _nearest(candidate: Candidate, known: Mapping[Candidate, State]) -> Candidate | None:
@@ -458,15 +318,6 @@ def _nearest(candidate: Candidate, known: Mapping[Candidate, State]) -> Candidat
 def _ridge(candidate: Candidate) -> float:
     assert candidate.ridge is not None
     return max(candidate.ridge, 0.0)
-
-
-def _grown_to(plan: Plan, rows: Rows) -> int:
-    """Return how many neurons to grow: few rows do not support many."""
-    most, settings = plan.limits.max_neurons, plan.settings
-    if plan.takes_last:
-        return most
-    supported = int(len(rows) / settings.ladder.rows_per_input)
-    return min(most, max(settings.logistic.first_stage, supported))
 
 
 def class_coordinates(rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
@@ -498,42 +349,3 @@ def shares_weights(rows: Rows) -> Weights:
 def largest(network: Weights, n_neurons: int) -> Weights:
     """Return the network of the largest neurons, in their order."""
     return network.take(np.sort(np.argsort(-network.sizes, kind="stable")[:n_neurons]))
-
-
-def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
-    """Return the ridges to try, with smaller ones if rare classes make the loss small.
-
-    A network can lower the loss by at most the entropy of the classes. If that is less than a bit,
-    the ridges start lower by the same factor, in whole steps: with larger ones, neurons that lower
-    a small loss would vanish as they grow.
-    """
-    shares = np.average(rows.Y, axis=0, weights=rows.weights)
-    if len(shares) == 1:
-        shares = np.append(shares, 1 - shares)
-    shares = shares[shares > 0]
-    bits = -float(np.sum(shares * np.log2(shares)))
-    ridges = np.array(settings.ridges)
-    step = ridges[1] / ridges[0]
-    n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
-    n_smaller = min(n_smaller, settings.most_smaller)
-    return np.concatenate([ridges[0] * step ** np.arange(-n_smaller, 0.0), ridges])
-
-
-def lowest_between(found: Mapping[float, float]) -> float:
-    """Return the ridge with the smallest loss on a smooth curve.
-
-    The minimum of the parabola through the smallest loss and its neighbours, over the logarithm of
-    the ridge; at either end, the ridge itself.
-    """
-    ridges = np.array(sorted(found))
-    losses = np.array([found[ridge] for ridge in ridges.tolist()])
-    best = int(np.argmin(losses))
-    if not 0 < best < len(ridges) - 1:
-        return float(ridges[best])
-    before, at, after = losses[best - 1 : best + 2]
-    bend = before - 2.0 * at + after
-    if not bend > 0:
-        return float(ridges[best])
-    shift = 0.5 * (before - after) / bend
-    step = ridges[best + 1] / ridges[best] if shift > 0 else ridges[best] / ridges[best - 1]
-    return float(ridges[best] * step**shift) if shift else float(ridges[best])

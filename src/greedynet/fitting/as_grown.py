@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from greedynet.correction.outer_solver import OuterSolver
 from greedynet.fitting.forms import Form
 from greedynet.fitting.growth import grow
-from greedynet.fitting.make_search import dependent, make_search
-from greedynet.fitting.measures import LogLosses, Measure, OfLoss, Squares
-from greedynet.fitting.objective import Growth, Line, Objective, State
-from greedynet.fitting.objectives.log_loss import (
+from greedynet.fitting.log_loss import (
     class_coordinates,
     class_training_error,
     shares_weights,
 )
+from greedynet.fitting.make_search import dependent, make_search
+from greedynet.fitting.measures import LogLosses, Measure, OfLoss, Squares
+from greedynet.fitting.objective import Growth, Line, Objective, State
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
@@ -68,10 +68,11 @@ class PlainGrowth(Growth):
 
     def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
         """Return a candidate, given those that were fitted before on the same rows."""
-        if candidate.is_constant:
-            zeros = np.zeros((self.problem.n_features, len(self._constant)))
-            return Line(zeros, self._constant)
-        return self.grown_to(candidate.width)
+        return self.line(MEAN) if candidate.is_constant else self.grown_to(candidate.width)
+
+    def line(self, kind: str) -> Line:
+        """Return the best constant: the affine term is that of a growth without neurons."""
+        return Line(np.zeros((self.problem.n_features, len(self._constant))), self._constant)
 
     def grown_to(self, n_neurons: int) -> Grown:
         """Return the network of so many neurons, or of as many as there are."""
@@ -105,19 +106,16 @@ class PlainGrowth(Growth):
     def _now(self, found: Any) -> Grown:
         """Return the network of all neurons so far."""
         factor, r = self._factor, self.problem.coordinates.n_affine
-        weights = outer_weights(factor.R, factor.z, self._ridge, r)
+        weights = outer_weights(factor.R, factor.z, self._alpha, r)
         return Grown(len(self.neurons), weights, found)
 
     @property
-    def _ridge(self) -> float:
+    def _alpha(self) -> float:
         """Ridge on the outer weights; a factor of another loss has its own."""
         return self.problem.plan.ridge if self._factor.follows_projection else 0.0
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
-        """Return the ridge of all widths; None without neurons."""
-        return self._ridge if candidate.width else None
+    def _ridge(self, states: Sequence[State]) -> float | None:
+        return self._alpha
 
     def packed(self, state: State) -> list[Any]:
         """Return the fields of a state: neurons since the last one; weights follow."""
@@ -148,10 +146,7 @@ class PlainGrowth(Growth):
         found = [neuron.point for neuron in self.neurons]
         return np.array(found).reshape(-1, self.problem.n_features + 1)
 
-    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of a network for scaled inputs."""
-        if isinstance(state, Line):
-            return np.asarray(X @ state.linear + state.intercept)
+    def _outputs(self, state: Grown, X: NDArray[np.floating]) -> Float64:
         n, coordinates = state.n_neurons, self.problem.coordinates
         r, sigma = coordinates.n_affine, self.problem.plan.activation
         norms = np.array([neuron.norm for neuron in self.neurons[:n]])
@@ -163,11 +158,9 @@ class PlainGrowth(Growth):
             affine = coordinates.affine.evaluate(X)
             return np.asarray(affine @ state.weights[:r] + hidden @ state.weights[r:])
 
-    def network(self, states: Sequence[State]) -> Network:
+    def _network(self, states: Sequence[Grown]) -> Network:
         """Return a network with its outer weights, for original units (GSN 4)."""
         (state,) = states
-        if isinstance(state, Line):
-            return state.network(self.problem)
         full = self._full()
         return full.truncate(full.n_nodes - full.n_neurons + state.n_neurons)
 
@@ -191,7 +184,7 @@ class PlainGrowth(Growth):
                 self._solved(),
                 self.neurons,
                 plan.activation,
-                alpha=self._ridge,
+                alpha=self._alpha,
                 single_output=plan.single_output,
             )
         return self._last
@@ -210,11 +203,11 @@ class PlainGrowth(Growth):
         is_same = kept.all() and factor.size == self._factor.size
         return factor if is_same else self._factor
 
-    def carried(self, state: State, inputs: InputScaling) -> State:
-        """Return the network of as many neurons, grown on these rows."""
-        if isinstance(state, Line):
-            return self.fitted(Candidate(MEAN), {})
+    def _carried(self, state: Grown, inputs: InputScaling) -> Grown:
         return self.grown_to(state.n_neurons)
+
+    def _loss(self, state: Grown) -> float:
+        return 0.0  # no fold is better than another
 
     def refitted(
         self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
@@ -222,16 +215,12 @@ class PlainGrowth(Growth):
         """Return the network of so many neurons, of which these rows may support more."""
         return self.fitted(candidate, {})
 
-    def loss(self, state: State) -> float:
-        """Return 0: no fold is better than another."""
-        return 0.0
-
     def training_error(self, states: Sequence[State]) -> float:
         """Return the error on these rows that the factor knows."""
         factor = self._factor
         if isinstance(states[0], Line) or len(states[0].weights) != factor.size:
             return 1.0
-        left = factor.square_left(states[0].weights, self._ridge)
+        left = factor.square_left(states[0].weights, self._alpha)
         return float(np.sqrt(left)) / (factor.target_size or 1.0)
 
     @property
@@ -243,11 +232,9 @@ class PlainGrowth(Growth):
 class PlainClassGrowth(PlainGrowth):
     """The same for classes, whose errors are log-losses."""
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
+    def _ridge(self, states: Sequence[State]) -> float | None:
         """Return the ridge if one was given; by default, there is a tiny one on the logits."""
-        return self.problem.plan.alpha if candidate.width else None
+        return self.problem.plan.alpha
 
     def training_error(self, states: Sequence[State]) -> float:
         """Return the mean log-loss of these rows."""

@@ -14,7 +14,7 @@ A robust loss is meant for data with outliers. Rows beyond ten robust standard d
 only the intercept, as little as the loss permits: neurons and ridge are chosen without them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,24 +25,23 @@ from greedynet.correction.outer_solver import DEPENDENT
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.forms import Form
 from greedynet.fitting.measures import Measure, OfLoss
-from greedynet.fitting.objective import Growth, Line, State, networks_of
-from greedynet.fitting.objectives.squares import (
-    N_TRIES,
-    TURNS,
+from greedynet.fitting.objective import Growth, Line, State
+from greedynet.fitting.plan import Plan
+from greedynet.fitting.problem import Problem, coordinates_of
+from greedynet.fitting.scores import CandidateScores
+from greedynet.fitting.squares import (
+    CorrectedGrowth,
     LeastSquares,
     Neurons,
     SquaresGrowth,
     has_few_rows,
 )
-from greedynet.fitting.plan import Plan
-from greedynet.fitting.problem import Problem, coordinates_of
-from greedynet.fitting.scores import CandidateScores
 from greedynet.linalg.triangular import outer_weights
 from greedynet.losses import Loss
 from greedynet.losses.base import is_robust, singles_out_rows
 from greedynet.losses.loss_factor import LossFactor
 from greedynet.losses.solvers import reweighting, row_weights, weighted_median
-from greedynet.model.candidate import MEAN, Candidate, widths_up_to
+from greedynet.model.candidate import LINE, MEAN, Candidate, widths_up_to
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm, RidgeLine
@@ -63,26 +62,10 @@ class Weighted(NamedTuple):
     residuals: Float64
 
 
-class LossGrowth(Growth):
+class LossGrowth(CorrectedGrowth):
     """Networks for another loss on the rows of a problem, of one output."""
 
     state_type = Weighted
-
-    @property
-    def _loss(self) -> Loss:
-        return self.problem.plan.loss
-
-    def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
-        """Return a candidate, given those that were fitted before on the same rows."""
-        if candidate.width == 0:
-            return self.line(candidate.kind)
-        grown = networks_of(known)
-        narrower = [width for width in grown if width < candidate.width]
-        before = grown[max(narrower)] if narrower else self._none()
-        points = self._with_more(before, candidate.width, len(narrower))
-        if len(points) == len(before.points):
-            return before
-        return self._filled(self._corrected(before._replace(points=points)), candidate.width)
 
     def line(self, kind: str) -> Line:
         """Return the best constant, or a line with a ridge, for the loss."""
@@ -92,7 +75,7 @@ class LossGrowth(Growth):
         if kind == MEAN:
             linear, intercept = np.zeros((rows.n_features, 1)), np.zeros(1)
         else:
-            line = reweighted_line(rows, self._loss, plan)
+            line = reweighted_line(rows, self.problem.plan.loss, plan)
             linear, intercept = line.linear, line.intercept
         shift = self._shift(rows.Y - rows.X @ linear - intercept)
         return Line(linear, intercept + shift)
@@ -100,9 +83,15 @@ class LossGrowth(Growth):
     def _none(self) -> Weighted:
         """Return the line, from whose residuals the first neurons follow."""
         rows, r = self.problem.rows, self.problem.coordinates.n_affine
-        line = self.line("line")
+        line = self.line(LINE)
         residuals = rows.Y - rows.X @ line.linear - line.intercept
         return Weighted(np.empty((0, rows.n_features + 1)), None, np.zeros((r, 1)), residuals)
+
+    def _grown(self, before: Weighted, n_neurons: int, turn: int) -> Weighted:
+        points = self._with_more(before, n_neurons, turn)
+        if len(points) == len(before.points):
+            return before
+        return self._filled(self._corrected(before._replace(points=points)), n_neurons)
 
     def _with_more(self, before: Weighted, n_neurons: int, turn: int) -> Float64:
         """Return the neurons and new ones, half of them searched by squares, half by the loss.
@@ -112,7 +101,7 @@ class LossGrowth(Growth):
         """
         rows, points, near = self.problem.rows, before.points, self._near(before.residuals)
         n_more = n_neurons - len(points)
-        weighted = weighted_rows(rows, before.residuals, self._loss)
+        weighted = weighted_rows(rows, before.residuals, self.problem.plan.loss)
         n_by_squares = (n_more + turn % 2) // 2
         parts = ((n_by_squares, rows), (n_more - n_by_squares, weighted))
         for i, (n, of_part) in enumerate(parts):
@@ -121,30 +110,21 @@ class LossGrowth(Growth):
                 points = self.problem.more_neurons(points, n, 2 * turn + i, shown)
         return points
 
-    def _filled(self, state: Weighted, n_neurons: int) -> Weighted:
-        """Replace neurons that died, where all nodes were asked for."""
-        problem, r = self.problem, self.problem.coordinates.n_affine
-        if not problem.plan.needs_all(n_neurons):
-            return state
-        near, floor = self._near(state.residuals), problem.settings.reweighting.last_floor
-        for turn in range(N_TRIES):
-            points = state.points[state.weights[r:].any(axis=1)]
-            if len(points) >= n_neurons:
-                break
-            n_more = n_neurons - len(points)
-            more = problem.more_neurons(points, n_more, TURNS + turn, problem.rows)
-            if len(more) == len(points):
-                break
-            assert state.ridge is not None
-            ridge = state.ridge if turn == 0 else state.ridge / 10
-            wider = state._replace(points=more, ridge=ridge)
-            state = self._shifted(self._with_state(wider, self._at(wider, near, floor)))
-        return state
+    def _useful(self, state: Weighted) -> Float64:
+        return state.points[state.weights[self.problem.coordinates.n_affine :].any(axis=1)]
+
+    def _with_points(
+        self, points: Float64, state: Weighted, first: Weighted, *, is_first: bool
+    ) -> Weighted:
+        assert state.ridge is not None
+        wider = state._replace(points=points, ridge=state.ridge if is_first else state.ridge / 10)
+        near, floor = self._near(first.residuals), self.problem.settings.reweighting.last_floor
+        return self._shifted(self._with_state(wider, self._at(wider, near, floor)))
 
     def _near(self, residuals: Float64) -> NDArray[np.bool_]:
         """Whether rows are not outliers; all are kept unless the loss is robust."""
         size, settings = np.abs(residuals[:, 0]), self.problem.settings.reweighting
-        if not is_robust(self._loss) or len(size) < settings.min_rows:
+        if not is_robust(self.problem.plan.loss) or len(size) < settings.min_rows:
             return np.ones(len(size), dtype=bool)
         median = weighted_median(size, self.problem.rows.weights)
         far = size > settings.outlier * _DEVIATION * median
@@ -161,7 +141,9 @@ class LossGrowth(Growth):
     def _converged(self, state: Weighted) -> Weighted:
         """Correct by squares to convergence if rows are met: all losses have the same minimum."""
         settings, rows = self.problem.settings.correction, self.problem.rows
-        is_met = self.loss(state) < settings.converged_below * self._loss.size(rows.Y, rows.weights)
+        is_met = self.loss(state) < settings.converged_below * self.problem.plan.loss.size(
+            rows.Y, rows.weights
+        )
         if not is_met or state.points.size > settings.always_converged:
             return state
         found = self._on(rows, state, self._near(state.residuals))
@@ -170,7 +152,7 @@ class LossGrowth(Growth):
 
     def _at(self, state: Weighted, near: NDArray[np.bool_], floor: float) -> VariableProjection:
         """Return the neurons on weighted rows."""
-        weighted = weighted_rows(self.problem.rows, state.residuals, self._loss, floor)
+        weighted = weighted_rows(self.problem.rows, state.residuals, self.problem.plan.loss, floor)
         return self._on(weighted, state, near)
 
     def _on(self, rows: Rows, state: Weighted, near: NDArray[np.bool_]) -> VariableProjection:
@@ -197,7 +179,7 @@ class LossGrowth(Growth):
         """Return the constant that is best for the loss of residuals."""
         rows = self.problem.rows
         return np.asarray(
-            self._loss.fit(np.ones((len(rows), 1)), residuals, rows.weights).weights[0]
+            self.problem.plan.loss.fit(np.ones((len(rows), 1)), residuals, rows.weights).weights[0]
         )
 
     def _shifted(self, state: Weighted) -> Weighted:
@@ -223,31 +205,23 @@ class LossGrowth(Growth):
             known[rung] = self.fitted(rung, known)
         return self.fitted(candidate, known)
 
-    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of a network for scaled inputs."""
-        if isinstance(state, Line):
-            return np.asarray(X @ state.linear + state.intercept)
+    def _outputs(self, state: Weighted, X: NDArray[np.floating]) -> Float64:
         sigma, r = self.problem.plan.activation, self.problem.coordinates.n_affine
         affine = self.problem.coordinates.affine.evaluate(X)
         with np.errstate(over="ignore", invalid="ignore"):
             hidden = sigma.value(X @ state.points[:, :-1].T + state.points[:, -1])
             return np.asarray(affine @ state.weights[:r] + hidden @ state.weights[r:])
 
-    def network(self, states: Sequence[State]) -> Network:
-        """Return a network for inputs and outputs in original units."""
+    def _network(self, states: Sequence[Weighted]) -> Network:
         (state,) = states
-        if isinstance(state, Line):
-            return state.network(self.problem)
         r, coordinates = self.problem.coordinates.n_affine, self.problem.coordinates
         # The best weight of a neuron may be zero: it stays only if the number was asked for.
         kept = state.weights[r:].any(axis=1) | self.problem.plan.needs_all(len(state.points))
         affine = coordinates.affine.to_weights @ state.weights[:r]
         return self.problem.network(state.points[kept], state.weights[r:][kept], affine)
 
-    def carried(self, state: State, inputs: InputScaling) -> State:
+    def _carried(self, state: Weighted, inputs: InputScaling) -> Weighted:
         """Return a network of other rows on these rows, with outer weights for them."""
-        if isinstance(state, Line):
-            return self.line("line") if state.linear.any() else self.line(MEAN)
         points = self.problem.carried(state.points, inputs)
         start = self._none()._replace(points=points, ridge=state.ridge)
         settings = self.problem.settings.reweighting
@@ -256,20 +230,14 @@ class LossGrowth(Growth):
             start = self._with_state(start, self._at(start, near, float(floor)))
         return self._shifted(start)
 
-    def loss(self, state: State) -> float:
-        """Return the loss on these rows."""
-        if isinstance(state, Line):
-            return 0.0
-        return self._loss.size(state.residuals, self.problem.rows.weights)
+    def _loss(self, state: Weighted) -> float:
+        return self.problem.plan.loss.size(state.residuals, self.problem.rows.weights)
 
 
 class ExtremeGrowth(SquaresGrowth):
     """Networks for a loss that singles out rows: least squares, then the loss itself."""
 
-    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of a network for scaled inputs."""
-        if isinstance(state, Line):
-            return super().outputs(state, X)
+    def _outputs(self, state: Neurons, X: NDArray[np.floating]) -> Float64:
         points, weights = self._solved(state)
         coordinates, sigma = self.problem.coordinates, self.problem.plan.activation
         F = np.hstack(
@@ -290,11 +258,8 @@ class ExtremeGrowth(SquaresGrowth):
         )
         return Line(affine[:-1], affine[-1])
 
-    def network(self, states: Sequence[State]) -> Network:
-        """Return a network for inputs and outputs in original units."""
+    def _network(self, states: Sequence[Neurons]) -> Network:
         (state,) = states
-        if isinstance(state, Line):
-            return super().network(states)
         points, weights = self._solved(state)
         as_weighted = Weighted(points, state.ridge, weights, np.empty((0, 1)))
         return LossGrowth(self.problem).network([as_weighted])
