@@ -13,11 +13,10 @@ from corners import corners
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
-from greedynet.exact.conditions import parse_conditions
 from greedynet.exact.form import Form
-from greedynet.exact.models import columns_of
+from greedynet.exact.questions import columns_of
 from greedynet.exact.space import Space
-from greedynet.exact.where import region_of
+from greedynet.exact.where import parse_conditions, region_of
 from greedynet.model.ramps import Ramps
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Dates, Truths

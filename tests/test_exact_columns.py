@@ -19,11 +19,10 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.answers import likeness
-from greedynet.exact.conditions import parse_constraint
 from greedynet.exact.form import Form
-from greedynet.exact.models import columns_of
+from greedynet.exact.questions import columns_of
 from greedynet.exact.space import Space
-from greedynet.exact.where import region_of
+from greedynet.exact.where import parse_constraint, region_of
 from greedynet.model.ramps import Ramps
 
 NAN = float("nan")

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from greedynet.exact import sensitivity
-from greedynet.exact.highs import without_stray_lines
+from greedynet.exact.programme import without_stray_lines
 from networks import random_network
 
 STRAY = b"HighsMipSolverData::transformNewIntegerFeasibleSolution tmpSolver.run();\n"

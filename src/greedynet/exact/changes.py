@@ -13,9 +13,8 @@ from greedynet.exact.form import Form
 from greedynet.exact.programme import maximise
 from greedynet.exact.questions import SECONDS, Question, asked_region, difference
 from greedynet.exact.region import ChoiceColumn, Region
-from greedynet.exact.slopes import Slope, shallowest_of, steepest
+from greedynet.exact.slopes import Slope, flat_slopes, shallowest_of, steepest, steepest_visible
 from greedynet.exact.space import Space
-from greedynet.exact.visible import flat_slopes, steepest_visible
 from greedynet.exact.where import Where
 from greedynet.support.types import Float64
 

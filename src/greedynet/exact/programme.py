@@ -15,21 +15,84 @@ needs one binary variable more:
     t <= g + (low - min g) (1 - s),    t <= low + (high - low) s.
 """
 
+import ctypes
+import os
+import re
+import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
+import scipy.optimize
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint
 from scipy.sparse import coo_array
 
-from greedynet.exact.clipped import Clipped, ClippedSum
-from greedynet.exact.form import Form
-from greedynet.exact.highs import linprog, milp
+from greedynet.exact.form import Clipped, ClippedSum, Form
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
+
+_STRAY = re.compile(rb"Highs\w*::.*\n?")
+_lock = threading.Lock()
+_users = 0
+_kept: int | None = None
+_aside: IO[bytes]
+
+
+@contextmanager
+def without_stray_lines() -> Iterator[None]:
+    """Drop lines such as `HighsMipSolverData::... tmpSolver.run();` from the standard output.
+
+    HiGHS 1.12, in SciPy 1.17, prints them in C. So the file descriptor is directed to a temporary
+    file by the first thread in here, and back by the last one, which passes on what others have
+    written in between.
+    """
+    global _users
+    with _lock:
+        if _users == 0:
+            _set_aside()
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0 and _kept is not None:
+                _pass_on(_kept)
+
+
+def _set_aside() -> None:
+    global _aside, _kept
+    try:
+        _kept = os.dup(1)
+    except OSError:  # closed: nobody would see a line
+        _kept = None
+        return
+    _aside = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `_pass_on`
+    _flush()
+    os.dup2(_aside.fileno(), 1)
+
+
+def _pass_on(kept: int) -> None:
+    _flush()
+    os.dup2(kept, 1)
+    with _aside, open(kept, "wb") as out:
+        _aside.seek(0)
+        out.write(_STRAY.sub(b"", _aside.read()))
+
+
+def _flush() -> None:
+    """Write what the buffers of C hold."""
+    ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
+
+
+linprog = without_stray_lines()(scipy.optimize.linprog)
+milp = without_stray_lines()(scipy.optimize.milp)
+
 
 # Rows whose best is a lower bound from the start, and the best of them from which to climb.
 _DRAWN, _CLIMBED = 512, 4

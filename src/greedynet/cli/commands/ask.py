@@ -73,8 +73,8 @@ def ask(
     Without --max, --min and --monotone, find the smallest and the largest prediction.
     """
     from greedynet.exact import is_monotone, optimise
-    from greedynet.exact.conditions import parse_conditions, parse_constraint
-    from greedynet.exact.models import columns_of
+    from greedynet.exact.questions import columns_of
+    from greedynet.exact.where import parse_conditions, parse_constraint
     from greedynet.tables.load import load
 
     loaded = load(model)
