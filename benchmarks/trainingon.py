@@ -17,7 +17,7 @@ import torch
 from sklearn.model_selection import train_test_split
 
 from greedynet import GreedyNetRegressor
-from greedynet.cli.daylight import DAYLIGHT, daylight_text
+from greedynet.cli.demo_data import DAYLIGHT, daylight_text
 from greedynet.export import to_torch
 
 STEPS = 300

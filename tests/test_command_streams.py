@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from extras import need
 from greedynet import GreedyNetRegressor, fit_table, load
 from greedynet.cli import main
-from greedynet.cli.cells import is_formula
+from greedynet.cli.prediction_columns import is_formula
 
 N = 60
 NAMES = ["=1+1", "-1.5", "mix, 2", '@x "y"', "NA"]

@@ -14,7 +14,7 @@ import pytest
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, activations, fit_table
-from greedynet.cli.daylight import daylight_path
+from greedynet.cli.demo_data import daylight_path
 from pages import PAGES, ROOT
 
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"

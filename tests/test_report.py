@@ -25,7 +25,7 @@ from greedynet import (
 )
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
-from greedynet.cli.daylight import NOISE, daylight_hours, daylight_path, daylight_text
+from greedynet.cli.demo_data import NOISE, daylight_hours, daylight_path, daylight_text
 from greedynet.model.description import column_curves
 from greedynet.report.classes import ShownClasses
 from greedynet.report.code import code_blocks

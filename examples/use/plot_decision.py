@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import greedynet
-from greedynet.cli.daylight import daylight_hours, daylight_path
+from greedynet.cli.demo_data import daylight_hours, daylight_path
 
 print(daylight_path().read_text()[:80])
 

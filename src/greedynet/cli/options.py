@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from greedynet.cli.files import STANDARD, check_standard_output, standard_input
 from greedynet.cli.shell import FilePath, StreamPath
-from greedynet.cli.standard import STANDARD, check_standard_output, standard_input
 
 # Input and output files.
 INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)

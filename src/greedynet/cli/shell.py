@@ -4,14 +4,37 @@ import errno
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
-from greedynet.cli.standard import STANDARD
+from greedynet.cli.files import STANDARD
 from greedynet.support.errors import TableWarning
+from greedynet.support.phrases import plural, score_name
+
+__all__ = ["either", "plural", "score_name", "scores", "wrote"]
+
+
+def either(names: Sequence[str]) -> str:
+    """Return names as a choice: "one, another or a third"."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def scores(values: Mapping[str, Any]) -> str:
+    """Return error measures in one line."""
+    shown = {name: value for name, value in values.items() if value is not None}
+    return ", ".join(f"{score_name(name)} {value:.4g}" for name, value in shown.items())
+
+
+def wrote(page: Path) -> str:
+    """Return a line that says where the page is."""
+    size = plural(round(page.stat().st_size / 1000), "kilobyte")
+    return f"wrote {page} ({size}): open it in a browser"
+
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 

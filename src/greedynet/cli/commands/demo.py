@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from greedynet.cli.describe import wrote
 from greedynet.cli.progress import reporter
-from greedynet.cli.shell import FilePath
+from greedynet.cli.shell import FilePath, wrote
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
@@ -28,7 +27,7 @@ def demo(out: Path) -> None:
 
     Writes greedynet-demo.html and greedynet-demo.safetensors. Takes a few seconds.
     """
-    from greedynet.cli.daylight import daylight_path
+    from greedynet.cli.demo_data import daylight_path
     from greedynet.report import write_report
     from greedynet.support.files import check_target
     from greedynet.tables.fit import fit_table
@@ -46,7 +45,7 @@ def demo(out: Path) -> None:
 
 def _summary(model: "TableModel", model_file: Path, page: Path) -> str:
     """Return the errors to expect first, then what was fitted and written."""
-    from greedynet.cli.daylight import NOISE
+    from greedynet.cli.demo_data import NOISE
 
     return "\n".join(
         [

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from greedynet.cli.describe import plural, score_name
 from greedynet.cli.options import (
     AS_JSON,
     DATA,
@@ -20,6 +19,7 @@ from greedynet.cli.options import (
     TRUE_VALUES,
     UNKNOWN,
 )
+from greedynet.cli.shell import plural, score_name
 
 
 @click.command()

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from greedynet.cli.describe import either
 from greedynet.cli.files import check_files
 from greedynet.cli.options import MODEL, OUTPUT
+from greedynet.cli.shell import either
 from greedynet.export.registry import FILE_EXPORTERS
 
 _TITLES = either([exporter.title for exporter in FILE_EXPORTERS.values()])

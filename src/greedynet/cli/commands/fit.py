@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.describe import scores, wrote
 from greedynet.cli.files import check_files
 from greedynet.cli.options import (
     DATA,
@@ -22,7 +21,7 @@ from greedynet.cli.options import (
     THOUSANDS,
 )
 from greedynet.cli.progress import reporter
-from greedynet.cli.shell import as_options
+from greedynet.cli.shell import as_options, scores, wrote
 
 if TYPE_CHECKING:
     from greedynet.model.path import StopReason

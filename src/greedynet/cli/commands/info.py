@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.describe import plural, scores
 from greedynet.cli.options import AS_JSON, MODEL
+from greedynet.cli.shell import plural, scores
 
 if TYPE_CHECKING:
     from greedynet.model.network import Network

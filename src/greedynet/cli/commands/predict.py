@@ -9,10 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.cells import CellWriter
-from greedynet.cli.describe import plural
-from greedynet.cli.files import check_files
-from greedynet.cli.kept_columns import KeptColumns
+from greedynet.cli.files import check_files, standard_output
 from greedynet.cli.options import (
     DATA,
     DECIMAL,
@@ -24,8 +21,8 @@ from greedynet.cli.options import (
     THOUSANDS,
     UNKNOWN,
 )
-from greedynet.cli.prediction_columns import PredictionColumns
-from greedynet.cli.standard import standard_output
+from greedynet.cli.prediction_columns import CellWriter, KeptColumns, PredictionColumns
+from greedynet.cli.shell import plural
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel

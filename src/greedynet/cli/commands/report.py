@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from greedynet.cli.describe import wrote
 from greedynet.cli.files import check_files
 from greedynet.cli.options import (
     DECIMAL,
@@ -21,6 +20,7 @@ from greedynet.cli.options import (
     UNKNOWN,
     data_argument,
 )
+from greedynet.cli.shell import wrote
 
 if TYPE_CHECKING:
     from greedynet.tables.readers import Table

@@ -43,7 +43,7 @@ def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
 
     Examples
     --------
-    >>> from greedynet.cli.daylight import daylight_hours
+    >>> from greedynet.cli.demo_data import daylight_hours
     >>> daylight_hours([172, 172, 355], [0.0, 70.0, 70.0]).round(1)
     array([12.1, 24. ,  0. ])
     """
