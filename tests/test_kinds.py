@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from extras import need
 from greedynet import TableWarning, fit_table, learning_curve, load, write_report
 from greedynet.cli import main
-from greedynet.report.code import _cells
+from greedynet.report.summary import _cells
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories, Dates, Durations, Numbers, from_state

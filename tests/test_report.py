@@ -27,16 +27,14 @@ from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
 from greedynet.cli.demo_data import NOISE, daylight_hours, daylight_path, daylight_text
 from greedynet.model.description import column_curves
-from greedynet.report.classes import ShownClasses
-from greedynet.report.code import code_blocks
 from greedynet.report.features import importances
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
-from greedynet.report.packing import limits, packed, rounded
-from greedynet.report.page import embedded
+from greedynet.report.neurons import MOST_NEURONS, MOST_WEIGHTS, neurons_section
+from greedynet.report.page import embedded, limits, packed, rounded
 from greedynet.report.ridgelets import half_sphere, ridgelet_section
-from greedynet.report.subject import Rows, Subject, as_columns
-from greedynet.report.summary import paragraphs, suggestions
-from greedynet.report.tables import MOST_NEURONS, MOST_WEIGHTS, calibration, neurons_section
+from greedynet.report.sections import calibration
+from greedynet.report.subject import Rows, ShownClasses, Subject, as_columns
+from greedynet.report.summary import code_blocks, paragraphs, suggestions
 from greedynet.report.write import known_scores
 from greedynet.support.phrases import percent
 from problems import noisy

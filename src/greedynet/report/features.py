@@ -7,10 +7,9 @@ import numpy as np
 
 from greedynet.activations import activate
 from greedynet.model.network import Network
-from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
-from greedynet.report.packing import limits, packed, rounded
-from greedynet.report.subject import Rows, Subject
+from greedynet.report.page import limits, packed, rounded
+from greedynet.report.subject import Rows, ShownClasses, Subject
 from greedynet.support.types import Float64
 from greedynet.tables.scores import rmse
 from greedynet.views.effects import effect_inputs

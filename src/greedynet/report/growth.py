@@ -22,7 +22,7 @@ from greedynet.model.candidate import (
 )
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
-from greedynet.report.packing import rounded
+from greedynet.report.page import rounded
 from greedynet.report.subject import Subject
 from greedynet.support.phrases import number
 from greedynet.support.types import Float64

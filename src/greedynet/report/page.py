@@ -8,22 +8,82 @@ forbids any script but its own, by its hash.
 import base64
 import hashlib
 import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-# Drawing, then texts and tables, then the sections in their order, and last the script that starts
-# them.
-_SCRIPTS = (
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# What the scripts of the sections use: drawing, then texts and tables, then parts of the growth.
+_COMMON = (
     *("elements", "numbers", "chart", "colours", "legend"),
     *("data", "stops", "thinning", "table"),
-    *("path", "curve", "map", "scatter", "confusion", "effects", "player", "growth"),
-    *("columns", "neurons", "importance", "errors", "ridgelets", "code"),
-    "page",
+    *("path", "curve", "map", "scatter", "confusion", "effects", "player"),
 )
+# What a section has below its text; `growth` has a file of its own.
+_LEGEND = '<ul class="legend" id="{name}-legend"></ul>\n'
+_BODIES = {
+    "picture": _LEGEND + '<div class="picture" id="{name}-picture"></div>',
+    "multiples": _LEGEND + '<div class="multiples" id="{name}-pictures"></div>',
+    "pair": '<div class="pair" id="{name}-pictures"></div>',
+    "table": '<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-title">\n'
+    '<table id="{name}-table"></table>\n</div>',
+}
+_BODIES["tall table"] = _BODIES["table"].replace("scroll", "scroll tall")
 
 
-def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class Section:
+    """A section of the page, which is hidden until its script shows it.
+
+    Attributes
+    ----------
+    name : str
+        Of its script, the function in it, its data and its element.
+    title : str
+        Its heading; the name is the text of the link to it.
+    data : callable
+        Takes the `Content`, and returns what the script draws, or None.
+    body : {"picture", "multiples", "pair", "table", "tall table", "growth"}
+        Elements for the script to fill: one picture, several, two side by side, or a table.
+    of_rows : bool
+        Whether the data depend on the rows that are shown.
+    """
+
+    name: str
+    title: str
+    data: Callable[[Any], Any]
+    body: str = "picture"
+    of_rows: bool = False
+
+    @property
+    def link(self) -> str:
+        """Its entry in the navigation."""
+        return f'<li hidden><a href="#{self.name}">{self.name.capitalize()}</a></li>'
+
+    @property
+    def html(self) -> str:
+        """Its element."""
+        name = self.name
+        content = _asset(f"{name}.html") if self.body == name else _standard_body(self)
+        return (
+            f'<section id="{name}" aria-labelledby="{name}-title" hidden>\n'
+            f'<h2 id="{name}-title">{escape(self.title)}</h2>\n{content}\n</section>\n'
+        )
+
+
+def _standard_body(section: Section) -> str:
+    body = '<p id="{name}-text"></p>\n' + _BODIES[section.body]
+    return body.format(name=section.name)
+
+
+def page(
+    title: str, parts: dict[str, str], sections: Sequence[Section], data: dict[str, Any]
+) -> str:
     """Return the page.
 
     Parameters
@@ -32,15 +92,20 @@ def page(title: str, parts: dict[str, str], data: dict[str, Any]) -> str:
         Its title, as text.
     parts : dict of str
         HTML for the placeholders of the template.
+    sections : sequence of Section
+        Its sections between the summary and the code.
     data : dict
-        What the script draws.
+        What the scripts draw.
     """
-    script = "\n".join(_script(name) for name in _SCRIPTS)
+    names = (*_COMMON, *(section.name for section in sections), "code", "page")
+    script = "\n".join(_script(name) for name in names)
     style = _asset("page.css")
     places = {
         "title": escape(title),
         "policy": policy(script, style),
         "style": style,
+        "links": "\n".join(section.link for section in sections),
+        "sections": "\n".join(section.html for section in sections),
         "data": embedded(data),
         "script": script,
         **parts,
@@ -132,3 +197,51 @@ def code_html(blocks: dict[str, str]) -> str:
         "</pre></div>"
         for name, text in blocks.items()
     )
+
+
+def rounded(value: Any, digits: int = 5) -> Any:
+    """Return numbers or lists of them, rounded to significant digits; None if not finite."""
+    if isinstance(value, np.ndarray):
+        return rounded(value.tolist(), digits)
+    if isinstance(value, list | tuple):
+        return [rounded(part, digits) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return value
+
+
+def packed(values: ArrayLike, low: float, high: float, *, bits: int = 16) -> dict[str, Any]:
+    """Return an array quantised to integers of 8 or 16 bits between two values, in base 64.
+
+    Parameters
+    ----------
+    values : array-like
+        The values, which are clipped to the limits.
+    low, high : float
+        Values that 0 and the largest integer stand for.
+    bits : {8, 16}
+        Bits for each number.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    top = 2**bits - 1
+    share = np.clip((array - low) / ((high - low) or 1.0), 0.0, 1.0)
+    data = np.round(share * top).astype(f"<u{bits // 8}")
+    return {"low": float(low), "high": float(high), **packed_bytes(data)}
+
+
+def packed_bytes(data: NDArray[Any]) -> dict[str, Any]:
+    """Return integers of 8 or 16 bits in base 64."""
+    text = base64.b64encode(np.ascontiguousarray(data).tobytes()).decode("ascii")
+    return {"bits": 8 * data.dtype.itemsize, "shape": list(data.shape), "data": text}
+
+
+def limits(*arrays: ArrayLike, margin: float = 0.0) -> tuple[float, float]:
+    """Return the smallest and the largest of all values, extended by a relative margin."""
+    low = min(float(np.min(array)) for array in arrays)
+    high = max(float(np.max(array)) for array in arrays)
+    if low == high:
+        half = 0.5 * abs(low) or 1.0
+        return low - half, high + half
+    return low - margin * (high - low), high + margin * (high - low)

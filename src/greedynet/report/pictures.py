@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
 from greedynet.model.network import Network
-from greedynet.report.classes import ShownClasses
 from greedynet.report.growth import Stops
-from greedynet.report.intervals import interval_ends, packed_ends
-from greedynet.report.packing import limits, packed, packed_bytes, rounded
-from greedynet.report.subject import Rows, Subject
+from greedynet.report.page import limits, packed, packed_bytes, rounded
+from greedynet.report.subject import Rows, ShownClasses, Subject
+from greedynet.report.trust import interval_ends, packed_ends
 from greedynet.support.types import Float64
 from greedynet.tables.scores import rmse
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.report.packing import packed, rounded
+from greedynet.report.page import packed, rounded
 from greedynet.report.subject import Subject
 from greedynet.search.ridgelet import (
     REACH_PER_SPACING,

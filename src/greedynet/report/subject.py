@@ -1,4 +1,4 @@
-"""The subject of a report: any fitted model, and rows on which to inspect it."""
+"""The subject of a report: any fitted model, rows on which to inspect it, and classes shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -225,3 +225,44 @@ def as_columns(model: Any) -> TableModel:
     if names is None:
         names = tuple(f"x{j + 1}" for j in range(n_columns))
     return with_columns(model, names)
+
+
+MOST_CLASSES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class ShownClasses:
+    """Which classes are shown.
+
+    Attributes
+    ----------
+    names : list of str
+        Their names on the page.
+    place : ndarray of shape (n_classes,)
+        Position at which each class is shown.
+    """
+
+    names: list[str]
+    place: NDArray[np.intp]
+
+    @staticmethod
+    def of(subject: Subject) -> "ShownClasses":
+        """Return all classes, or the most frequent ones and "all others"."""
+        names = [str(name) for name in np.asarray(subject.classes).tolist()]
+        if len(names) <= MOST_CLASSES:
+            return ShownClasses(names, np.arange(len(names)))
+        counts = np.zeros(len(names))
+        for rows in (subject.rows, subject.held_out):
+            if rows is not None:
+                counts += np.bincount(subject.class_index(rows.y), minlength=len(names))
+        chosen = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
+        place = np.full(len(names), MOST_CLASSES - 1)
+        place[chosen] = np.arange(len(chosen))
+        return ShownClasses([names[i] for i in chosen] + ["all others"], place)
+
+    def merged(self, p: Float64) -> Float64:
+        """Return probabilities, classes last, with those of the merged classes summed."""
+        shown = np.zeros((*p.shape[:-1], len(self.names)))
+        for i, at in enumerate(self.place):
+            shown[..., at] += p[..., i]
+        return shown

@@ -2,22 +2,18 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from greedynet.report.classes import ShownClasses
-from greedynet.report.code import code_blocks
-from greedynet.report.columns import columns_section
-from greedynet.report.features import effects_section, importance_section, importances
-from greedynet.report.growth import Stops, growth_section
+from greedynet.estimators.saving import SaveMixin
 from greedynet.report.page import code_html, list_html, page, paragraphs_html, table_html
-from greedynet.report.pictures import picture_section, row_scores
-from greedynet.report.pipelines import Given, through_pipeline
-from greedynet.report.ridgelets import ridgelet_section
+from greedynet.report.sections import SECTIONS, section_data
 from greedynet.report.subject import (
     GIVEN,
     HELD_OUT,
@@ -28,11 +24,10 @@ from greedynet.report.subject import (
     row_label,
     table_rows,
 )
-from greedynet.report.summary import paragraphs, score_table, suggestions, title
-from greedynet.report.tables import errors_section, neurons_section
+from greedynet.report.summary import code_blocks, paragraphs, score_table, suggestions, title
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
-from greedynet.tables.columns import Missing, Unknown
+from greedynet.tables.columns import Columns, Input, Missing, Unknown
 from greedynet.tables.hold_out import has_scores, held_out_mask
 from greedynet.tables.load import as_labelled_model, open_like
 from greedynet.tables.model import TableModel
@@ -179,7 +174,7 @@ def report_page(subject: Subject, file: str | None) -> str:
         "code": code_html(code_blocks(subject, file)),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
-    return page(title(subject), parts, sections(subject))
+    return page(title(subject), parts, SECTIONS, section_data(subject))
 
 
 def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
@@ -198,53 +193,85 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
     return scores
 
 
-def sections(subject: Subject) -> dict[str, Any]:
-    """Return the data that the script draws, with None for sections that are not available.
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What `write_report` is given: rows and rows held out, each as inputs and targets.
 
-    If rows were held out, all that depends on rows is about them; `other` holds the same about the
-    other rows, but for what is equal in the picture.
+    Attributes
+    ----------
+    X, y : inputs and targets; `y` is None if it is a column of `X`
+    held_out : pair of inputs and targets, a table, or None
     """
-    stops = Stops.of(subject)
-    view, other = _view(subject, stops), None
-    if subject.held_out is not None and subject.rows is not None:
-        other = _view(replace(subject, held_out=None), stops)
-        if other["picture"] is not None:
-            pairs = other["picture"].items()
-            other["picture"] = {k: v for k, v in pairs if v != view["picture"].get(k)}
-    return {
-        "target": subject.target,
-        "classes": None if subject.classes is None else ShownClasses.of(subject).names,
-        "growth": growth_section(subject, stops),
-        "columns": columns_section(subject),
-        "neurons": neurons_section(subject),
-        "ridgelets": ridgelet_section(subject),
-        **view,
-        "other": other,
-    }
+
+    X: Any
+    y: Any
+    held_out: Any
 
 
-def _view(subject: Subject, stops: Stops) -> dict[str, Any]:
-    """Return what depends on the rows that are shown."""
-    data: dict[str, Any] = {
-        "picture": picture_section(subject, stops),
-        "rowScores": row_scores(subject, stops),
-        "errors": errors_section(subject),
-        "rows": None,
-        "importance": None,
-        "effects": None,
-    }
-    if subject.shown is None:
-        return data
-    rows = subject.rows if subject.held_out is None else subject.held_out
-    assert rows is not None
-    data["rows"] = {
-        "all": len(rows),
-        "shown": len(subject.shown),
-        "label": row_label(subject, rows),
-    }
-    worse = importances(subject)
-    data["importance"] = importance_section(subject, worse)
-    columns = subject.columns.inputs
-    if len(columns) > 2 or not all(column.is_number for column in columns):
-        data["effects"] = effects_section(subject, stops, worse)
-    return data
+def through_pipeline(
+    pipeline: Pipeline, given: Given, target: str | None
+) -> tuple[TableModel, Given]:
+    """Return the last step with the names of its inputs, and the rows as the others make them.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted; the last step is one of our estimators.
+    given : Given
+        Rows as the pipeline takes them.
+    target : str or None
+        Column of the target in data frames.
+    """
+    last = pipeline.steps[-1][1]
+    if not isinstance(last, SaveMixin):
+        raise TypeError(
+            "`model` must be a Pipeline that ends in a greedynet estimator, got one that ends in "
+            f"{type(last).__name__}: report on a pipeline whose last step is ours."
+        )
+    check_is_fitted(last)
+    before = pipeline[:-1]
+    X, y = _transformed(before, given.X, given.y, target)
+    held = given.held_out
+    if held is not None:
+        held_X, held_y = held if isinstance(held, tuple | list) else (held, None)
+        held = _transformed(before, held_X, held_y, target)
+    return _named(last, before), Given(X, y, held)
+
+
+def _transformed(before: Pipeline, X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
+    """Return rows after the steps before the last, and their targets."""
+    if X is None:
+        return None, None
+    if y is None:
+        X, y = _inputs_and_target(X, target)
+    found = before.transform(X) if len(before.steps) else X
+    if hasattr(found, "toarray"):  # a sparse matrix, as of one-hot encoding
+        found = found.toarray()
+    return np.asarray(found, dtype=np.float64), y
+
+
+def _inputs_and_target(X: Any, target: str | None) -> tuple[Any, Any]:
+    """Return the inputs and the target of a data frame."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "drop") and not isinstance(X, Mapping)
+    if not is_frame or target is None or target not in list(X.columns):
+        got = "no `y`" if is_frame else f"{type(X).__name__} without `y`"
+        raise ValueError(
+            "`y` must be given with the rows of a pipeline, or be a column of a data frame that "
+            f"`target` names, got {got}: write `write_report(pipeline, path, X, y)`; for rows held "
+            "out, `held_out=(X, y)`."
+        )
+    return X[[name for name in X.columns if name != target]], X[target]
+
+
+def _named(last: Any, before: Pipeline) -> TableModel:
+    """Return the last step with the names that the steps before give its inputs, if they do."""
+    model = as_columns(last)
+    if not before.steps:
+        return model
+    try:
+        names = [str(name) for name in before.get_feature_names_out()]
+    except (AttributeError, ValueError):  # a step gives none, or the inputs had none
+        return model
+    if model.network.feature_names is not None or len(names) != model.network.n_features:
+        return model
+    return replace(model, columns=Columns(tuple(Input(name) for name in names)))

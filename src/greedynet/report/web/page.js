@@ -1,4 +1,4 @@
-// The page: all sections for which there are data.
+// The page: all sections for which there are data, each by the function `<id>Section` of its script.
 
 function reveal(id) {
   byId(id).hidden = false;
@@ -10,12 +10,10 @@ const blank = byId("main").cloneNode(true);
 
 function start() {
   rowsSwitch();
-  growthSection();
-  if (data.columns) columnsSection();
-  neuronsSection();
-  if (data.importance) importanceSection();
-  if (data.errors) errorsSection();
-  if (data.ridgelets) ridgeletsSection();
+  // The growth has parts of which each may be there without the others.
+  for (const { id } of document.querySelectorAll("main > section")) {
+    if (data[id] || id === "growth") window[`${id}Section`]();
+  }
   copyButtons();
 }
 

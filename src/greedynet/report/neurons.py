@@ -1,20 +1,19 @@
-"""Neurons and prediction errors of the network, as plain values."""
+"""The neurons in a table, and the curves into which the first of two layers turns the columns."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.model.description import column_moves
+from greedynet.activations import degree_of
+from greedynet.model.description import ColumnCurves, column_curves, column_moves
 from greedynet.model.network import Network
-from greedynet.report.classes import ShownClasses
-from greedynet.report.packing import rounded
+from greedynet.report.page import limits, rounded
 from greedynet.report.subject import Subject
 from greedynet.support.types import Float64
 from greedynet.views.functions import kinks_of_neurons
 
 MOST_NEURONS, MOST_WEIGHTS, MOST_OUTPUTS = 300, 40, 12
-_BINS = 10
 
 
 def neurons_section(subject: Subject) -> dict[str, Any]:
@@ -83,43 +82,32 @@ def _sums(network: Network, X: Float64) -> Float64:
     return network.neuron_inputs(X) @ network.inner_weights.T + network.biases
 
 
-def errors_section(subject: Subject) -> dict[str, Any] | None:
-    """Return residuals and predictions; for classes, the confusion matrix and the calibration."""
-    rows = subject.shown
-    if rows is None:
+MOST_COLUMNS = 12
+
+
+def columns_section(subject: Subject) -> dict[str, Any] | None:
+    """Return the curves of the columns; None for a network of one layer, which has none."""
+    network = subject.network
+    if network.ramps is None:
         return None
-    values = subject.values(subject.network.predict(rows.X).reshape(len(rows), -1))
-    if subject.classes is None:
-        found = values[:, 0]
-        return {"kind": "residuals", "found": rounded(found), "residual": rounded(rows.y - found)}
-    shown = ShownClasses.of(subject)
-    wanted, found = subject.class_index(rows.y), values.argmax(axis=1)
-    counts = np.zeros((len(shown.names), len(shown.names)), dtype=int)
-    np.add.at(counts, (shown.place[wanted], shown.place[found]), 1)
+    found = column_curves(network, subject.output)
+    shown = found[:MOST_COLUMNS]
+    drawn = [values for one in shown for values in (one.direct, *one.through) if values is not None]
     return {
-        "kind": "classes",
-        "counts": counts.tolist(),
-        "calibration": calibration(values.max(axis=1), found == wanted),
+        "columns": [_column(one, subject.columns.features[one.feature]) for one in shown],
+        "y": rounded(limits(*drawn, margin=0.05)),
+        "left": len(found) - len(shown),
+        "straight": network.n_features - len(found),
+        "neurons": network.n_neurons,
+        "isSum": degree_of(network.activation) == 1,
     }
 
 
-def calibration(confidence: Float64, correct: NDArray[np.bool_]) -> list[dict[str, float]]:
-    """Return the accuracy of the network, for groups of rows by its confidence.
-
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_rows,)
-        Probability of the predicted class.
-    correct : ndarray of bool, of shape (n_rows,)
-        Whether it was the true one.
-    """
-    place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
-    return [
-        {
-            "confidence": rounded(float(confidence[place == b].mean())),
-            "accuracy": rounded(float(correct[place == b].mean())),
-            "rows": int(np.sum(place == b)),
-        }
-        for b in range(_BINS)
-        if np.any(place == b)
-    ]
+def _column(curves: ColumnCurves, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "knots": rounded(curves.knots, 7),
+        "direct": None if curves.direct is None else rounded(curves.direct),
+        "neurons": [n + 1 for n in curves.neurons.tolist()],  # as in the table of the neurons
+        "through": rounded(curves.through),
+    }
