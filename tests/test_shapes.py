@@ -25,7 +25,7 @@ from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
-from greedynet.search.signed import SignedSearch
+from greedynet.search.batch import SignedSearch
 from greedynet.support.threads import Pool
 
 

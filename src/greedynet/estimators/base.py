@@ -27,10 +27,10 @@ from greedynet.estimators.parameters import (
     check_reproducible,
     check_select,
 )
+from greedynet.estimators.predicting import WithHiddenLayer
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.estimators.shapes import check_shape, layers_of
-from greedynet.estimators.transforming import WithHiddenLayer
 from greedynet.fitting.climb import OnStep
 from greedynet.fitting.construct import construct, objective_of
 from greedynet.fitting.make_search import SEARCHES

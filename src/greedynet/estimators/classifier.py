@@ -17,7 +17,7 @@ from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
 from greedynet.estimators.plans import classification_plan
-from greedynet.estimators.staged import StagedClasses
+from greedynet.estimators.predicting import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
 from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
 from greedynet.fitting.refit import Fitted

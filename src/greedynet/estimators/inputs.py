@@ -15,8 +15,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from greedynet.estimators.frame_blocks import EncodedBlocks, with_encoded_frames
 from greedynet.estimators.frames import (
+    EncodedBlocks,
     Levels,
     as_features,
     booleans_of,
@@ -24,9 +24,9 @@ from greedynet.estimators.frames import (
     feature_names,
     levels_of_frame,
     store_columns_as_given,
+    with_encoded_frames,
 )
-from greedynet.estimators.sparse import dense_rows
-from greedynet.estimators.training_checks import check_classes, check_training
+from greedynet.estimators.training_checks import check_classes, check_training, dense_rows
 from greedynet.rows.blocks import (
     DEFAULT_SIZES,
     Blocks,

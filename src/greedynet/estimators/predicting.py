@@ -1,4 +1,4 @@
-"""`Predicting`: results for inputs that are checked, block by block if they come in blocks."""
+"""What fitted estimators compute for new rows: predictions, also along the growth, and features."""
 
 import os
 import warnings
@@ -8,19 +8,39 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.frames import encode_categories, feature_names, naming_columns
-from greedynet.estimators.sparse import dense_blocks, is_sparse
+from greedynet.estimators.training_checks import dense_blocks, dense_rows, is_sparse
+from greedynet.losses.logistic import probabilities
 from greedynet.model.network import Network
+from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
 from greedynet.rows.missing import Filling
 from greedynet.support.checks import check_matrix, check_unmasked, finite_or_nan, named
 from greedynet.support.errors import UnlearnedGapWarning
 from greedynet.support.types import Float64
+
+
+def r_squared(y: Any, predicted: Any, sample_weight: Any = None) -> float:
+    """Return `R^2`, the mean over the outputs.
+
+    It does not depend on the units, so outputs are divided by a power of two, which is exact.
+    """
+    true, found = (_in_columns(values) for values in (y, predicted))
+    scale = 2.0 ** np.frexp(np.abs(true).max(axis=0, initial=0.0))[1].astype(np.float64)
+    with np.errstate(over="ignore"):
+        return float(r2_score(true / scale, found / scale, sample_weight=sample_weight))
+
+
+def _in_columns(values: Any) -> Float64:
+    array = np.asarray(values, dtype=np.float64)
+    return array.reshape(len(array), -1)
 
 
 def finite_answers(answers: Float64) -> Float64:
@@ -191,3 +211,118 @@ class Predicting:
                 f"file {os.fspath(path)}."
             )
         return parquet_inputs(path, names[: self.n_features_in_])
+
+
+class _Staged(Predicting):
+    """The outputs along the growth, for both kinds of estimators."""
+
+    path_: SelectionPath
+
+    def _staged(self, X: ArrayLike) -> Iterator[Float64]:
+        check_is_fitted(self)
+        # Not when the first is asked for: errors come from the call.
+        X, _, _ = dense_rows(X, None, None, np.inf)
+        rows = np.asarray(self._checked(X), dtype=np.float64)
+        path = self.path_
+        return (path.network_at(n_nodes).predict(rows) for n_nodes in path.n_nodes.tolist())
+
+
+class StagedNumbers(_Staged):
+    """Stages of a regressor."""
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[Float64]:
+        """Yield the predictions along the growth, one for each of `path_.n_nodes`.
+
+        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        return self._staged(X)
+
+
+class StagedClasses(_Staged):
+    """Stages of a classifier."""
+
+    classes_: NDArray[Any]
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Float64]:
+        """Yield the logits along the growth, one array for each of `path_.n_nodes`.
+
+        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        logits : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        return self._staged(X)
+
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Float64]:
+        """Yield the probabilities of the classes along the growth, for each of `path_.n_nodes`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        p : ndarray of shape (n_samples, n_classes)
+        """
+        return (probabilities(logits.reshape(len(logits), -1)) for logits in self._staged(X))
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Yield the most likely classes along the growth, for each of `path_.n_nodes`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+        """
+        return (self._classes_of(logits) for logits in self._staged(X))
+
+    def _classes_of(self, logits: Float64) -> NDArray[Any]:
+        best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+
+class WithHiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predicting):
+    """A fitted network as a transformer, with `set_output` and `get_feature_names_out`."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.network_.n_neurons
+
+    def transform(self, X: ArrayLike) -> Float64:
+        """Return the values of the neurons, `sigma(a_n . x + b_n)`, as features.
+
+        With two hidden layers, those of the second. The affine term `l . x + m` is not among them:
+        beside the columns themselves, they span all that the network can represent.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        H : ndarray of shape (n_samples, n_neurons)
+            Without any column if the network has no neurons.
+        """
+        check_is_fitted(self)
+        return self._of_blocks(X, self.network_.hidden)

@@ -20,8 +20,7 @@ from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
 from greedynet.estimators.plans import regression_plan
-from greedynet.estimators.r_squared import r_squared
-from greedynet.estimators.staged import StagedNumbers
+from greedynet.estimators.predicting import StagedNumbers, r_squared
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
 from greedynet.fitting.refit import Fitted

@@ -35,8 +35,8 @@ from greedynet.model.shaped import in_shape
 from greedynet.rows.affine import AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
+from greedynet.search.batch import SignedSearch
 from greedynet.search.directions import directions
-from greedynet.search.signed import SignedSearch
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.estimators.r_squared import r_squared
+from greedynet.estimators.predicting import r_squared
 from greedynet.estimators.saving import SaveMixin, restore
 from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import Expectation
