@@ -64,6 +64,13 @@ FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
     ("tables", "kinds"): frozenset({"base", "date_texts"}),
 }
 
+# A part of a large class that needs its name for annotations, and the module of that class.
+NAMED_BY_PARTS = (
+    ("model.description", "model.network"),
+    ("tables.scores", "tables.model"),
+    ("tables.summary", "tables.model"),
+)
+
 HEAVY = (
     "torch",
     "jax",
@@ -161,13 +168,21 @@ def forbidden_arrow(module: tuple[str, ...], target: tuple[str, ...]) -> str | N
 
 
 def circular_imports(package: Path) -> list[str]:
-    """Find modules that import each other, directly or by way of others, when they are loaded."""
+    """Find modules that import each other, directly or by way of others, wherever it stands.
+
+    Imports inside functions and for types only count, too: modules have an order within packages.
+    """
     imports = {
         ".".join(module_name(path, package)): {
-            ".".join(target) for _, target in imported_modules(path, _at_load(tree), package)
+            ".".join(target) for _, target in imported_modules(path, tree, package)
         }
         for path, tree in parsed(package)
     }
+    for module, target in NAMED_BY_PARTS:
+        if target in imports.get(module, ()):
+            imports[module].discard(target)
+        elif module in imports:
+            return [f"{module} -> {target}: not imported, take it from NAMED_BY_PARTS"]
     findings, done = [], set()
 
     def visit(module: str, way: tuple[str, ...]) -> None:
@@ -185,10 +200,42 @@ def circular_imports(package: Path) -> list[str]:
     return findings
 
 
-def _at_load(tree: ast.Module) -> ast.Module:
-    """Leave out what runs later than the import, or never: functions and `TYPE_CHECKING`."""
-    kept = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom | ast.Try)]
-    return ast.Module(kept, [])
+def untrue_docstrings(package: Path) -> list[str]:
+    """Find packages that import what their docstring does not say, or say what ORDER forbids."""
+    findings = []
+    for folder in sorted(path.parent for path in package.glob("*/__init__.py")):
+        text = docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+        own = LAYER_OF.get(folder.name, 0)
+        said = said_imports(text, own)
+        findings += [
+            f"{folder}: its docstring says it may import `{name}`, which stands above it"
+            for name in sorted(said)
+            if LAYER_OF.get(name, own) >= own
+        ]
+        used = {
+            target[0]
+            for path, tree in parsed(folder)
+            for _, target in imported_modules(path, tree, package)
+            if target and target[0] != folder.name
+        }
+        findings += [
+            f"{folder}: it imports `{name}`, which its docstring does not say"
+            for name in sorted(used - said)
+        ]
+    return findings
+
+
+def said_imports(text: str, own: int) -> set[str]:
+    """Return what a docstring allows: names, "everything up to" one, or all of the lines above."""
+    found = re.search(r"May import ([^.;]*)", text)
+    said = " ".join(found[1].split()) if found else ""
+    names = set(re.findall(r"`(\w+)`", said))
+    if said.startswith("everything up to"):
+        (last,) = names
+        return {name for name, layer in LAYER_OF.items() if layer <= LAYER_OF.get(last, own)}
+    if said.startswith("every"):
+        return {name for name, layer in LAYER_OF.items() if layer < own}
+    return names
 
 
 def rooms(package: Path) -> list[str]:
@@ -326,6 +373,7 @@ def unmatched_expectations(folder: Path) -> list[str]:
     [
         (upward_imports, PACKAGE),
         (circular_imports, PACKAGE),
+        (untrue_docstrings, PACKAGE),
         (rooms, PACKAGE),
         (crowded_page, PACKAGE),
         (heavy_imports, PACKAGE),
@@ -414,14 +462,49 @@ def test_downward_import_is_lawful(tmp_path: Path, importer: str, text: str):
     assert upward_imports(package) == []
 
 
-def test_circular_import_is_found(tmp_path: Path):
+@pytest.mark.parametrize("where", ["", "if TYPE_CHECKING:\n    ", "def f():\n    "])
+def test_circular_import_is_found(tmp_path: Path, where: str):
     plant(
         tmp_path / "greedynet", {"a/b.py": "from ..a.c import X", "a/d.py": "import greedynet.a.b"}
     )
-    package = plant(tmp_path / "greedynet", {"a/c.py": "def f():\n    from .b import X"})
+    package = plant(tmp_path / "greedynet", {"a/c.py": "import numpy"})
     assert circular_imports(package) == []
-    plant(package, {"a/c.py": "from greedynet.a.d import X"})
+    plant(package, {"a/c.py": f"{where}from greedynet.a.d import X"})
     assert circular_imports(package) == ["a.b -> a.c -> a.d -> a.b"]
+
+
+def test_part_that_names_its_whole_is_lawful_as_long_as_it_does(tmp_path: Path):
+    (part, whole), *_ = NAMED_BY_PARTS
+    files = [f"{name.replace('.', '/')}.py" for name in (part, whole)]
+    arrows = [f"from greedynet.{name} import X" for name in (whole, part)]
+    package = plant(tmp_path / "greedynet", dict(zip(files, arrows, strict=True)))
+    assert circular_imports(package) == []
+    plant(package, {files[0]: ""})
+    (finding,) = circular_imports(package)
+    assert finding.endswith("not imported, take it from NAMED_BY_PARTS")
+
+
+@pytest.mark.parametrize(
+    ("said", "finding"),
+    [
+        ("May import `support`, `rows` and `linalg`.", None),
+        ("May import everything up to `rows`; knows `cli`.", None),
+        ("May import everything up to `model`.", None),
+        ("May import everything, but only late.", None),
+        ("May import `support` and `linalg`. It knows `rows`.", "imports `rows`, which"),
+        ("May import everything up to `losses`.", "imports `rows`, which its docstring"),
+        ("May import nothing.", "imports `rows`, which its docstring does not say"),
+        ("May import `rows` and `cli`.", "may import `cli`, which stands above it"),
+    ],
+)
+def test_untrue_docstring_is_found(tmp_path: Path, said: str, finding: str | None):
+    page = "def f():\n    from ..rows.rows import X"
+    package = plant(tmp_path / "greedynet", {"rows/rows.py": "", "search/page.py": page})
+    for name, text in {"rows": "May import `support`.", "search": said}.items():
+        (package / name / "__init__.py").write_text(f'"""Planted.\n\n{text}\n"""')
+    findings = untrue_docstrings(package)
+    assert bool(findings) == (finding is not None)
+    assert all(finding in found for found in findings)
 
 
 def test_crowded_page_is_found(tmp_path: Path):

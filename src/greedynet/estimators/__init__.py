@@ -1,6 +1,6 @@
 """The scikit-learn estimators: they validate, call `fitting.construct`, and store the result.
 
-May import everything up to `train`. Contains only the interface that scikit-learn users expect:
+May import everything up to `fitting`. Contains only the interface that scikit-learn users expect:
 parameters, inputs, checkpoints, saving.
 """
 
