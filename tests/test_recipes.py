@@ -18,15 +18,21 @@ import numpy as np
 import pytest
 
 import greedynet
+from browser import chromium
 from greedynet import GreedyNetRegressor
 from pages import ROOT
 from problems import noisy
+from reports import contents
 
 pytestmark = pytest.mark.slow
 
 PAGE = ROOT / "docs" / "extending.md"
 PACKAGE = Path(greedynet.__file__).parent
 
+_SCRIPT = re.compile(r"In\s`(src/\S+\.js)`:\n\n```js\n(.*?)^```$", re.M | re.S)
+_ABOVE = re.compile(
+    r"above `(\w+)`, in `(src/\S+\.py)`:\n\n```\{code-block\} python\n(.*?)^```$", re.M | re.S
+)
 _MODULE = re.compile(r"In\s`(src/\S+\.py)`:\n\n```python\n(.*?)^```$", re.M | re.S)
 _IMPORT = re.compile(
     r"at the top of `(src/\S+\.py)`:\n\n```\{code-block\} python\n(.*?)^```$", re.M | re.S
@@ -49,9 +55,13 @@ class Recipe:
     imports: str = ""
 
 
-def recipe(title: str) -> Recipe:
+def section_of(title: str) -> str:
     page = PAGE.read_text(encoding="utf-8")
-    section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def recipe(title: str) -> Recipe:
+    section = section_of(title)
     (module,), (line,) = _MODULE.findall(section), _LINE.findall(section)
     imports = _IMPORT.findall(section)
     assert all(place == line[1] for place, _ in imports)
@@ -259,3 +269,60 @@ def test_new_command_is_in_the_help(copy: Copy):
     # Those of the table, and those of its help.
     said = copy.tests("test_commands.py", "every_module or (help_imports and shorten)")
     assert re.match(r"2 passed, \d+ deselected", said)
+
+
+# A chart of the report
+
+REPORT = """
+import numpy as np
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, write_report
+
+X = np.random.default_rng(0).uniform(-1, 1, (150, 3))
+y = np.tanh(3 * X[:, 0]) + np.abs(X[:, 1])
+model = GreedyNetRegressor(6).fit(X[:100], y[:100])
+write_report(model, "report.html", X[:100], y[:100], held_out=(X[100:], y[100:]))
+write_report(model, "bare.html")
+write_report(GreedyNetClassifier(3).fit(X, y > 1), "classes.html", X, y > 1)
+np.save("errors.npy", np.sort(np.abs(y[100:] - model.predict(X[100:]))))
+np.save("others.npy", np.sort(np.abs(y[:100] - model.predict(X[:100]))))
+"""
+
+
+@pytest.mark.slow
+def test_chart_is_one_script_and_an_entry_with_its_data(copy: Copy, tmp_path: Path):
+    section = section_of("A chart of the report")
+    ((script, text),) = _SCRIPT.findall(section)
+    ((table, place, function),) = _ABOVE.findall(section)
+    ((same_table, same_place, line),) = _LINE.findall(section)
+    assert (table, place) == (same_table, same_place), "the data and the entry are one place"
+    path = copy.folder / place
+    before = path.read_text(encoding="utf-8")
+    assert before.count(f"\n{table} = (\n") == 1
+    written = before.replace(f"\n{table} = (\n", f"\n{function}\n\n{table} = (\n")
+    path.write_text(written, encoding="utf-8")
+    assert not (copy.folder / script).exists()
+    (copy.folder / script).write_text(text, encoding="utf-8")
+    copy.add_line(Recipe("", "", table, place, line))
+
+    copy.python("-c", REPORT)
+    data = contents(copy.folder / "report.html")
+    errors, others = (np.load(copy.folder / f"{name}.npy") for name in ("errors", "others"))
+    np.testing.assert_allclose(data["shares"]["errors"], errors, rtol=1e-4)
+    np.testing.assert_allclose(data["other"]["shares"]["errors"], others, rtol=1e-4)
+    assert contents(copy.folder / "bare.html")["shares"] is None
+    assert contents(copy.folder / "classes.html")["shares"] is None
+
+    with chromium(tmp_path / "profile") as driver:
+        driver.get((copy.folder / "report.html").as_uri())
+        assert driver.find_element("css selector", 'nav a[href="#shares"]').text == "Shares"
+        assert driver.find_element("css selector", "#shares h2").text == "Errors in order"
+        drawn = driver.find_element("css selector", "#shares-picture path.line.blue")
+        assert drawn.get_attribute("d").count("L") == len(errors) - 1
+        said = driver.find_element("css selector", "#shares-text").text
+        assert said == "How many rows have at most this error. All 50 held-out rows."
+        driver.execute_script("document.querySelectorAll('#rows-switch button')[1].click()")
+        said = driver.find_element("css selector", "#shares-text").text
+        assert said == "How many rows have at most this error. All 100 rows given."
+        driver.get((copy.folder / "classes.html").as_uri())
+        assert not driver.find_element("css selector", "#shares").is_displayed()
+        assert driver.get_log("browser") == []
