@@ -304,12 +304,11 @@ def test_exports_differ_where_the_filling_does(tmp_path, monkeypatch):
     X, y = drawn(60)
     model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
     told = model.filling_
-    monkeypatch.setattr(
-        "greedynet.export.c_header.filling_parts",
-        lambda filling, words, dtype: _parts(replace(told, values=told.values + 1), words, dtype),
-    )
-    from greedynet.export.c_header.filling import filling_parts as _parts
+    from greedynet.export.c_header import text
 
+    write = text._filling_part
+    other = replace(told, values=told.values + 1)
+    monkeypatch.setattr(text, "_filling_part", lambda _, words, dtype: write(other, words, dtype))
     with pytest.raises(ValueError, match="differs from `predict`"):
         to_c(model, tmp_path / "m.h")
 

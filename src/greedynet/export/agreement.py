@@ -35,17 +35,7 @@ class DisagreementError(ValueError):
 def sample_inputs(network: Network, n_points: int = N_POINTS) -> Float64:
     """Draw points from the training range, with a fixed seed.
 
-    Parameters
-    ----------
-    network : Network
-        If its training range is not known, the cube [-1, 1]^d is used, and the knots of a first
-        layer.
-    n_points : int
-        Number of points.
-
-    Returns
-    -------
-    X : ndarray of shape (n_points, n_features)
+    Where the range is not known, they are in [-1, 1] and within the knots of a first layer.
     """
     low, high = _known_range(network)
     share = np.random.default_rng(0).random((n_points, network.n_features))
@@ -90,23 +80,7 @@ def check_agreement(
 ) -> None:
     """Raise an error unless an export computes the same outputs as the network.
 
-    Parameters
-    ----------
-    network : Network
-        The original network.
-    exported : callable
-        Maps inputs `(n_points, n_features)` of type `dtype` to outputs.
-    dtype : {"float32", "float64"}
-        The precision of the export.
-    caller : str
-        The public function, for error messages.
-    filling : Filling or None
-        What the export inserts for NaN, which it then gets in some places.
-
-    Raises
-    ------
-    DisagreementError
-        If the outputs differ by more than rounding explains.
+    `exported` maps inputs of type `dtype` to outputs. With a `filling`, it gets NaN in some places.
     """
     given, X = _points(network, filling, dtype, caller)
     wanted = network.predict(X).reshape(len(X), -1)
@@ -143,28 +117,8 @@ def check_class_agreement(
 ) -> None:
     """Raise an error unless an export returns the same classes and probabilities.
 
-    Probabilities close to 0 or 1 hardly depend on the logits, so the logits must pass
-    `check_agreement` as well.
-
-    Parameters
-    ----------
-    network : Network
-        The original network; its outputs are logits.
-    classes : ndarray of shape (n_classes,)
-        As in `classes_`.
-    exported : callable
-        Maps inputs `(n_points, n_features)` of type `dtype` to labels and probabilities.
-    dtype : {"float32", "float64"}
-        The precision of the export.
-    caller : str
-        The public function, for error messages.
-    filling : Filling or None
-        What the export inserts for NaN, which it then gets in some places.
-
-    Raises
-    ------
-    DisagreementError
-        If probabilities differ by more than rounding explains, or labels differ without a tie.
+    `exported` maps inputs to labels and probabilities. Probabilities close to 0 or 1 hardly depend
+    on the logits, so the logits must pass `check_agreement` as well.
     """
     given, X = _points(network, filling, dtype, caller)
     logits = network.predict(X).reshape(len(X), -1)

@@ -36,23 +36,7 @@ REQUIRED = WEIGHTS[:3]
 class Apply:
     """The function of `to_jax`, with all that training does not change.
 
-    Parameters
-    ----------
-    activation : Activation
-    single_output : bool
-        Whether one row has a number as its output.
-    layer : InputLayer or None
-        The scaling of the inputs.
-    ramps : Ramps or None
-        Of scaled inputs.
-    table : RampTable or None
-        The same in the precision of the weights.
-    dtype : {"float32", "float64"}
-        Of the weights.
-    bounds : OutputBounds or None
-        What the outputs may not leave.
-    box : ndarray of shape (2, n_features) or None
-        What scaled inputs are clipped to.
+    Ramps and box are those of scaled inputs; `table` has the ramps in the precision of the weights.
     """
 
     activation: Activation

@@ -33,49 +33,10 @@ Model = Network | SaveMixin | TableModel | str | os.PathLike[str]
 _SCORES = ("training", "validation", "held_out")
 
 
-def as_network(model: Model, caller: str) -> Network:
-    """Return the network of a model.
-
-    Parameters
-    ----------
-    model : Network, fitted estimator, str or path
-        A path refers to a file written by `save`.
-    caller : str
-        The public function, for error messages.
-
-    Returns
-    -------
-    network : Network
-        For a classifier, its outputs are logits.
-    """
-    return as_network_and_classes(model, caller)[0]
-
-
-def as_network_and_classes(model: Model, caller: str) -> tuple[Network, NDArray[Any] | None]:
-    """Return the network of a model, and the classes of a classifier, otherwise None.
-
-    A network that has learned from missing values is refused: it takes other inputs than its model.
-    """
-    network, classes, filling = as_parts(model, caller)
-    if filling is not None:
-        raise ValueError(
-            f"`{caller}` has no form for missing values, from which the model has learned: pass "
-            "`model.network_`, whose inputs are `model.network_inputs(X)`, or use `to_onnx` or "
-            "`to_c`, which take NaN."
-        )
-    return network, classes
-
-
 class Parts(NamedTuple):
     """What an export consists of.
 
-    Attributes
-    ----------
-    network : Network
-    classes : ndarray or None
-        The classes of a classifier.
-    filling : Filling or None
-        What the model does with missing values before its network; None if nothing.
+    `classes` are those of a classifier; `filling` is what the model inserts for missing values.
     """
 
     network: Network
@@ -84,7 +45,7 @@ class Parts(NamedTuple):
 
 
 def as_parts(model: Model, caller: str) -> Parts:
-    """Return the network of a model, and what is around it."""
+    """Return the network of a model or of a saved file, and what is around it."""
     found: Any = load(model) if isinstance(model, str | os.PathLike) else model
     found = found.estimator if isinstance(found, TableModel) else found
     classes = filling = None
@@ -107,15 +68,23 @@ def as_parts(model: Model, caller: str) -> Parts:
     )
 
 
-class Original:
-    """The model that the training began with, as far as it is known.
+def as_network(model: Model, caller: str) -> Network:
+    """Return the network of a model; of a classifier, its outputs are logits.
 
-    Parameters
-    ----------
-    like : Network, fitted estimator, TableModel, str, path or None
-    caller : str
-        The public function, for error messages.
+    A network that has learned from missing values is refused: it takes other inputs than its model.
     """
+    network, _, filling = as_parts(model, caller)
+    if filling is not None:
+        raise ValueError(
+            f"`{caller}` has no form for missing values, from which the model has learned: pass "
+            "`model.network_`, whose inputs are `model.network_inputs(X)`, or use `to_onnx` or "
+            "`to_c`, which take NaN."
+        )
+    return network
+
+
+class Original:
+    """The model that the training began with, as far as it is known."""
 
     def __init__(self, like: Model | None, caller: str) -> None:
         model: Any = load(like) if isinstance(like, str | os.PathLike) else like
@@ -186,19 +155,7 @@ def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:
     """Return class labels for other languages: text unchanged, all others as integers.
 
     Booleans become 0 and 1, and floats, which must be integers in value, become integers: each
-    label equals its class.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        As in `classes_`.
-    caller : str
-        The public function, for error messages.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_classes,)
-        Of type int64, or object for text.
+    label equals its class. The result is of type int64, or object for text.
     """
     values = classes.tolist()
     if all(isinstance(value, str) for value in values):
@@ -215,18 +172,7 @@ def label_table(classes: NDArray[Any], caller: str) -> NDArray[Any]:
 def translate(network: Network, table: Mapping[str, T], caller: str, place: str) -> T:
     """Return the translation of the activation of the network.
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    table : mapping
-        Translations by the activation's name.
-    caller, place : str
-        The public function and the name of the table, for error messages.
-
-    Returns
-    -------
-    translation : value of the table
+    `place` is the name of the table, for the error message.
     """
     name = network.activation.name
     if name not in table:

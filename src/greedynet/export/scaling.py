@@ -35,10 +35,7 @@ SMALLEST, LARGEST = -20, 60
 class InputLayer:
     """The layer `x -> (x - center) / scale`.
 
-    Parameters
-    ----------
-    center, scale : ndarray of shape (n_features,)
-        Numbers that the precision of the export can represent.
+    The precision of the export can represent all of its numbers.
     """
 
     center: Float64
@@ -97,15 +94,7 @@ def behind_layer(
 ) -> tuple[InputLayer | None, Network]:
     """Return the first layer of an export, and the network of its outputs.
 
-    Parameters
-    ----------
-    network : Network
-    scaling : {"layer", "folded"}
-        "folded" for no such layer, nor is there one if the training range is not known.
-    dtype : {"float32", "float64"}
-        The precision of the export.
-    caller : str
-        The public function, for error messages.
+    No layer, None, for "folded" or where the training range is not known.
     """
     if scaling not in ("layer", "folded"):
         raise ValueError(

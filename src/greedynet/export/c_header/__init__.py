@@ -8,7 +8,6 @@ second function, for the index of the class.
 
 import os
 import re
-import textwrap
 from collections.abc import Callable
 from numbers import Real
 from pathlib import Path
@@ -19,27 +18,19 @@ from numpy.typing import NDArray
 from scipy.special import erfc, expit
 
 from greedynet.export.agreement import check_agreement, check_class_agreement
-from greedynet.export.c_header.bounds import BOUND_ARRAYS, bound_parts, read_bounds
-from greedynet.export.c_header.box import BOX_ARRAYS, box_parts, read_box
-from greedynet.export.c_header.classes import USE, read_classes, write_classes
-from greedynet.export.c_header.filling import FILLING_ARRAY, filling_parts, read_filling
-from greedynet.export.c_header.numbers import C_TYPES, SUFFIX, declaration, number
-from greedynet.export.c_header.ramps import RAMP_ARRAYS, FirstLayer, read_ramps
-from greedynet.export.fold import with_hidden_layer
-from greedynet.export.precision import (
-    DType,
-    check_dtype,
-    rounded_bounds,
-    rounded_box,
-    rounded_ramps,
-    rounded_weights,
+from greedynet.export.c_header.text import (
+    SUFFIX,
+    header,
+    number,
+    read_arrays,
+    read_classes,
+    read_filling,
 )
+from greedynet.export.precision import DType, check_dtype
 from greedynet.export.resolve import Model, as_parts, label_table, translate
 from greedynet.losses.logistic import probabilities
-from greedynet.model.network import WEIGHTS, Network
-from greedynet.rows.missing import Filling
+from greedynet.model.network import Network
 from greedynet.support.files import write_atomically
-from greedynet.support.tensorfile import library_version
 
 Array = NDArray[np.floating]
 
@@ -72,7 +63,6 @@ ACTIVATION_EXPRESSIONS: dict[str, tuple[str, Callable[[Array, Any], Array]]] = {
     "gaussian": ("exp{f}(-z * z)", lambda z, own: np.exp(-z * z)),
 }
 
-_ARRAYS = (*WEIGHTS, *BOX_ARRAYS, *RAMP_ARRAYS, FILLING_ARRAY, *BOUND_ARRAYS)
 _PLACE = "greedynet.export.c_header.ACTIVATION_EXPRESSIONS"
 
 
@@ -121,7 +111,7 @@ def to_c(
             f"`name` must be a C identifier, a letter followed by letters, digits and underscores, "
             f"got {name!r}: write name={_identifier(prefix)!r}."
         )
-    text = _header(network, labels, precision, prefix, filling)
+    text = header(network, labels, filling, prefix, precision, _expression(network, precision))
     how: dict[str, Any] = {"dtype": precision, "caller": "to_c", "filling": filling}
     check_agreement(network, lambda X: _evaluate(text, prefix, network, X), **how)
     if classes is not None:
@@ -142,54 +132,6 @@ def _identifier(text: str) -> str:
     return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
 
 
-def _header(
-    network: Network,
-    labels: NDArray[Any] | None,
-    dtype: DType,
-    prefix: str,
-    filling: Filling | None = None,
-) -> str:
-    """Return the text of the header."""
-    layers = with_hidden_layer(network)
-    weights = rounded_weights(layers, dtype, "to_c")
-    words = {"prefix": prefix, "PREFIX": prefix.upper(), "type": C_TYPES[dtype]}
-    words |= {"x": "x", "N_X": f"{prefix.upper()}_N_FEATURES"}
-    table = rounded_ramps(network.ramps, dtype, "to_c")
-    sizes, fill, fill_arrays = filling_parts(filling, words, dtype)
-    if filling is not None:
-        words |= {"x": "f", "N_X": f"{prefix.upper()}_N_FILLED"}
-    clip, box_arrays = box_parts(rounded_box(network, dtype), words, dtype)
-    words |= {"x": "c"} if clip else {}
-    first = FirstLayer.of(table, words, dtype)
-    words |= {"u": first.result, "N_INPUTS": first.size}
-    arrays = [declaration(prefix, name, array, dtype) for name, array in weights.items()]
-    limit, bound_arrays = bound_parts(rounded_bounds(network, dtype), words, dtype)
-    activation = _expression(network, dtype)
-    calls = re.search(r"\w\(", activation) is not None
-    use, classes = (
-        ("", "") if labels is None else (USE.format(**words), write_classes(labels, words))
-    )
-    n_features = network.n_features if filling is None else len(filling.values)
-    return _TEMPLATE.format(
-        **words,
-        comment=_comment(network, n_features),
-        n_features=n_features,
-        n_neurons=layers.n_neurons,
-        n_outputs=layers.n_outputs,
-        sizes=sizes + first.sizes,
-        arrays="\n".join([*fill_arrays, *box_arrays, *first.arrays, *arrays, *bound_arrays]),
-        lift=fill + clip + first.statements,
-        start=f"{prefix}_intercept[j]" if "intercept" in weights else "0",
-        linear=_LINEAR.format(**words) if "linear_weights" in weights else "",
-        activation=activation,
-        limit=limit,
-        library=" Link with -lm." if calls else "",
-        include="#include <math.h>\n\n" if calls else "",
-        use=use,
-        classes=classes,
-    )
-
-
 def _expression(network: Network, dtype: DType) -> str:
     """Return the activation in C, with its numeric attributes."""
     own = getattr(network.activation, "__dict__", {})
@@ -202,87 +144,34 @@ def _expression(network: Network, dtype: DType) -> str:
     return text.format(f=SUFFIX[dtype], **numbers)
 
 
-def _comment(network: Network, n_features: int) -> str:
-    """Return the lines of the top comment, which names of the first features cannot terminate."""
-    lines = [f"Made by greedynet {library_version()}.", network.describe().splitlines()[0]]
-    if network.bounds is not None:
-        lines.append(f"Outputs {network.bounds.sentence()}.")
-    if network.feature_names is not None:
-        lines += textwrap.wrap(f"Inputs: {', '.join(network.feature_names[:n_features])}", 96)
-    # Delimiters of comments, line continuations, trigraphs and non-ASCII characters.
-    return "\n".join(" * " + re.sub(r"[^ -~]|[*/\\?]", "_", line) for line in lines)
-
-
-_TEMPLATE = """\
-/*
-{comment}
- *
- * Use: {type} y[{PREFIX}_N_OUTPUTS]; {prefix}_predict(x, y);{library}{use}
- */
-#ifndef {PREFIX}_H
-#define {PREFIX}_H
-
-{include}#define {PREFIX}_N_FEATURES {n_features}
-#define {PREFIX}_N_NEURONS {n_neurons}
-#define {PREFIX}_N_OUTPUTS {n_outputs}
-{sizes}
-{arrays}
-static inline void {prefix}_predict(
-    const {type} x[{PREFIX}_N_FEATURES], {type} y[{PREFIX}_N_OUTPUTS])
-{{{lift}
-    for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
-        y[j] = {start};{linear}
-    }}
-    for (int n = 0; n < {PREFIX}_N_NEURONS; ++n) {{
-        {type} z = {prefix}_biases[n];
-        for (int i = 0; i < {N_INPUTS}; ++i) {{
-            z += {prefix}_inner_weights[n][i] * {u}[i];
-        }}
-        const {type} hidden = {activation};
-        for (int j = 0; j < {PREFIX}_N_OUTPUTS; ++j) {{
-            y[j] += {prefix}_outer_weights[n][j] * hidden;
-        }}
-    }}{limit}
-}}
-{classes}
-#endif
-"""
-
-_LINEAR = """
-        for (int i = 0; i < {N_INPUTS}; ++i) {{
-            y[j] += {prefix}_linear_weights[i][j] * {u}[i];
-        }}"""
-
-
 # Evaluation of the C function, from the numbers in the text
 
 
 def _evaluate(text: str, prefix: str, network: Network, X: Array) -> Array:
     """Return the output of the C function for every row of `X`, with the same order of terms."""
-    weights = _read_back(text, prefix, X.dtype)
-    filling = read_filling(text, prefix, weights)
+    arrays = read_arrays(text, prefix, X.dtype)
+    filling = read_filling(text, prefix, arrays)
     X = X if filling is None else filling.apply(X)
-    box = read_box(weights)
-    X = X if box is None else np.clip(X, *box)
-    ramps = read_ramps(text, prefix, weights)
-    if ramps is not None:
-        rises = (X[:, ramps.columns] - ramps.starts) / ramps.widths
-        X = np.hstack([X, np.clip(rises, ramps.low, ramps.high)])
+    if "box_low" in arrays:
+        X = np.clip(X, arrays["box_low"], arrays["box_high"])
+    if "ramp_columns" in arrays:
+        rises = (X[:, arrays["ramp_columns"]] - arrays["ramp_starts"]) / arrays["ramp_widths"]
+        X = np.hstack([X, np.clip(rises, arrays["ramp_low"], arrays["ramp_high"])])
     y = np.zeros((len(X), network.n_outputs), dtype=X.dtype)
-    if "intercept" in weights:
-        y += weights["intercept"]
-    z = np.tile(weights["biases"], (len(X), 1))
+    if "intercept" in arrays:
+        y += arrays["intercept"]
+    z = np.tile(arrays["biases"], (len(X), 1))
     for i, x in enumerate(X.T):
-        z += weights["inner_weights"][:, i] * x[:, None]
-        if "linear_weights" in weights:
-            y += weights["linear_weights"][i] * x[:, None]
+        z += arrays["inner_weights"][:, i] * x[:, None]
+        if "linear_weights" in arrays:
+            y += arrays["linear_weights"][i] * x[:, None]
     activation = translate(network, ACTIVATION_EXPRESSIONS, "to_c", _PLACE)[1]
     with np.errstate(over="ignore"):  # C does not report it, and exp(-inf) is correct
         values = activation(z, network.activation)
     for n, hidden in enumerate(values.T):
-        y += weights["outer_weights"][n] * hidden[:, None]
-    bounds = read_bounds(weights)
-    return y if bounds is None else bounds.apply(y).astype(X.dtype)
+        y += arrays["outer_weights"][n] * hidden[:, None]
+    y = np.maximum(y, arrays.get("lowest", -np.inf))
+    return np.minimum(y, arrays.get("highest", np.inf))
 
 
 def _classify(text: str, prefix: str, network: Network, X: Array) -> tuple[Any, Array]:
@@ -290,14 +179,3 @@ def _classify(text: str, prefix: str, network: Network, X: Array) -> tuple[Any, 
     y = _evaluate(text, prefix, network, X)
     index = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
     return read_classes(text, prefix)[index], probabilities(y.astype(np.float64))
-
-
-def _read_back(text: str, prefix: str, dtype: np.dtype[np.floating]) -> dict[str, Array]:
-    """Return the arrays declared in the text, by their names in the network."""
-    arrays = {}
-    declared = rf"static const \w+ {prefix}_({'|'.join(_ARRAYS)})([\[\]\d]+) = {{(.*?)}};"
-    for name, sizes, body in re.findall(declared, text, re.DOTALL):
-        shape = [int(size) for size in re.findall(r"\d+", sizes)]
-        numbers = re.findall(r"-?\d\.\d+e[+-]\d+", body)
-        arrays[name] = np.array(numbers, dtype=dtype).reshape(shape)
-    return arrays

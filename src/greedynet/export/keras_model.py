@@ -1,40 +1,103 @@
-"""Keras 3: a model from a network, with the JAX backend unless another is in use."""
+"""Keras 3: models from networks, networks from models, and files of them.
+
+The backend is JAX unless another one is in use.
+"""
 
 import os
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from math import factorial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.activations import Activation, get_activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import folds, with_hidden_layer
-from greedynet.export.keras_model.activations import ACTIVATION_FUNCTIONS, IN_FLOAT64, PLACE
 from greedynet.export.precision import (
     DType,
     check_dtype,
     check_x64,
+    exact_bounds,
     rounded_bounds,
     rounded_box,
     rounded_ramps,
     rounded_weights,
 )
-from greedynet.export.resolve import Model, as_network, translate
+from greedynet.export.resolve import (
+    Model,
+    Original,
+    as_network,
+    comparable,
+    translate,
+    within_bounds,
+)
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.bounds import OutputBounds
-from greedynet.model.ramps import RampTable
+from greedynet.model.network import Network
+from greedynet.model.ramps import Ramps, RampTable
 from greedynet.support.files import require, write_atomically
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     import keras
 
 # Names of the layers.
 SCALING, INNER, OUTER, AFFINE = "scaling", "inner", "outer", "affine"
+
+
+def _tanh(keras: Any, own: Any, z: Any) -> Any:
+    """`tanh(z) = s(2z) - s(-2z)` with the logistic function `s`."""
+    return keras.ops.sigmoid(z + z) - keras.ops.sigmoid(-z - z)
+
+
+def _sin(keras: Any, own: Any, z: Any) -> Any:
+    """`sin(z)` by the Taylor series at `r = z - 2 pi k`, the remainder in [-pi, pi]."""
+
+    def number(x: float) -> Any:
+        # As a tensor: with a Python number, the product would be float32.
+        return keras.ops.convert_to_tensor(x, dtype="float64")
+
+    # 2 pi in two parts, the first with so few digits that its multiples are exact.
+    first = np.round(2 * np.pi * 2**28) / 2**28
+    second = 2 * np.pi - first - np.sin(2 * np.pi)  # sin(2 pi) is the rounding error of 2 pi
+    k = keras.ops.round(z * number(0.5 / np.pi))
+    r = z - k * number(first) - k * number(second)
+    square = r * r
+    highest, *lower = [(-1) ** j / factorial(2 * j + 1) for j in range(14, -1, -1)]
+    series = number(highest)
+    for coefficient in lower:
+        series = square * series + number(coefficient)
+    return r * series
+
+
+# Our name -> the name in `keras.activations`, or a function of Keras, the activation and `z`,
+# composed of Keras operations: a saved model can then be loaded without greedynet. Users may add
+# their own activations.
+ACTIVATION_FUNCTIONS: dict[str, str | Callable[[Any, Any, Any], Any]] = {
+    "relu": "relu",
+    "relu2": lambda keras, own, z: keras.ops.square(keras.ops.relu(z)),
+    "relu3": lambda keras, own, z: keras.ops.relu(z) * keras.ops.square(keras.ops.relu(z)),
+    # By name it would have the default slope of Keras.
+    "leaky_relu": lambda keras, own, z: keras.ops.leaky_relu(z, negative_slope=own.negative_slope),
+    "abs": lambda keras, own, z: keras.ops.abs(z),
+    "tanh": "tanh",
+    "sigmoid": "sigmoid",
+    "gelu": "gelu",
+    "softplus": "softplus",
+    "sin": lambda keras, own, z: keras.ops.sin(z),
+    "gaussian": lambda keras, own, z: keras.ops.exp(-keras.ops.square(z)),
+}
+
+# Functions that Keras always computes in float32, except with the TensorFlow backend.
+_IN_FLOAT64: dict[str, str | Callable[[Any, Any, Any], Any]] = {"tanh": _tanh, "sin": _sin}
+
+_PLACE = "greedynet.export.keras_model.ACTIVATION_FUNCTIONS"
 
 
 def to_keras(
@@ -91,15 +154,15 @@ def to_keras(
     DisagreementError
         If the outputs differ from those of the network.
     """
-    keras = import_keras()
+    keras = _import_keras()
     network = as_network(model, "to_keras")
     name = check_dtype(dtype, "to_keras")
     if keras.backend.backend() == "jax":
         check_x64(name, "to_keras")
     layer, inside = behind_layer(network, scaling, name, "to_keras")
     layers = with_hidden_layer(folded(inside) if fold_affine else inside)
-    functions = ACTIVATION_FUNCTIONS | (IN_FLOAT64 if name == "float64" else {})
-    activation = translate(network, functions, "to_keras", PLACE)
+    functions = ACTIVATION_FUNCTIONS | (_IN_FLOAT64 if name == "float64" else {})
+    activation = translate(network, functions, "to_keras", _PLACE)
     if not isinstance(activation, str):
         activation = partial(activation, keras, network.activation)
     weights = rounded_weights(layers, name, "to_keras")
@@ -204,10 +267,128 @@ def _lifted(keras: Any, ramps: RampTable, inputs: Any, dtype: DType) -> Any:
     return keras.layers.Concatenate(dtype=dtype)([inputs, rises])
 
 
-def import_keras() -> Any:
+def _import_keras() -> Any:
     """Import Keras, with the JAX backend unless another has been selected."""
     if "keras" not in sys.modules and "KERAS_BACKEND" not in os.environ:
         os.environ["KERAS_BACKEND"] = "jax"
     if os.environ.get("KERAS_BACKEND") == "jax":
         require("jax", "keras", "to_keras")
     return require("keras", "keras", "to_keras")
+
+
+# A network from a model
+
+
+def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
+    """Read a network back from a model, trained or not, and give back an estimator like another.
+
+    Parameters
+    ----------
+    keras_model : keras.Model
+        Any result of `to_keras`, or a saved one that was loaded.
+    like : fitted estimator, TableModel, network, str, path or None, default=None
+        The model that was exported, or a saved file of it: its feature names, training range, shape
+        of the outputs, classes and bounds are those of the result. Necessary for two hidden layers,
+        whose knots are its own, and for activations that Keras does not know by name.
+
+    Returns
+    -------
+    model : fitted estimator, TableModel or Network
+        Of the kind of `like`, a network if that is None; see `from_torch`.
+    """
+    keras = _import_keras()
+    original = Original(like, "from_keras")
+    layer, inner, outer, affine = _parts(keras, keras_model)
+    name = check_dtype(inner.compute_dtype, "from_keras")
+    weights, box = _array(keras, inner.kernel).T, _read_box(keras_model)
+    has_ramps = weights.shape[1] > keras_model.input_shape[-1]
+    network = Network(
+        inner_weights=weights,
+        biases=_array(keras, inner.bias),
+        outer_weights=_array(keras, outer.kernel),
+        linear_weights=None if affine is None else _array(keras, affine.kernel),
+        intercept=_array(keras, (affine or outer).bias),
+        activation=_read_activation(inner, original.network),
+        single_output=outer.units == 1,
+        bounds=exact_bounds(_read_bounds(keras_model), original.network, name),
+        input_range=box,
+        ramps=_known_ramps(original.network, layer) if has_ramps else None,
+    )
+    if layer is not None:
+        network = layer.outside(network)
+    model = original.given_back(network)
+    found = as_network(model, "from_keras")
+    predict = within_bounds(found, lambda X: keras.ops.convert_to_numpy(keras_model(X)))
+    check_agreement(comparable(found, box), predict, dtype=name, caller="from_keras")
+    return model
+
+
+def _parts(keras: Any, model: Any) -> tuple[InputLayer | None, Any, Any, Any]:
+    """Return the scaling, the inner, the outer and the affine layer of a model."""
+    layers = {layer.name: layer for layer in model.layers} if isinstance(model, keras.Model) else {}
+    if not {INNER, OUTER} <= set(layers):
+        got = ", ".join(layers) or type(model).__name__
+        raise TypeError(
+            "`keras_model` must be a model that `to_keras` returned, trained or not, with layers "
+            f"named {INNER!r} and {OUTER!r}, got {got}."
+        )
+    scaled = layers.get(SCALING)
+    layer = None if scaled is None else _read_scaling(keras, scaled)
+    return layer, layers[INNER], layers[OUTER], layers.get(AFFINE)
+
+
+def _read_scaling(keras: Any, layer: Any) -> InputLayer:
+    center = _array(keras, layer.mean).reshape(-1)
+    return InputLayer(center, np.sqrt(_array(keras, layer.variance)).reshape(-1))
+
+
+def _read_bounds(model: Any) -> OutputBounds | None:
+    """Return the bounds of the last two operations of a model, if any."""
+    ends = _read_ends(model.get_config()["layers"][-2:])
+    return None if ends is None else OutputBounds(*ends)
+
+
+def _read_box(model: Any) -> Float64 | None:
+    """Return what inputs are clipped to by the two operations after their scaling, if any."""
+    operations = [
+        layer
+        for layer in model.get_config()["layers"]
+        if layer["class_name"] not in ("InputLayer", "Normalization")
+    ]
+    return _read_ends(operations[:2])
+
+
+def _read_ends(operations: list[Any]) -> Float64 | None:
+    """Return the lower and the upper ends of two operations that clip, None for others."""
+    if [layer["class_name"] for layer in operations] != ["Maximum", "Minimum"]:
+        return None
+    ends = [layer["inbound_nodes"][0]["args"][1]["config"]["value"] for layer in operations]
+    return np.array(ends, dtype=np.float64)
+
+
+def _read_activation(inner: Any, known: Network | None) -> Activation:
+    """Return the activation, by the name that Keras has for it or as in a known network."""
+    name = inner.activation.__name__
+    if ACTIVATION_FUNCTIONS.get(name) == name:
+        return get_activation(name)
+    if known is None:
+        raise ValueError(
+            f"`like` of `from_keras` must be the model that was exported, since the activation "
+            f"of the hidden layer, {name!r}, has no name in Keras, got None."
+        )
+    return known.activation
+
+
+def _known_ramps(known: Network | None, layer: InputLayer | None) -> Ramps:
+    if known is None or known.ramps is None:
+        got = "None" if known is None else "one hidden layer"
+        raise ValueError(
+            "`like` of `from_keras` must be the model that was exported, since it has two hidden "
+            f"layers and its knots are not read from Keras, got {got}."
+        )
+    return known.ramps if layer is None else layer.ramps_inside(known.ramps)
+
+
+def _array(keras: Any, variable: Any) -> Float64:
+    tensor = keras.ops.convert_to_tensor(variable)
+    return np.asarray(keras.ops.convert_to_numpy(tensor), dtype=np.float64)

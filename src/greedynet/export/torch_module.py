@@ -1,30 +1,41 @@
-"""PyTorch: a module from a network, and initialisation of existing layers."""
+"""PyTorch: modules from networks, networks from modules, and files of their weights."""
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import odd_part
+from greedynet.activations import Activation, odd_part
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
-from greedynet.export.fold import with_hidden_layer
+from greedynet.export.fold import folds, with_hidden_layer
 from greedynet.export.precision import (
     DType,
     check_dtype,
+    exact_bounds,
     rounded_bounds,
     rounded_box,
     rounded_ramps,
     rounded_weights,
 )
-from greedynet.export.resolve import Model, as_network, translate
+from greedynet.export.resolve import (
+    Model,
+    Original,
+    as_network,
+    comparable,
+    translate,
+    within_bounds,
+)
 from greedynet.export.scaling import InputLayer, Scaling, behind_layer
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.network import Network
-from greedynet.model.ramps import RampTable
-from greedynet.support.files import require
+from greedynet.model.ramps import Ramps, RampTable
+from greedynet.support.files import require, write_atomically
+from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
     import torch
@@ -82,23 +93,30 @@ def to_torch(
         If the outputs differ from those of the network.
     """
     torch = require("torch", "torch", "to_torch")
+    from greedynet.export.torch_skip import BoundsLayer, RampLayer, ScalingLayer
+
     network = as_network(model, "to_torch")
     name = check_dtype(dtype, "to_torch")
     layer, inside = behind_layer(network, scaling, name, "to_torch")
     module, inner = _trained_layers(torch, inside, name, fold_affine=fold_affine)
-    first = [] if layer is None else [_scaling_layer(torch, layer, name)]
+    first, last, bounds = [], [], rounded_bounds(network, name)
+    if layer is not None:
+        arrays = {"center": layer.center, "scale": layer.scale}
+        first.append(_fixed_layer(torch, ScalingLayer(len(layer.center)), arrays, name))
     box = rounded_box(inside, name)
     if box is not None:
-        first.append(_bounds_layer(torch, OutputBounds(*box), name))
+        ends = {"low": box[0], "high": box[1]}
+        first.append(_fixed_layer(torch, BoundsLayer(inside.n_features), ends, name))
     ramps = rounded_ramps(inside.ramps, name, "to_torch")
     if ramps is not None:
-        first.append(_ramp_layer(torch, ramps))
-    bounds = rounded_bounds(network, name)
-    last = [] if bounds is None else [_bounds_layer(torch, bounds, name)]
+        arrays = ramps._replace(columns=ramps.columns.astype(np.int64))._asdict()
+        first.append(_fixed_layer(torch, RampLayer(len(ramps.columns)), arrays, name))
+    if bounds is not None:
+        last.append(_fixed_layer(torch, BoundsLayer(network.n_outputs), bounds.state(), name))
     if first or last:
         rest = module if isinstance(module, torch.nn.Sequential) else [module]
         module = torch.nn.Sequential(*first, *rest, *last)
-    check_agreement(network, as_function(torch, module, inner), dtype=name, caller="to_torch")
+    check_agreement(network, _as_function(torch, module, inner), dtype=name, caller="to_torch")
     return module
 
 
@@ -179,7 +197,7 @@ def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network:
             if "intercept" in weights:
                 linear2.bias[:] = torch.from_numpy(weights["intercept"])
     try:
-        predict = as_function(torch, module, linear1)
+        predict = _as_function(torch, module, linear1)
         check_agreement(original, predict, dtype=name, caller="init_torch_")
     except BaseException:
         module.load_state_dict(before)
@@ -219,36 +237,14 @@ def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
     return layer
 
 
-def _scaling_layer(torch: Any, layer: InputLayer, dtype: DType) -> Any:
-    """Return the layer before all others."""
-    from greedynet.export.torch_skip import ScalingLayer
-
-    module = ScalingLayer(len(layer.center)).to(getattr(torch, dtype))
-    arrays = {"center": layer.center, "scale": layer.scale}
-    module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
-    return module
-
-
-def _bounds_layer(torch: Any, bounds: OutputBounds, dtype: DType) -> Any:
-    """Return the layer of the box of the inputs, or of the bounds on the outputs."""
-    from greedynet.export.torch_skip import BoundsLayer
-
-    layer = BoundsLayer(len(bounds.low)).to(getattr(torch, dtype))
-    layer.load_state_dict({name: torch.tensor(end) for name, end in bounds.state().items()})
-    return layer
-
-
-def _ramp_layer(torch: Any, table: RampTable) -> Any:
-    """Return the first layer with given ramps."""
-    from greedynet.export.torch_skip import RampLayer
-
-    layer = RampLayer(len(table.columns)).to(getattr(torch, table.starts.dtype.name))
-    arrays = table._replace(columns=table.columns.astype(np.int64))._asdict()
+def _fixed_layer(torch: Any, layer: Any, arrays: Mapping[str, NDArray[Any]], dtype: DType) -> Any:
+    """Return a layer of `torch_skip` with given buffers."""
+    layer = layer.to(getattr(torch, dtype))
     layer.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
     return layer
 
 
-def as_function(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _as_function(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Return the module as a function of arrays, on the device of its weights."""
 
     def predict(X: NDArray[Any]) -> NDArray[Any]:
@@ -288,3 +284,158 @@ def _check_layers(torch: Any, linear1: Any, linear2: Any, network: Network) -> N
                 f"`{argument}` must have a bias, because the network has one, got bias=False: "
                 f"write nn.Linear({layer.in_features}, {layer.out_features})."
             )
+
+
+# A network from a module
+
+
+def from_torch(module: "torch.nn.Module", *, like: Model | None = None) -> Any:
+    """Read a network back from a module, trained or not, and give back an estimator like another.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        `nn.Sequential(Linear, activation, Linear)`, or any other result of `to_torch`. The scaling
+        of a first layer is included in the weights of the network; what a layer after it clips
+        inputs to is the training range.
+    like : fitted estimator, TableModel, network, str, path or None, default=None
+        The model that was exported, or a saved file of it: its feature names, training range, shape
+        of the outputs and classes are those of the result, and so are knots and bounds that were
+        rounded for the module, and bounds and a box that the module does not have.
+
+    Returns
+    -------
+    model : fitted estimator, TableModel or Network
+        Of the kind of `like`, a network if that is None. An estimator predicts by the new network;
+        nothing is known of its errors on new rows, so that it gives no intervals or sets. The
+        network has no selection path; `truncate` of an estimator goes back to the growth before.
+    """
+    torch = require("torch", "torch", "from_torch")
+    original = Original(like, "from_torch")
+    scaled, clip, first, rest, last = _divided(torch, module)
+    inner, activation, outer, affine = _parts(torch, rest)
+    name = check_dtype(inner.weight.dtype, "from_torch")
+    bounds = None if last is None else OutputBounds(_array(last.low), _array(last.high))
+    layer = None if scaled is None else InputLayer(_array(scaled.center), _array(scaled.scale))
+    ramps = None
+    if first is not None:
+        ramps = _ramps(first, inner.in_features, original.network, layer, name)
+    box = None if clip is None else np.stack([_array(clip.low), _array(clip.high)])
+    biased = outer if affine is None else affine
+    network = Network(
+        inner_weights=_array(inner.weight),
+        biases=np.zeros(inner.out_features) if inner.bias is None else _array(inner.bias),
+        outer_weights=_array(outer.weight).T,
+        linear_weights=None if affine is None else _array(affine.weight).T,
+        intercept=None if biased.bias is None else _array(biased.bias),
+        activation=activation,
+        single_output=outer.out_features == 1,
+        input_range=box,
+        bounds=exact_bounds(bounds, original.network, name),
+        ramps=ramps,
+    )
+    if layer is not None:
+        network = layer.outside(network)
+    model = original.given_back(network)
+    found = as_network(model, "from_torch")
+    predict = within_bounds(found, _as_function(torch, module, inner))
+    check_agreement(comparable(found, box), predict, dtype=name, caller="from_torch")
+    return model
+
+
+def _ramps(
+    first: Any, n_lifted: int, known: Network | None, layer: InputLayer | None, dtype: DType
+) -> Ramps:
+    """Return the first layer of ramps; as in a known network, if it is the same up to rounding."""
+    table = RampTable(*(getattr(first, name).detach().cpu().numpy() for name in RampTable._fields))
+    if known is not None and known.ramps is not None:
+        ramps = known.ramps if layer is None else layer.ramps_inside(known.ramps)
+        rounded = rounded_ramps(ramps, dtype, "from_torch")
+        if rounded is not None and all(map(np.array_equal, rounded, table)):
+            return ramps
+    columns, starts = table.columns, table.starts.astype(np.float64)
+    last = np.flatnonzero(np.diff(columns, append=n_lifted))
+    return Ramps(
+        n_lifted - len(columns),
+        np.insert(columns, last + 1, columns[last]),
+        np.insert(starts, last + 1, (starts + table.widths)[last]),
+    )
+
+
+def _divided(torch: Any, module: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """Return scaling, box, ramps, the module of the layers that are trained, and output bounds.
+
+    None for those that there are not.
+    """
+    from greedynet.export.torch_skip import BoundsLayer, RampLayer, ScalingLayer
+
+    layers = list(module) if type(module) is torch.nn.Sequential else []
+    n_layers = len(layers)
+    last = layers.pop() if layers and isinstance(layers[-1], BoundsLayer) else None
+    scaling, box, ramps = (
+        layers.pop(0) if layers and isinstance(layers[0], kind) else None
+        for kind in (ScalingLayer, BoundsLayer, RampLayer)
+    )
+    if len(layers) < n_layers:
+        module = layers[0] if len(layers) == 1 else torch.nn.Sequential(*layers)
+    return scaling, box, ramps, module, last
+
+
+def _parts(torch: Any, module: Any) -> tuple[Any, Activation, Any, Any]:
+    """Return the parts of a module: inner layer, activation, outer layer, affine layer."""
+    from greedynet.export.torch_skip import ACTIVATION_MODULES, SkipNetwork, read_activation
+
+    children = list(module.children()) if isinstance(module, torch.nn.Module) else []
+    match children:
+        case [torch.nn.Linear(), middle, torch.nn.Linear(), *rest]:
+            activation = read_activation(middle)
+            wanted = {0: torch.nn.Sequential, 1: SkipNetwork}.get(len(rest))
+            if activation is not None and type(module) is wanted:
+                return children[0], activation, children[2], rest[0] if rest else None
+    # Show the parameters of activations, which may be the cause of the error.
+    got = ", ".join(
+        repr(child)
+        if isinstance(child, torch.nn.GELU | torch.nn.Softplus)
+        else type(child).__name__
+        for child in children
+    )
+    raise TypeError(
+        "`module` must be nn.Sequential(Linear, activation, Linear) with one of the activations "
+        f"{sorted(ACTIVATION_MODULES)}, got {type(module).__name__}({got}): combine your layers in "
+        "such a module."
+    )
+
+
+def _array(parameter: Any) -> Float64:
+    return np.asarray(parameter.detach().cpu().numpy(), dtype=np.float64)
+
+
+# Files: weights only, which PyTorch loads without executing any code
+
+
+def write_file(model: Model, path: Path, dtype: DType) -> str:
+    """Write the file of `greedynet export`, with plain layers if possible; return its usage."""
+    network = as_network(model, "greedynet export")
+    module = to_torch(network, dtype=dtype, fold_affine=folds(network))
+    buffer = io.BytesIO()
+    require("torch", "torch", "greedynet export").save(module.state_dict(), buffer)
+    write_atomically(path, buffer.getvalue())
+    double = ".double()" if dtype == "float64" else ""
+    return (
+        f"load it into {_constructor(module)}{double} with "
+        f'load_state_dict(torch.load("{path}", weights_only=True))'
+    )
+
+
+def _constructor(module: Any) -> str:
+    """Return the code that constructs a module with the same layers."""
+    children = list(module.children())
+    if not children:
+        text = repr(module)
+    else:
+        text = f"{type(module).__name__}({', '.join(map(_constructor, children))})"
+    if type(module).__name__ == "Linear":
+        bias = "" if module.bias is not None else ", bias=False"
+        text = f"Linear({module.in_features}, {module.out_features}{bias})"
+    place = type(module).__module__
+    return f"nn.{text}" if place.startswith("torch.") else f"{place}.{text}"

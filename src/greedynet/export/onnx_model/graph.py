@@ -1,6 +1,13 @@
-"""Activations in ONNX: operators that onnxruntime supports in the given precision.
+"""The ONNX operators of a network, the same in a model of its own and in a pipeline.
 
-In opset 17 it computes `Erf` and `Softplus` in float32 only; the slope of `LeakyRelu` is a float32.
+In the order of the operators: where gaps have been learned, `IsNaN -> Where` of the inputs, beside
+their indicators; the box of the inputs, `Max -> Min`; the ramps of a first layer, `Gather -> Sub ->
+Div -> Max -> Min` of the inputs, beside the inputs themselves; the neurons, `Gemm -> activation ->
+Gemm`, with an affine term as a third `Gemm`, which the last one adds; bounds on the outputs, `Max
+-> Min`. Labels follow from logits by `ArgMax -> Gather`, and probabilities by `Softmax`.
+
+Only operators are used that onnxruntime supports in the given precision: in opset 17 it computes
+`Erf` and `Softplus` in float32 only, and the slope of `LeakyRelu` is a float32.
 """
 
 from collections.abc import Callable
@@ -12,7 +19,20 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx
 
-from greedynet.export.precision import DType
+from greedynet.export.fold import with_hidden_layer
+from greedynet.export.precision import (
+    DType,
+    rounded_bounds,
+    rounded_box,
+    rounded_ramps,
+    rounded_weights,
+)
+from greedynet.export.resolve import translate
+from greedynet.model.network import Network
+from greedynet.model.ramps import RampTable
+from greedynet.rows.missing import Filling
+
+_PLACE = "greedynet.export.onnx_model.ACTIVATION_OPERATORS"
 
 # The types of numbers, as numbered by ONNX.
 _TYPE_NUMBERS: dict[DType, int] = {"float32": 1, "float64": 11}
@@ -32,12 +52,7 @@ class Node:
 class Graph:
     """Operators in order and their constant arrays, in one precision.
 
-    Attributes
-    ----------
-    dtype : {"float32", "float64"}
-        Type of all computed values.
-    unique : callable
-        Makes a unique name from a word.
+    `unique` makes a unique name from a word.
     """
 
     dtype: DType
@@ -148,3 +163,79 @@ ACTIVATION_OPERATORS: dict[str, Translation] = {
     "sin": _operator("Sin"),
     "gaussian": _gaussian,
 }
+
+
+# The network
+
+
+def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str = "") -> str:
+    """Add the operators from the input `X` to the outputs; return the name of the outputs."""
+    layers = with_hidden_layer(network)
+    activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
+    weights = rounded_weights(layers, graph.dtype, caller)
+    names = {name: graph.constant(name, array) for name, array in weights.items()}
+    box = rounded_box(network, graph.dtype)
+    if box is not None:
+        X = graph.add("Max", X, graph.constant("box", box[0]))
+        X = graph.add("Min", X, graph.constant("box", box[1]))
+    ramps = rounded_ramps(network.ramps, graph.dtype, caller)
+    if ramps is not None:
+        X = _add_ramps(graph, ramps, X)
+    constant = (names["intercept"],) if "intercept" in names else ()
+    z = graph.add("Gemm", X, names["inner_weights"], names["biases"], transB=1)
+    hidden = activation(graph, z, network.activation)
+    if "linear_weights" in names:
+        constant = (graph.add("Gemm", X, names["linear_weights"], *constant),)
+    bounds = rounded_bounds(network, graph.dtype)
+    if bounds is None:
+        return graph.add("Gemm", hidden, names["outer_weights"], *constant, to=to)
+    y = graph.add("Gemm", hidden, names["outer_weights"], *constant)
+    y = graph.add("Max", y, graph.constant("low", bounds.low))
+    return graph.add("Min", y, graph.constant("high", bounds.high), to=to)
+
+
+def add_filling(graph: Graph, filling: Filling | None, X: str) -> str:
+    """Add what is inserted for NaN; return the name of the inputs of the network."""
+    if filling is None:
+        return X
+    gaps = missing = graph.add("IsNaN", X)
+    if filling.empty.any():
+        missing = graph.add("Or", gaps, graph.table("empty", filling.empty))
+    z = graph.add("Where", missing, graph.constant("filling", filling.values), X)
+    if not filling.indicated.any():
+        return z
+    columns = graph.table("gaps", np.flatnonzero(filling.indicated).astype(np.int64))
+    indicators = graph.add("Gather", gaps, columns, axis=1)
+    m = graph.cast(indicators)
+    return graph.add("Concat", z, m, axis=1)
+
+
+def _add_ramps(graph: Graph, ramps: RampTable, X: str) -> str:
+    """Add a first layer; return the name of the inputs and ramps, side by side."""
+    columns = graph.table("columns", ramps.columns.astype(np.int64))
+    steps = {"Sub": ramps.starts, "Div": ramps.widths, "Max": ramps.low, "Min": ramps.high}
+    r = graph.add("Gather", X, columns, axis=1)
+    for operator, values in steps.items():
+        r = graph.add(operator, r, graph.constant("ramps", values))
+    return graph.add("Concat", X, r, axis=1)
+
+
+def add_classes(
+    graph: Graph, logits: str, labels: NDArray[Any], to: tuple[str, str], *, raw: bool = False
+) -> None:
+    """Add the operators from logits to labels and probabilities, or logits of each class if `raw`.
+
+    The single logit `f` of two classes becomes the two logits `-f / 2` and `f / 2`, which is exact,
+    with the softmax `1 / (1 + exp(f))` and `1 / (1 + exp(-f))`. onnxruntime subtracts the largest
+    logit first, so small probabilities are accurate, unlike those of its `Sigmoid`.
+    """
+    label, probabilities = to
+    halves = logits
+    if len(labels) == 2:
+        halves = graph.add("Mul", logits, graph.constant("halves", [[-0.5, 0.5]]))
+    index = graph.add("ArgMax", halves, axis=1, keepdims=0)
+    graph.add("Gather", graph.table("classes", labels), index, to=label, axis=0)
+    if not raw:
+        graph.add("Softmax", halves, to=probabilities, axis=1)
+    else:
+        graph.add("Mul", halves, 2.0 if len(labels) == 2 else 1.0, to=probabilities)  # -f and f
