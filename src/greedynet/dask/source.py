@@ -25,13 +25,7 @@ class DaskSource:
 
     To be used in a `with` block, at whose end the workers release the rows.
 
-    Parameters
-    ----------
-    partitions : Partitions
-        Inputs, outputs and weights.
-    client : Client
-    check_every : float, default=1.0
-        Seconds between checks whether a worker that does not answer is still alive.
+    Every `check_every` seconds it asks whether a worker that does not answer is still alive.
     """
 
     def __init__(self, partitions: Partitions, client: Client, check_every: float = 1.0) -> None:

@@ -25,19 +25,8 @@ _MOST_EXCHANGES = 2_000
 def signed_weights(M: Float64, b: Float64, signs: Float64) -> tuple[Float64, NDArray[np.bool_]]:
     """Return the weights of given signs, and which of them are free.
 
-    Parameters
-    ----------
-    M : ndarray of shape (k, k)
-        Symmetric and positive definite.
-    b : ndarray of shape (k,)
-    signs : ndarray of shape (k,)
-        1 or -1 for weights that must not be negative or positive, 0 for any.
-
-    Returns
-    -------
-    weights : ndarray of shape (k,)
-        Exactly zero where they are not free.
-    free : ndarray of shape (k,)
+    `M` is symmetric and positive definite; the signs are 1 or -1 for weights that must not be
+    negative or positive, 0 for any. Weights that are not free are exactly zero.
     """
     free = np.ones(len(b), dtype=bool)
     # By the diagonal, so that rounding is the same for all columns.

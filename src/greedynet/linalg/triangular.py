@@ -16,12 +16,7 @@ from greedynet.support.types import Float64
 def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> Float64 | None:
     """Return the solution of `(S + ridge + damping diag(S)) step = gradient`; None if singular.
 
-    Parameters
-    ----------
-    S : ndarray of shape (k p, k p)
-        Its lower triangle.
-    gradient : ndarray of shape (k, p)
-    ridge, damping : float
+    Of `S`, `(k p, k p)`, only the lower triangle is read.
     """
     steepness = S.diagonal().copy()
     floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
@@ -49,20 +44,8 @@ def inverse_of(cholesky: Float64) -> Float64:
 def outer_weights(R: Float64, z: Float64, alpha: float = 0.0, n_affine: int = 0) -> Float64:
     """Solve for the weights of the columns whose triangular factor is `R`.
 
-    Parameters
-    ----------
-    R : ndarray of shape (k, k)
-        Upper triangle of the factor.
-    z : ndarray of shape (k, n_outputs)
-        Projections of the target.
-    alpha : float, default=0.0
-        Strength of the ridge.
-    n_affine : int, default=0
-        The first `n_affine` weights are not penalised.
-
-    Returns
-    -------
-    weights : ndarray of shape (k, n_outputs)
+    `z` are the projections of the target, `(k, n_outputs)`; the first `n_affine` weights are not
+    penalised.
     """
     if len(z) == 0:
         return np.zeros_like(z)
@@ -88,21 +71,8 @@ def columns_left(
 ) -> list[int]:
     """Remove columns one at a time, each the one that costs least; return those that are left.
 
-    Parameters
-    ----------
-    cholesky : ndarray of shape (n_fixed + k, n_fixed + k)
-        Lower Cholesky factor of `M`.
-    weights : ndarray of shape (n_fixed + k, n_outputs)
-        The weights `c`.
-    n_columns : int
-        Number of columns to leave.
-    n_fixed : int, default=0
-        The first `n_fixed` columns stay, and are not counted.
-
-    Returns
-    -------
-    left : list of int
-        Positions among the `k` columns, ascending.
+    The first `n_fixed` columns stay and are not counted. With the normal equations `M c = b`, the
+    squared error rises by `c_j^2 / (M^-1)_jj` without column j.
     """
     inverse, weights = inverse_of(cholesky), weights.copy()
     left = list(range(len(weights) - n_fixed))

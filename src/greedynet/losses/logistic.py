@@ -42,11 +42,7 @@ def log_probabilities(logits: Float64) -> Float64:
 def losses_and_residual(logits: Float64, Y: Float64) -> tuple[Float64, Float64]:
     """Return the loss of every row and the working residual `y - p`.
 
-    Parameters
-    ----------
-    logits : ndarray of shape (n_rows, n_outputs)
-    Y : ndarray of shape (n_rows, n_outputs)
-        Classes as unit vectors; for two classes one column of 0 and 1.
+    `Y` are the classes as unit vectors; for two classes one column of 0 and 1.
     """
     if Y.shape[1] == 1:
         loss = np.logaddexp(0.0, logits) - Y * logits
@@ -74,11 +70,6 @@ class Logistic:
     The ridge keeps the logits of separable classes finite. A growing network is refitted after each
     neuron by a few steps of L-BFGS from the previous weights, in orthonormal coordinates, in which
     a few steps suffice.
-
-    Parameters
-    ----------
-    ridge : float
-        On the mean square of the logits.
     """
 
     ridge: float = RIDGE

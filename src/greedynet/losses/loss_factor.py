@@ -16,16 +16,8 @@ from greedynet.support.types import Float64
 class LossFactor(Factor):
     """A factor whose weights minimise a loss, in the coordinates of its orthonormal columns.
 
-    Parameters
-    ----------
-    target : ndarray of shape (n_rows, n_outputs)
-        The outputs that the columns approximate, without sample weights.
-    weights : ndarray of shape (n_rows,) or None
-        Sample weights. Columns are passed multiplied by their square roots, as to any factor.
-    loss : Loss
-        What to minimise.
-    dependent : float
-        See `Factor`.
+    The target is given without sample weights; columns are passed multiplied by the square roots of
+    the `weights`, as to any factor.
     """
 
     follows_projection = False
@@ -81,13 +73,7 @@ class LossFactor(Factor):
         return self.loss.size(self.fit.residuals, self._row_weights) ** 2
 
     def solutions(self, n_affine: int) -> Float64:
-        """Weights of the orthonormal columns at every width from the affine term on.
-
-        Returns
-        -------
-        solutions : ndarray of shape (size - n_affine + 1, size, n_outputs)
-            Padded with zeros.
-        """
+        """Weights of the orthonormal columns at every width from the affine term on, and zeros."""
         padded = np.zeros((self.size - n_affine + 1, self.size, self._target.shape[1]))
         for width, of_width in enumerate(padded, n_affine):
             of_width[:width] = self._fits[width].weights if width < self.size else self.z

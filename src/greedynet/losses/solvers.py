@@ -30,11 +30,7 @@ def weighted_median(values: Float64, weights: Float64 | None) -> float:
     This is the smallest value at which the cumulative weight exceeds one half, or the mean of two
     neighbours if it is exactly one half between them, as in `numpy.median`.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-    weights : ndarray of shape (n,) or None
-        Non-negative; None for all equal.
+    `weights` (n,): Non-negative; None for all equal.
     """
     if weights is None or (weights == weights[0]).all():
         return float(np.median(values))
@@ -146,15 +142,7 @@ def row_weights(
 ) -> Float64:
     """Return `L'(r) / r` times the sample weights, with mean 1.
 
-    Parameters
-    ----------
-    loss : Loss
-        One that is `Reweightable`.
-    residuals : ndarray of shape (n_rows,)
-    weights : ndarray of shape (n_rows,) or None
-        Sample weights.
-    floor : float or None
-        Smaller residuals are raised to it; None for a twentieth of their median.
+    Residuals smaller than `floor`, by default a twentieth of their median, are raised to it.
     """
     size = np.abs(residuals)
     if floor is None:

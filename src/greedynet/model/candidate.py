@@ -24,29 +24,14 @@ MOST_NETWORKS = len(_NUMBERS) + 1
 
 @dataclass(frozen=True)
 class Candidate:
-    """A network that could be the result of a fit, by what makes it.
+    """A network that could be the result of a fit, by what makes it."""
 
-    Attributes
-    ----------
-    kind : str
-        "mean", "class shares", "line", "network" or "blend".
-    width : int
-        Number of neurons, of each network if several are averaged.
-    n_networks : int
-        Number of networks whose mean it is.
-    form : str
-        "one layer", "clipped", "two layers" or "ramps".
-    pruned : bool
-        Whether it is a wider network from which neurons were removed.
-    ridge : float or None
-        Ridge of a classifier's network or regression; None where the training rows decide.
-    """
-
-    kind: str
-    width: int = 0
-    n_networks: int = 1
-    form: str = ONE_LAYER
-    pruned: bool = False
+    kind: str  # "mean", "class shares", "line", "network" or "blend"
+    width: int = 0  # number of neurons, of each network if several are averaged
+    n_networks: int = 1  # number of networks whose mean it is
+    form: str = ONE_LAYER  # "one layer", "clipped", "two layers" or "ramps"
+    pruned: bool = False  # whether it is a wider network from which neurons were removed
+    # ridge of a classifier's network or regression; None where the training rows decide.
     ridge: float | None = None
 
     @property

@@ -57,24 +57,14 @@ class Coordinates:
 
     Inputs are scaled, so that the kinks of neurons lie within the data; outputs are scaled to unit
     norm, so that all count equally. Both maps are inverted in the weights of the network.
-
-    Attributes
-    ----------
-    inputs : InputScaling
-    outputs : OutputScaling
-    affine : AffineTerm
-        On the scaled training rows.
-    input_range : ndarray of shape (2, d)
-        Smallest and largest inputs, before scaling.
-    rounded : bool
-        Whether scaled rows are rounded. The decisions of a fit amplify rounding errors, which
-        depend on the units of the data; rounded to fewer digits, rows are the same in all units.
     """
 
     inputs: InputScaling
     outputs: OutputScaling
-    affine: AffineTerm
-    input_range: Float64
+    affine: AffineTerm  # on the scaled training rows
+    input_range: Float64  # (2, d): smallest and largest inputs, before scaling
+    # whether scaled rows are rounded. The decisions of a fit amplify rounding errors, which depend
+    # on the units of the data; rounded to fewer digits, rows are the same in all units.
     rounded: bool = False
 
     @staticmethod

@@ -22,27 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ColumnCurves:
-    """The curves of one column, straight between its knots, each with the mean 0 over the knots.
+    """The curves of one column, straight between its knots, each with the mean 0 over the knots."""
 
-    Attributes
-    ----------
-    feature : int
-        The column.
-    knots : ndarray of shape (n_knots,)
-        Where the curves bend, and the ends of the training data.
-    direct : ndarray of shape (n_knots,) or None
-        The curve that is added to the output; None without an affine term.
-    neurons : ndarray of shape (n_shown,)
-        The neurons that the column moves most, in this order.
-    through : ndarray of shape (n_shown, n_knots)
-        What they see of the column, times their outer weights.
-    """
-
-    feature: int
-    knots: Float64
+    feature: int  # the column
+    knots: Float64  # (n_knots,): where the curves bend, and the ends of the training data
+    # (n_knots,): the curve that is added to the output; None without an affine term.
     direct: Float64 | None
-    neurons: NDArray[np.intp]
-    through: Float64
+    neurons: NDArray[np.intp]  # (n_shown,): the neurons that the column moves most, in this order
+    through: Float64  # (n_shown, n_knots): what they see of the column, times their outer weights
 
     @property
     def size(self) -> float:
@@ -56,14 +43,7 @@ def column_curves(
 ) -> list[ColumnCurves]:
     """Return the curves of every column with hinges, those with the largest range first.
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    output : int, default=0
-        The output in whose units the curves are.
-    most_neurons : int, default=3
-        Number of neurons of each column.
+    They are in the units of `output`, with at most `most_neurons` neurons of each column.
     """
     columns = np.unique(network.hinges()[0]).tolist()
     found = [_curves(network, j, output, most_neurons) for j in columns]

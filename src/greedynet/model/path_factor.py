@@ -8,34 +8,19 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class PathFactor:
-    """The data needed to solve for the outer weights at any width of a path.
+    """The data needed to solve for the outer weights at any width of a path."""
 
-    Attributes
-    ----------
-    R : ndarray of shape (k, k)
-        Upper triangle of all columns, the affine ones first, then the neurons in order.
-    z : ndarray of shape (k, n_outputs)
-        Projections of the scaled outputs.
-    norms : ndarray of shape (n_neurons,)
-        Norms by which the columns of the neurons were divided.
-    affine : ndarray of shape (d + 1, n_affine)
-        Weights of the affine columns as functions of the inputs, constant last.
-    center, scale : ndarray of shape (n_outputs,)
-        The outputs were scaled as `(y - center) / scale`.
-    alpha : float
-        Ridge on the outer weights of the neurons.
-    solutions : ndarray of shape (n_neurons + 1, k, n_outputs) or None
-        The weights of the orthonormal columns at every width, padded with zeros, for losses other
-        than the squared one, where they do not follow from `z`.
-    """
-
+    # (k, k): upper triangle of all columns, the affine ones first, then the neurons in order.
     R: Float64
-    z: Float64
-    norms: Float64
+    z: Float64  # (k, n_outputs): projections of the scaled outputs
+    norms: Float64  # (n_neurons,): norms by which the columns of the neurons were divided
+    # (d + 1, n_affine): weights of the affine columns as functions of the inputs, constant last.
     affine: Float64
-    center: Float64
+    center: Float64  # (n_outputs,): the outputs were scaled as `(y - center) / scale`
     scale: Float64
-    alpha: float = 0.0
+    alpha: float = 0.0  # ridge on the outer weights of the neurons
+    # (n_neurons + 1, k, n_outputs): the weights of the orthonormal columns at every width, padded
+    # with zeros, for losses other than the squared one, where they do not follow from `z`.
     solutions: Float64 | None = None
 
     def coefficients(self, n_neurons: int) -> Float64:

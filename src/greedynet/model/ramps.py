@@ -24,21 +24,12 @@ from greedynet.support.types import Float64
 
 
 class RampTable(NamedTuple):
-    """Ramps one by one, `clip((x_j - start) / width, low, high)`.
+    """Ramps one by one, `clip((x_j - start) / width, low, high)`."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_ramps,)
-        The `j` of the ramps, in ascending order.
-    starts, widths : ndarray of shape (n_ramps,)
-    low, high : ndarray of shape (n_ramps,)
-        0 and 1; infinite at the ends of a column.
-    """
-
-    columns: NDArray[np.intp]
-    starts: NDArray[np.floating]
+    columns: NDArray[np.intp]  # (n_ramps,): the `j` of the ramps, in ascending order
+    starts: NDArray[np.floating]  # (n_ramps,)
     widths: NDArray[np.floating]
-    low: NDArray[np.floating]
+    low: NDArray[np.floating]  # (n_ramps,): 0 and 1; infinite at the ends of a column
     high: NDArray[np.floating]
 
 
@@ -46,18 +37,11 @@ class RampTable(NamedTuple):
 class Ramps:
     """Knots of columns; inputs are lifted to the columns themselves and the ramps of all.
 
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
-    features : ndarray of shape (n_knots,)
-        Column of each knot, in ascending order.
-    knots : ndarray of shape (n_knots,)
-        Ascending within a column; a column has none, or at least three.
+    A column has no knots, or at least three, in ascending order.
     """
 
     n_features: int
-    features: NDArray[np.intp]
+    features: NDArray[np.intp]  # (n_knots,): column of each knot, in ascending order
     knots: Float64
 
     def __post_init__(self) -> None:
@@ -87,12 +71,6 @@ class Ramps:
 
         Columns with two values have none: a line has all there is. The quantiles of `-x` are those
         of `x`, mirrored, and a weight of two is equivalent to a repeated row.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, d)
-        weights : ndarray of shape (n_rows,) or None
-        n_ramps : int
         """
         features, knots = [], []
         for j, x in enumerate(np.asarray(X, dtype=np.float64).T):
@@ -165,14 +143,7 @@ class Ramps:
 
             sum_i v_i r_i(x) = s_0 (x - t_0) + sum_{i>0} (s_i - s_{i-1}) relu(x - t_i).
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n, n_lifted)
-
-        Returns
-        -------
-        weights : ndarray of shape (n, n_features + n_hinges)
-        constants : ndarray of shape (n,)
+        Returns the weights and the constants, `t_0` times the slopes of the first ramps.
         """
         d = self.n_features
         plain, constants, hinges = weights[:, :d].copy(), np.zeros(len(weights)), []

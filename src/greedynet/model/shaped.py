@@ -9,15 +9,7 @@ from greedynet.rows.shape import Shape
 
 
 def in_shape(network: Network, shape: Shape) -> Network:
-    """Return a network with the slopes that its shape needs, where these are lost in rounding.
-
-    Parameters
-    ----------
-    network : Network
-        Of one output.
-    shape : Shape
-        Along its inputs.
-    """
+    """Return a network with the slopes that its shape needs, where these are lost in rounding."""
     if network.linear_weights is None:
         return network
     slopes = network.linear_weights[:, 0]

@@ -28,22 +28,12 @@ class RidgeLine:
         l = V (f / s) U'y,    h_i = sum_j U_ij^2 f_j + 1 / n,    e_i = (y_i - yhat_i) / (1 - h_i),
 
     where `e_i` is the error at row `i` of the line that is fitted without it, at the same ridge.
-
-    Attributes
-    ----------
-    linear : ndarray of shape (d, n_outputs)
-        The `l`.
-    intercept : ndarray of shape (n_outputs,)
-        The `m`.
-    parameters : ndarray of shape (n_outputs,)
-        Effective number of parameters, `sum h_i`.
-    ridges : ndarray of shape (n_outputs,)
     """
 
-    linear: Float64
-    intercept: Float64
-    parameters: Float64
-    ridges: Float64
+    linear: Float64  # (d, n_outputs): the `l`
+    intercept: Float64  # (n_outputs,): the `m`
+    parameters: Float64  # (n_outputs,): effective number of parameters, `sum h_i`
+    ridges: Float64  # (n_outputs,)
 
     @staticmethod
     def of(rows: Rows, shape: Shape | None = None) -> "RidgeLine":
@@ -120,16 +110,11 @@ class AffineTerm:
     By default orthonormal ones, the constant and the principal components of the centred inputs. So
     for equal or constant columns of `X`, or more columns than rows, the affine function has the
     smallest weights.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_rows, n_columns)
-        Sample weights included; none if the network has no affine term.
-    to_weights : ndarray of shape (d + 1, n_columns)
-        Weights of each column as an affine function of the inputs, constant last.
     """
 
+    # (n_rows, n_columns): sample weights included; none if the network has no affine term.
     columns: Float64
+    # (d + 1, n_columns): weights of each column as an affine function of the inputs, constant last.
     to_weights: Float64
 
     @property

@@ -19,12 +19,7 @@ def most_levels(n_rows: int) -> int:
 def unit_columns(texts: NDArray[Any], levels: NDArray[Any]) -> tuple[Float64, NDArray[np.bool_]]:
     """Return the columns of the levels, `(n_rows, n_levels)`, and which rows have none of them.
 
-    Parameters
-    ----------
-    texts : ndarray of shape (n_rows,)
-        The levels of the rows.
-    levels : ndarray of shape (n_levels,)
-        Sorted.
+    The `levels` are sorted.
     """
     place = np.minimum(np.searchsorted(levels, texts), len(levels) - 1)
     known = levels[place] == texts

@@ -24,21 +24,11 @@ GRID = 2.0**-30
 
 @dataclass(frozen=True, eq=False)
 class CanonicalColumns:
-    """The canonical order and signs of inputs, and signs of outputs.
+    """The canonical order and signs of inputs, and signs of outputs."""
 
-    Attributes
-    ----------
-    order : ndarray of shape (d,)
-        Positions of the canonical columns among the given ones.
-    signs : ndarray of shape (d,)
-        1 or -1 for each given column.
-    output_signs : ndarray of shape (n_outputs,)
-        1 or -1 for each output; only rows are sorted by them.
-    """
-
-    order: NDArray[np.intp]
-    signs: Float64
-    output_signs: Float64
+    order: NDArray[np.intp]  # (d,): positions of the canonical columns among the given ones
+    signs: Float64  # (d,): 1 or -1 for each given column
+    output_signs: Float64  # (n_outputs,): 1 or -1 for each output; only rows are sorted by them
 
     @staticmethod
     def of(Z: Float64, T: Float64, weights: Float64 | None) -> "CanonicalColumns":
@@ -57,13 +47,7 @@ class CanonicalColumns:
         are all zero keeps its sign. As a rule such columns are equal, or exchanging or reflecting
         them maps the rows onto themselves; then the network may be the mirror image.
 
-        Parameters
-        ----------
-        Z : ndarray of shape (n_rows, d)
-            Inputs with mean 0 and standard deviation 1; zero for constant columns.
-        T : ndarray of shape (n_rows, n_outputs)
-            Outputs likewise.
-        weights : ndarray of shape (n_rows,) or None
+        Both `Z` and the outputs `T` have mean 0 and standard deviation 1, constant columns zeros.
         """
         share = np.full(len(Z), 1.0 / len(Z)) if weights is None else weights / weights.sum()
         output_signs = _signs((share @ T**3)[None, :])
@@ -117,32 +101,19 @@ SMALLEST_WEIGHT = 2.0**-200
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Data in the form used by the algorithm.
+    """Data in the form used by the algorithm."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, d)
-        Inputs, float64 or float32.
-    Y : ndarray of shape (n_rows, n_outputs)
-        Outputs, float64.
-    weights : ndarray of shape (n_rows,) or None
-        Positive sample weights with mean 1; None if all are equal.
-    effective_size : float or None
-        Number of rows of equal weight that carry as much information; None for `len(rows)`.
-    start : int
-        Position of the first row among all rows, if these are a block of them.
-    columns : CanonicalColumns or None
-        Order and signs of the columns by which rows are sorted; None for those given.
-    groups : ndarray of int of shape (n_rows,) or None
-        Rows of the same number belong together: their errors are alike. None if each is on its own.
-    """
-
-    X: NDArray[np.floating]
-    Y: Float64
+    X: NDArray[np.floating]  # (n_rows, d): inputs, float64 or float32
+    Y: Float64  # (n_rows, n_outputs): outputs, float64
+    # (n_rows,): positive sample weights with mean 1; None if all are equal.
     weights: Float64 | None = None
+    # number of rows of equal weight that carry as much information; None for `len(rows)`.
     effective_size: float | None = None
-    start: int = 0
+    start: int = 0  # position of the first row among all rows, if these are a block of them
+    # order and signs of the columns by which rows are sorted; None for those given.
     columns: CanonicalColumns | None = None
+    # (n_rows,): rows of the same number belong together: their errors are alike. None if each is on
+    # its own.
     groups: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:

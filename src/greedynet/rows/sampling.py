@@ -18,66 +18,38 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """Sizes of the samples.
+    """Sizes of the samples."""
 
-    Attributes
-    ----------
-    rows_per_weight : int
-        Rows per inner weight of the network; in total at least `least` and at most `most` rows.
-    least, most : int
-    held_out : float
-        Fraction of the rows on which networks are scored if there is no validation set.
-    corrected : int
-        Up to this number of rows the final correction uses all of them; beyond that, a larger
-        sample of `many` rows, or of `many_numbers` numbers if that is less, with which the noise in
-        a corrected network is negligible.
-    many, many_numbers : int
-    classified : int
-        Maximum number of rows in the final correction of a classifier, which are kept in memory.
-    rare_share : float
-        A class with less than this fraction of an equal share of the rows is rare: its rows are
-        sampled separately.
-    """
-
+    # rows per inner weight of the network; in total at least `least` and at most `most` rows.
     rows_per_weight: int = 16
     least: int = 8_192
     most: int = 16_384
+    # fraction of the rows on which networks are scored if there is no validation set.
     held_out: float = 0.1
+    # up to this number of rows the final correction uses all of them; beyond that, a larger sample
+    # of `many` rows, or of `many_numbers` numbers if that is less, with which the noise in a
+    # corrected network is negligible.
     corrected: int = 2**22
     many: int = 2**20
     many_numbers: int = 2**25
+    # maximum number of rows in the final correction of a classifier, which are kept in memory.
     classified: int = 2**17
+    # A class with less than this fraction of an equal share of the rows is rare: its rows are
+    # sampled separately.
     rare_share: float = 0.25
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How large data are sampled, decided once for a fit.
+    """How large data are sampled, decided once for a fit."""
 
-    Attributes
-    ----------
-    size : int
-        Rows in a sample.
-    larger : int
-        Rows in the sample for the final correction; 0 for all rows.
-    settings : SamplingSettings
-    """
-
-    size: int
-    larger: int = 0
+    size: int  # rows in a sample
+    larger: int = 0  # rows in the sample for the final correction; 0 for all rows
     settings: SamplingSettings = SamplingSettings()
 
     @staticmethod
     def of(rows: Rows | Blocks, n_neurons: int, settings: SamplingSettings) -> "Sampling | None":
-        """Return how to sample; None if a sample would be at least half of the rows.
-
-        Parameters
-        ----------
-        rows : Rows or Blocks
-        n_neurons : int
-            Maximum number of neurons of the network.
-        settings : SamplingSettings
-        """
+        """Return how to sample; None if a sample would be at least half of the rows."""
         n_rows = len(rows)
         wanted = settings.rows_per_weight * n_neurons * (rows.n_features + 1)
         size = min(max(wanted, settings.least), settings.most)
@@ -93,18 +65,8 @@ class Sampling:
 class RandomSamples:
     """Samples of large data, all drawn in one pass.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        All rows, in their original units.
-    size : int
-        Rows in a sample.
-    seed : int
-        Seed of the samples.
-    hold_out : float, default=0.0
-        Fraction of the rows to hold out from the sample, at most `size` rows.
-    larger : int, default=0
-        Rows in another sample, for the final correction; 0 for none.
+    A sample has `size` rows, that of the final correction `larger`, 0 for none; a fraction
+    `hold_out` of all rows, but at most `size`, is held out from them.
     """
 
     def __init__(
@@ -155,18 +117,10 @@ class RandomSamples:
 
 @dataclass(frozen=True, eq=False)
 class ClassSamples:
-    """Samples of labelled rows: one for the growth, and a larger one for the final correction.
+    """Samples of labelled rows: one for the growth, and a larger one for the final correction."""
 
-    Attributes
-    ----------
-    many : Rows
-        For the final correction.
-    few : Rows
-        For the growth, drawn from `many`.
-    """
-
-    many: Rows
-    few: Rows
+    many: Rows  # for the final correction
+    few: Rows  # for the growth, drawn from `many`
 
     @staticmethod
     def of(rows: Rows | Blocks, sampling: Sampling | None, seed: int) -> "ClassSamples":
@@ -188,15 +142,7 @@ def at_most(
 ) -> Rows:
     """Return all rows, or a sample of about `n` if there are more.
 
-    Parameters
-    ----------
-    rows : Rows or Blocks
-        `Y` are unit vectors, or one column of 0 and 1.
-    n : int
-    seed : int
-        Seed of the sample.
-    rare_share : float
-        A class with less than this fraction of an equal share of the rows is rare.
+    A class with less than `rare_share` of an equal share of the rows is rare.
     """
     if len(rows) <= n:
         return in_memory(rows)
@@ -217,41 +163,21 @@ def _n_classes(n_outputs: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class RareRows:
-    """Rows of rare classes.
+    """Rows of rare classes."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_rare,)
-    rows : Rows
-        Those with the smallest keys, class by class.
-    keys : ndarray of shape (n_rows,)
-    counts : ndarray of shape (n_rare,)
-        Total number of rows of each class, taken or not.
-    """
-
-    classes: NDArray[np.intp]
-    rows: Rows
-    keys: NDArray[np.uint64]
-    counts: NDArray[np.intp]
+    classes: NDArray[np.intp]  # (n_rare,)
+    rows: Rows  # those with the smallest keys, class by class
+    keys: NDArray[np.uint64]  # (n_rows,)
+    counts: NDArray[np.intp]  # (n_rare,): total number of rows of each class, taken or not
 
 
 @dataclass(frozen=True, eq=False)
 class OfRareClasses:
-    """The `Work` of selecting rows of rare classes.
+    """The `Work` of selecting rows of rare classes."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_rare,)
-        Ascending.
-    most : int
-        Maximum number of rows per class.
-    seed : int
-        Seed of the keys.
-    """
-
-    classes: NDArray[np.intp]
-    most: int
-    seed: int
+    classes: NDArray[np.intp]  # (n_rare,): Ascending
+    most: int  # maximum number of rows per class
+    seed: int  # seed of the keys
 
     # The rows are used directly.
     width = 1

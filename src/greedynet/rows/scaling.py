@@ -16,18 +16,11 @@ _GRID = 2.0**40
 
 @dataclass(frozen=True, eq=False)
 class InputScaling:
-    """An affine map of each input, `x -> (x - center) / width`, and an order of the results.
+    """An affine map of each input, `x -> (x - center) / width`, and an order of the results."""
 
-    Attributes
-    ----------
-    center, width : ndarray of shape (d,)
-        For the columns as given; a negative width reverses the sign.
-    order : ndarray of shape (d,) or None
-        Positions of the scaled columns among the given ones; None for the order given.
-    """
-
-    center: Float64
+    center: Float64  # (d,): for the columns as given; a negative width reverses the sign
     width: Float64
+    # (d,): positions of the scaled columns among the given ones; None for the order given.
     order: NDArray[np.intp] | None = None
 
     @staticmethod

@@ -32,26 +32,16 @@ N_FOLDS = 5
 
 @dataclass(frozen=True)
 class FoldSettings:
-    """Number of stratified folds.
+    """Number of stratified folds."""
 
-    Attributes
-    ----------
-    n_folds : int
-        Folds per repeat.
-    max_repeats : int
-        Maximum number of repeats.
-    enough, enough_of_others : int
-        Folds are used until this many rows have been held out, and this many outside the largest
-        class: more would add little.
-    few_distinct, least_copies, most_copies
-        At most so many distinct rows, of which each stands for at least so many copies on average,
-        are a table of categories; the rarest has fewer than `most_copies`.
-    """
-
-    n_folds: int = 5
-    max_repeats: int = 2
+    n_folds: int = 5  # folds per repeat
+    max_repeats: int = 2  # maximum number of repeats
+    # folds are used until this many rows have been held out, and this many outside the largest
+    # class: more would add little.
     enough: int = 600
     enough_of_others: int = 200
+    # at most so many distinct rows, of which each stands for at least so many copies on average,
+    # are a table of categories; the rarest has fewer than `most_copies`.
     few_distinct: int = 250
     least_copies: float = 4.0
     most_copies: int = 2_000
@@ -65,19 +55,7 @@ def hold_out(
     stratified: bool = False,
     merged_up_to: int = CANONICAL_ROWS,
 ) -> Split:
-    """Return training and held-out rows, drawn from the canonical ones.
-
-    Parameters
-    ----------
-    rows : Rows
-    fraction : float
-        Fraction of the rows to hold out.
-    seed : int
-    stratified : bool
-        Whether to preserve the class proportions.
-    merged_up_to : int
-        See `Rows.canonical`.
-    """
+    """Return training and held-out rows, drawn from the canonical ones."""
     rows = rows.canonical(merged_up_to)
     n_held = int(np.ceil(fraction * len(rows)))
     if len(rows) - n_held < 1:
@@ -110,17 +88,6 @@ def folds_of(
 
     Where every fold holds out rows that come after all those it trains on, the held-out rows of a
     fold are a group of their own: rows that follow each other have errors that are alike.
-
-    Parameters
-    ----------
-    rows : Rows
-    cv : int, splitter, iterable or None
-        None for five folds.
-    seed : int
-    merged_up_to : int
-        See `Rows.canonical`.
-    stratified : bool
-        Whether outputs are classes, whose proportions a number of folds preserves.
     """
     if cv is None or isinstance(cv, Integral):
         rows = rows.canonical(merged_up_to)

@@ -26,14 +26,7 @@ _SIGNED_DEPENDENT = 1e-5
 class SignedSearch:
     """Finds several monotone neurons at once for a residual.
 
-    Parameters
-    ----------
-    rows : Rows
-        Scaled training rows.
-    shape : Shape
-        Along the scaled columns.
-    min_active : int
-        Minimum number of rows on either side of a kink.
+    At least `min_active` rows lie on either side of a kink.
     """
 
     def __init__(self, rows: Rows, shape: Shape, min_active: int) -> None:
@@ -48,15 +41,8 @@ class SignedSearch:
     ) -> Float64:
         """Return at most `n_more` neurons, bias last.
 
-        Parameters
-        ----------
-        residual : ndarray of shape (n_rows,)
-            Times the square roots of the sample weights, as all columns.
-        free : ndarray of shape (n_rows, k)
-            Columns of the network whose weights are free.
-        directions : ndarray of shape (m, d)
-            Unit vectors.
-        n_more : int
+        `free` are the columns of the network whose weights are free; like the residual, they
+        include the square roots of the sample weights. The directions are unit vectors.
         """
         Q = np.linalg.qr(free)[0]
         residual = residual - Q @ (Q.T @ residual)
@@ -150,17 +136,8 @@ _LEARNED = 32
 class BatchSearch:
     """Finds several neurons at once for a residual.
 
-    Parameters
-    ----------
-    rows : Rows
-        Scaled training rows.
-    affine : ndarray of shape (n_rows, r)
-        Orthonormal columns of the affine term, times the square roots of the sample weights.
-    activation : Activation
-    min_active : int
-        Minimum number of rows on either side of a kink.
-    seed : int
-        Seed of the pool of directions.
+    `affine` are the orthonormal columns of the affine term; like the residual, they include the
+    square roots of the sample weights. At least `min_active` rows lie on either side of a kink.
     """
 
     def __init__(
@@ -183,13 +160,7 @@ class BatchSearch:
     def propose(self, residual: Float64, W: Float64, n_more: int) -> tuple[Float64, Float64]:
         """Return at most `n_more` neurons and their outer weights for a residual.
 
-        Parameters
-        ----------
-        residual : ndarray of shape (n_rows, n_outputs)
-            Times the square roots of the sample weights.
-        W : ndarray of shape (k, d + 1)
-            Inner weights of the neurons so far, the largest first.
-        n_more : int
+        `W` are the inner weights of the neurons so far, `(k, d + 1)`, the largest first.
         """
         groups = [self._pool, *self._learned(W)]
         chosen = _Chosen(self._affine, residual)
@@ -226,14 +197,7 @@ class BatchSearch:
 
 
 class _Chosen:
-    """Neurons chosen one by one, and what they leave of a residual.
-
-    Parameters
-    ----------
-    Q : ndarray of shape (n_rows, r)
-        Orthonormal columns that are there already.
-    residual : ndarray of shape (n_rows, n_outputs)
-    """
+    """Neurons chosen one by one, and what they leave of a residual, beside the columns `Q`."""
 
     def __init__(self, Q: Float64, residual: Float64) -> None:
         self._Q, self._new = Q, list[Float64]()

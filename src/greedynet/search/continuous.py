@@ -32,26 +32,11 @@ class ContinuousSearch:
     The best few are refined locally (`polish`), and the direction of every accepted neuron is added
     to the pool: in many dimensions, directions similar to the chosen ones matter most.
 
-    Parameters
-    ----------
-    rows : Rows
-        Scaled training rows.
-    directions : ndarray of shape (m, d)
-        Unit vectors.
-    min_active : int
-        Minimum number of rows on which a neuron must be active and, unless it is active on all
-        rows, inactive.
-    mirrored : bool
-        Whether the span contains the affine functions and the activation is piecewise linear, so
-        that `u` and `-u` are equivalent.
-    activation : Activation
-    pool : Pool or None
-        Threads.
-    n_refined : int
-        Number of neurons that are refined after a scan.
-    weakness : float
-        Below 1, the weak greedy algorithm: a neuron that was refined after the last scan is taken
-        without another one, as long as its score is at least this fraction of the best one then.
+    A neuron must be active on `min_active` rows and, unless it is active on all, inactive on as
+    many. `mirrored` says that the span contains the affine functions and the activation is
+    piecewise linear, so that `u` and `-u` are equivalent. After a scan, `n_refined` neurons are
+    refined. With a `weakness` below 1, by the weak greedy algorithm, one of these is taken later
+    without another scan, as long as its score is at least this fraction of the best one then.
     """
 
     def __init__(

@@ -20,13 +20,6 @@ def directions(X: NDArray[np.floating], seed: int) -> Float64:
 
     The axes; `N_SPREAD` vectors evenly spread over the sphere; and `N_PAIRS` differences of two
     rows, along which the data vary. In one dimension there is only one direction.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, d)
-        Scaled inputs.
-    seed : int
-        Seed of the pairs and of the offset of the spread vectors.
     """
     n_features = X.shape[1]
     if n_features == 1:

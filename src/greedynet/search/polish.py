@@ -34,33 +34,16 @@ EDGE = 1e-12
 class Target:
     """The target of a neuron `sigma(x . w)`, with its score.
 
-        score(w) = || <r, g> ||^2 / || (I - QQ') g ||^2
-
-    Attributes
-    ----------
-    X1 : ndarray of shape (n_rows, d + 1)
-        Inputs with a column of ones.
-    row_scale : ndarray of shape (n_rows, 1) or None
-        Square roots of the sample weights.
-    factor : Factor
-        Columns `Q` and residual `r`.
-    min_active : int
-        Minimum number of active rows and, unless all are active, of inactive rows.
-    all_active : bool
-        Whether a neuron active on all rows is allowed.
-    activation : Activation
-        The `sigma`.
-    pool : Pool
-        Threads, over parts of the rows.
+    score(w) = || <r, g> ||^2 / || (I - QQ') g ||^2
     """
 
-    X1: Float64
-    row_scale: Float64 | None
-    factor: Factor
-    min_active: int
-    all_active: bool
-    activation: Activation = field(default_factory=ReLU)
-    pool: Pool = field(default_factory=Pool)
+    X1: Float64  # (n_rows, d + 1): inputs with a column of ones
+    row_scale: Float64 | None  # (n_rows, 1): square roots of the sample weights
+    factor: Factor  # columns `Q` and residual `r`
+    min_active: int  # minimum number of active rows and, unless all are active, of inactive rows
+    all_active: bool  # whether a neuron active on all rows is allowed
+    activation: Activation = field(default_factory=ReLU)  # the `sigma`
+    pool: Pool = field(default_factory=Pool)  # threads, over parts of the rows
 
     @cached_property
     def parts(self) -> list[slice]:
@@ -136,25 +119,9 @@ def polish(
     and `J' P J = J'J - (Q'J)'(Q'J)`, so only `Q'J` is needed. A homogeneous sigma of degree `k` has
     `g = J w / k`. The best of the step, its half and its quarter is taken if it improves the score.
 
-    Parameters
-    ----------
-    W : ndarray of shape (m, d + 1)
-        Inner weights, bias last.
-    target : Target
-        The target.
-    n_steps : int
-        Steps at most.
-    damping : float
-        Share of the mean of the diagonal of `J'J` that `mu` is.
-    worth : float
-        A step is taken if the score rises by this factor.
-
-    Returns
-    -------
-    W : ndarray of shape (m, d + 1)
-        Improved inner weights; those of the inputs have norm 1 if sigma is homogeneous.
-    scores : ndarray of shape (m,)
-        Their scores.
+    `mu` is `damping` times the mean of the diagonal of `J'J`, and a step is taken if the score
+    rises by the factor `worth`. Returns the inner weights, bias last, and their scores; inner
+    weights of a homogeneous sigma have norm 1, without the bias.
     """
     W = W.copy()
     scores, weights = target.judge(W)

@@ -22,17 +22,7 @@ def circle(n_points: int, random_state: RandomState = None) -> Points:
 
     With angles `theta = 2 pi i / n` the points are `(a, b) = (sin theta, cos theta)`.
 
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    random_state : int, RandomState or None, default=None
-        None for the paper's points; a seed or generator rotates them by a random angle.
-
-    Returns
-    -------
-    points : ndarray of shape (n_points, 2)
-        Unit vectors as rows, bias last.
+    A seed or generator as `random_state` rotates them; None is for the paper's points.
 
     Examples
     --------
@@ -57,17 +47,7 @@ def golden_spiral(n_points: int, random_state: RandomState = None) -> Points:
 
     and the point is `(sin phi sin psi, cos phi sin psi, cos psi)`.
 
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    random_state : int, RandomState or None, default=None
-        None for the paper's points; a seed or generator rotates them randomly.
-
-    Returns
-    -------
-    points : ndarray of shape (n_points, 3)
-        Unit vectors as rows, bias last.
+    A seed or generator as `random_state` rotates them; None is for the paper's points.
     """
     check_count(n_points, "n_points")
     i = np.arange(n_points) + 2.0 / (1.0 + np.sqrt(5.0))
@@ -79,22 +59,7 @@ def golden_spiral(n_points: int, random_state: RandomState = None) -> Points:
 
 
 def gaussian(n_points: int, n_features: int, random_state: RandomState = None) -> Points:
-    """Draw points uniformly from the sphere S^d as normalised Gaussian vectors.
-
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    n_features : int
-        The dimension `d` of the inputs; the points have `d + 1` coordinates.
-    random_state : int, RandomState or None, default=None
-        Seed or generator of the vectors.
-
-    Returns
-    -------
-    points : ndarray of shape (n_points, n_features + 1)
-        Unit vectors as rows, bias last, sorted by the first coordinate.
-    """
+    """Draw points uniformly from S^d as Gaussian vectors, sorted by the first coordinate."""
     check_count(n_points, "n_points")
     check_count(n_features, "n_features")
     vectors = check_random_state(random_state).randn(n_points, n_features + 1)
@@ -107,20 +72,9 @@ def sample_sphere(
 ) -> Points:
     """Return points on S^d as in the paper: circle, golden spiral or Gaussian, by dimension.
 
-    Parameters
-    ----------
-    n_features : int
-        The dimension `d` of the inputs.
-    n_points : int or None, default=None
-        Number of points; None for the paper's `10,000 d`.
-    random_state : int, RandomState or None, default=None
-        Seed or generator. For `d <= 2`, None gives the paper's regular points; for `d > 2`, where
-        the paper draws at random, None gives different points each time.
-
-    Returns
-    -------
-    points : ndarray of shape (n_points, n_features + 1)
-        Unit vectors as rows, bias last.
+    Without `n_points`, there are the paper's `10,000 d`. Without `random_state`, the points for
+    `d <= 2` are the paper's, and those for larger `d`, where it draws at random, different each
+    time.
     """
     check_count(n_features, "n_features")
     if n_points is None:

@@ -47,17 +47,10 @@ FOR_CHOICE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """The time at which a fit, or a part of it, should end.
+    """The time at which a fit, or a part of it, should end."""
 
-    Attributes
-    ----------
-    end : float
-        By `time.monotonic`; infinity if there is no limit.
-    ran_out : threading.Event
-        Set when something was left out because the time of its part was over; shared by all parts.
-    """
-
-    end: float = _NEVER
+    end: float = _NEVER  # by `time.monotonic`; infinity if there is no limit
+    # set when something was left out because the time of its part was over; shared by all parts.
     ran_out: threading.Event = field(default_factory=threading.Event)
 
     @staticmethod
@@ -91,21 +84,15 @@ class FitCancelledError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """Threads, journal, progress, cancellation and time of one fit.
-
-    Attributes
-    ----------
-    listener : callable or None
-        Called with a description of each stage as it begins, such as "pruning: 31 neurons",
-        possibly from several threads.
-    cancelled : threading.Event
-        Set when the fit has been interrupted. An interrupt reaches the main thread only, and
-        threads cannot be stopped from outside: they must check this event.
-    """
+    """Threads, journal, progress, cancellation and time of one fit."""
 
     pool: Pool = field(default_factory=Pool)
     journal: Journal = NO_JOURNAL
+    # called with a description of each stage as it begins, such as "pruning: 31 neurons", possibly
+    # from several threads.
     listener: Listener | None = None
+    # set when the fit has been interrupted. An interrupt reaches the main thread only, and threads
+    # cannot be stopped from outside: they must check this event.
     cancelled: threading.Event = field(default_factory=threading.Event)
     clock: Clock = field(default_factory=Clock)
 

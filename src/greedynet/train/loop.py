@@ -26,25 +26,15 @@ MAX_EPOCHS = 1_000
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """How a training is split, and when it shows a bar.
+    """How a training is split, and when it shows a bar."""
 
-    Attributes
-    ----------
-    block_elements : int
-        Values of neurons in one block: 4 MB, so that it stays in the cache.
-    parallel_values : int
-        If a step computes at least this many values of neurons, networks are trained in groups,
-        each on one thread. The grouping depends on the data alone, and so does the result.
-    group : int
-        Networks in a group.
-    seconds_without_bar : float
-        Time after which a bar appears on a terminal.
-    """
-
+    # values of neurons in one block: 4 MB, so that it stays in the cache.
     block_elements: int = 2**19
+    # if a step computes at least this many values of neurons, networks are trained in groups, each
+    # on one thread. The grouping depends on the data alone, and so does the result.
     parallel_values: int = 2**13
-    group: int = 5
-    seconds_without_bar: float = 2.0
+    group: int = 5  # networks in a group
+    seconds_without_bar: float = 2.0  # time after which a bar appears on a terminal
 
 
 TRAIN_SETTINGS = Scope("greedynet_train_settings", TrainSettings())
@@ -54,21 +44,13 @@ TRAIN_SETTINGS = Scope("greedynet_train_settings", TrainSettings())
 
 
 class Batches(NamedTuple):
-    """All rows, and their positions in the steps of an epoch.
+    """All rows, and their positions in the steps of an epoch."""
 
-    Attributes
-    ----------
-    rows : Block
-        All rows and one more of factor zero, which pads incomplete blocks.
-    places : Array of shape (n_steps, n_blocks, block)
-        Positions in the epoch's order; the number of rows stands for padding.
-    counts : Array of shape (n_steps, 1, 1)
-        Number of rows in each step.
-    """
-
-    rows: Block
+    rows: Block  # all rows and one more of factor zero, which pads incomplete blocks
+    # (n_steps, n_blocks, block): positions in the epoch's order; the number of rows stands for
+    # padding.
     places: Array
-    counts: Array
+    counts: Array  # (n_steps, 1, 1): number of rows in each step
 
     def shuffled(self, key: Array) -> Block:
         """Return the steps of an epoch: arrays `(n_steps, n_blocks, ..., block)`."""

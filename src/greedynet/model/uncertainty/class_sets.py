@@ -31,31 +31,15 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ClassSets:
-    """Scores of the classes of held-out rows.
-
-    Attributes
-    ----------
-    scores : Scores
-    n_rows : int
-        Number of different rows that were held out.
-    by_width : tuple of Scores
-        Of the networks of every width of the path.
-    """
+    """Scores of the classes of held-out rows."""
 
     scores: Scores
-    n_rows: int
-    by_width: tuple[Scores, ...] = ()
+    n_rows: int  # number of different rows that were held out
+    by_width: tuple[Scores, ...] = ()  # of the networks of every width of the path
 
     @staticmethod
     def of(evidence: Evidence, path: SelectionPath) -> "ClassSets | None":
-        """Return the scores that new rows may have; None if no row was held out.
-
-        Parameters
-        ----------
-        evidence : Evidence
-        path : SelectionPath
-            The networks, of which one was kept.
-        """
+        """Return the scores that new rows may have; None if no row was held out."""
         unseen, rows = evidence.unseen, evidence.rows
         if unseen is None:
             return None

@@ -18,34 +18,19 @@ _FAR = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
-    """Predictions of rows that the networks which made them had not seen.
+    """Predictions of rows that the networks which made them had not seen."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        In original units.
-    Y, predictions : ndarray of shape (n, n_outputs)
-        For a classifier, indicators of the classes and logits.
-    weights : ndarray of shape (n,)
-        Relative to the largest, and positive.
-    n_rows : int
-        Number of different rows among them: folds may hold out a row several times.
-    share : float
-        Share of all rows that the networks had not seen; 0 if the network that was kept made the
-        predictions.
-    line : ndarray of shape (n, n_outputs) or None
-        For a classifier, logits of a logistic regression, if there was one.
-    groups : ndarray of int of shape (n,) or None
-        Rows of the same number belong together, see `Rows`.
-    """
-
-    X: NDArray[np.floating]
-    Y: Float64
+    X: NDArray[np.floating]  # (n, d): in original units
+    Y: Float64  # (n, n_outputs): for a classifier, indicators of the classes and logits
     predictions: Float64
-    weights: Float64
-    n_rows: int
+    weights: Float64  # (n,): relative to the largest, and positive
+    n_rows: int  # number of different rows among them: folds may hold out a row several times
+    # share of all rows that the networks had not seen; 0 if the network that was kept made the
+    # predictions.
     share: float = 0.0
+    # (n, n_outputs): for a classifier, logits of a logistic regression, if there was one.
     line: Float64 | None = None
+    # (n,): rows of the same number belong together, see `Rows`.
     groups: NDArray[np.intp] | None = None
 
     @staticmethod
@@ -85,27 +70,14 @@ class Unseen:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Rows that a fit has seen, and predictions of rows that its networks have not.
+    """Rows that a fit has seen, and predictions of rows that its networks have not."""
 
-    Attributes
-    ----------
-    rows : Rows
-        Training rows in original units; a sample of them if there are many.
-    unseen : Unseen or None
-        By networks like the one that was kept; None if no row was held out.
-    by_width : tuple of ndarray
-        Predictions of the same rows for every width of the path.
-    error : float or None
-        The error to expect on new rows, in the units of the output.
-    splits : tuple of pairs of Rows
-        The folds: training and held-out rows.
-    """
-
-    rows: Rows
+    rows: Rows  # training rows in original units; a sample of them if there are many
+    # by networks like the one that was kept; None if no row was held out.
     unseen: Unseen | None = None
-    by_width: tuple[Float64, ...] = ()
-    error: float | None = None
-    splits: tuple[Split, ...] = ()
+    by_width: tuple[Float64, ...] = ()  # predictions of the same rows for every width of the path
+    error: float | None = None  # the error to expect on new rows, in the units of the output
+    splits: tuple[Split, ...] = ()  # the folds: training and held-out rows
 
     def with_later(self, later: Rows | None, network: Network) -> "Evidence":
         """Return the evidence with rows that were set aside because they come later.
@@ -113,12 +85,7 @@ class Evidence:
         They are further ahead than the held-out rows of folds, as new rows will be: they are one
         group, which counts as much as all others together.
 
-        Parameters
-        ----------
-        later : Rows or None
-            In original units; None for no such rows.
-        network : Network
-            The network that was kept.
+        The `network` is the one that was kept.
         """
         if later is None:
             return self

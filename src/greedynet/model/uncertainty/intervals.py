@@ -81,45 +81,23 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True)
 class IntervalSettings:
-    """How intervals are made of the errors of held-out rows.
-
-    Attributes
-    ----------
-    sizes : SizeSettings
-    large : float
-        Scores beyond this quantile of their sizes decide whether errors are one-sided.
-    clearly : float
-        Standard errors by which the shares of both sides must differ.
-    """
+    """How intervals are made of the errors of held-out rows."""
 
     sizes: SizeSettings = SizeSettings()
+    # scores beyond this quantile of their sizes decide whether errors are one-sided.
     large: float = 0.9
-    clearly: float = 2.0
+    clearly: float = 2.0  # standard errors by which the shares of both sides must differ
 
 
 @dataclass(frozen=True, eq=False)
 class OutputErrors:
-    """The errors of one output that new rows may have.
+    """The errors of one output that new rows may have."""
 
-    Attributes
-    ----------
-    size : LocalSize
-        The `s(x)`.
-    above : Scores
-        Of outputs above their predictions; of the sizes `|z|`, if both sides are alike.
-    below : Scores or None
-        Of outputs below their predictions; None if both sides are alike.
-    deviation : float
-        Root mean square of the scores.
-    degrees, scale : float
-        Student's t distribution of the scores.
-    """
-
-    size: LocalSize
-    above: Scores
-    below: Scores | None
-    deviation: float
-    degrees: float
+    size: LocalSize  # the `s(x)`
+    above: Scores  # of outputs above their predictions; of the sizes `|z|`, if both sides are alike
+    below: Scores | None  # of outputs below their predictions; None if both sides are alike
+    deviation: float  # root mean square of the scores
+    degrees: float  # Student's t distribution of the scores
     scale: float
 
     @staticmethod
@@ -133,20 +111,8 @@ class OutputErrors:
     ) -> "tuple[OutputErrors, Float64]":
         """Return the errors of new rows, given those of other rows, and the `s(x)` of these.
 
-        The size of each is predicted from others.
-
-        Parameters
-        ----------
-        held : Errors
-            Of held-out rows, by networks that had not seen them.
-        trained : Errors
-            Of training rows, by the network.
-        share : float
-            Share of the rows that those networks had not seen.
-        unseen : Unseen
-            The held-out rows.
-        network : Network
-        settings : IntervalSettings
+        The size of each is predicted from others. The errors `held` are those of networks that
+        had not seen the rows, a `share` of all; `trained` are those of `network`.
         """
         # A power of two near the largest error, so that no square overflows.
         unit = float(2.0 ** np.frexp(np.abs(held.errors).max())[1])

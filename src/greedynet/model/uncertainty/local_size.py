@@ -25,22 +25,9 @@ _SMALLEST = 1e-300
 
 
 class SizePath:
-    """Weights for a sequence of ridges.
+    """Weights for a sequence of ridges, each smaller than the one before.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n, p)
-    sizes : ndarray of shape (n,)
-        Positive.
-    weights : ndarray of shape (n,)
-        Of the rows.
-    ridges : sequence of float
-        The `lam`, decreasing.
-
-    Attributes
-    ----------
-    coefficients : list of pairs
-        `b`, for the features as given, and `c`; one for each ridge.
+    The `coefficients` are `b`, for the features as given, and `c`, one pair for each ridge.
     """
 
     def __init__(
@@ -108,62 +95,37 @@ _LEVELS = (0.02, 0.25, 0.5, 0.75, 0.98)
 
 @dataclass(frozen=True)
 class SizeSettings:
-    """How the size of errors is modelled.
+    """How the size of errors is modelled."""
 
-    Attributes
-    ----------
-    ridges : tuple of float
-        Ridges to choose from, decreasing.
-    patience : int
-        Number of successive ridges that are not better after which no smaller one is tried.
-    n_parts : int
-        Parts into which the rows are divided, groups as a whole; the sizes of each are predicted
-        from the others.
-    min_rows, max_rows : int
-        With fewer different rows or groups, all sizes are the same; with more, a sample of them is
-        used.
-    max_inputs : int
-        With more inputs, only the prediction and the neurons are used.
-    floor : float
-        Added to all sizes, as a fraction of their mean: an error may be zero by chance.
-    worth : float
-        By how much sizes that depend on the place must be more likely, per row, than a constant.
-    edge : float
-        Share of the predicted sizes beyond each of the bounds of `s`.
-    """
-
+    # ridges to choose from, decreasing.
     ridges: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+    # number of successive ridges that are not better after which no smaller one is tried.
     patience: int = 2
+    # parts into which the rows are divided, groups as a whole; the sizes of each are predicted from
+    # the others.
     n_parts: int = 10
+    # with fewer different rows or groups, all sizes are the same; with more, a sample of them is
+    # used.
     min_rows: int = 20
     max_rows: int = 4_096
-    max_inputs: int = 64
+    max_inputs: int = 64  # with more inputs, only the prediction and the neurons are used
+    # added to all sizes, as a fraction of their mean: an error may be zero by chance.
     floor: float = 0.02
+    # by how much sizes that depend on the place must be more likely, per row, than a constant.
     worth: float = 0.005
-    edge: float = 0.01
+    edge: float = 0.01  # share of the predicted sizes beyond each of the bounds of `s`
 
 
 @dataclass(frozen=True, eq=False)
 class LocalSize:
-    """The size of the errors of one output at a place.
+    """The size of the errors of one output at a place."""
 
-    Attributes
-    ----------
-    knots : ndarray of shape (5, n_columns)
-        For each input, if they are used, and for the prediction: the range in which the features
-        vary, and the quartiles, all sorted.
-    weights : ndarray of shape (n_features,)
-        The `b`; empty if the size is the same everywhere.
-    constant : float
-        The `c`.
-    bounds : ndarray of shape (2,)
-        Of `log s`.
-    """
-
+    # (5, n_columns): for each input, if they are used, and for the prediction: the range in which
+    # the features vary, and the quartiles, all sorted.
     knots: Float64
-    weights: Float64
-    constant: float
-    bounds: Float64
+    weights: Float64  # (n_features,): the `b`; empty if the size is the same everywhere
+    constant: float  # the `c`
+    bounds: Float64  # (2,): of `log s`
 
     def __call__(self, X: Float64, prediction: Float64, network: Network) -> Float64:
         """Return `s(x)` of rows, given the predictions of the network for them."""
@@ -194,23 +156,14 @@ def features(knots: Float64, X: Float64, prediction: Float64, network: Network) 
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Errors of one output.
+    """Errors of one output."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-    predictions, errors, weights : ndarray of shape (n,)
-    rounding : float
-        Errors of this size are only rounding.
-    groups : ndarray of int of shape (n,) or None
-        Rows of the same number belong together, see `Rows`.
-    """
-
-    X: Float64
-    predictions: Float64
+    X: Float64  # (n, d)
+    predictions: Float64  # (n,)
     errors: Float64
     weights: Float64
-    rounding: float = 0.0
+    rounding: float = 0.0  # errors of this size are only rounding
+    # (n,): rows of the same number belong together, see `Rows`.
     groups: NDArray[np.intp] | None = None
 
     def in_units(self, unit: float) -> "Errors":
@@ -244,12 +197,6 @@ def local_size(rows: Errors, network: Network, settings: SizeSettings) -> tuple[
 
     The ridge is the one for which the sizes of rows that were left out are most likely. If this is
     not worth more than a constant, the size is the same everywhere.
-
-    Parameters
-    ----------
-    rows : Errors
-    network : Network
-    settings : SizeSettings
     """
     sizes = np.abs(rows.errors)
     sizes = sizes + settings.floor * np.average(sizes, weights=rows.weights)

@@ -31,12 +31,6 @@ def n_alike(scores: Float64, unseen: Unseen) -> float:
     much as one row for each group if their scores are the same, and as `n` rows if these have
     nothing to do with each other.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        How far off the rows are.
-    unseen : Unseen
-        The rows.
     """
     w = unseen.weights
     n = float(w.sum() ** 2 / (w @ w)) * unseen.n_rows / len(w)
@@ -92,19 +86,13 @@ MOST = 1_001
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of held-out rows.
+    """Scores of held-out rows."""
 
-    Attributes
-    ----------
-    quantiles : ndarray of shape (k,)
-        Increasing; the `i`-th, from 1, is the smallest score that is at least as large as a share
-        `i / k` of all. If there are at most 1,001 of equal weight, these are the scores themselves.
-    n_rows : float
-        Number of different rows of equal weight that say as much.
-    """
-
+    # (k,): Increasing; the `i`-th, from 1, is the smallest score that is at least as large as a
+    # share `i / k` of all. If there are at most 1,001 of equal weight, these are the scores
+    # themselves.
     quantiles: Float64
-    n_rows: float
+    n_rows: float  # number of different rows of equal weight that say as much
 
     @staticmethod
     def of(scores: Float64, weights: Float64, n_rows: float) -> "Scores":
@@ -133,12 +121,8 @@ def gain(of_held: Float64, of_trained: Float64, share: float) -> Float64:
     `sqrt((1 - h) C + h T)`, relative to `sqrt(C)`, with squares of mean absolute scores, on which
     single rows have less influence.
 
-    Parameters
-    ----------
-    of_held, of_trained : ndarray or float
-        The roots of `C` and `T`: mean scores of held-out rows, and of training rows.
-    share : float
-        The `h`: share of the rows that the networks of folds had not seen.
+    `of_held` and `of_trained` are the roots of `C` and `T`, mean scores of held-out rows and of
+    training rows; `share` is the `h`.
     """
     with np.errstate(over="ignore"):
         ratio = np.minimum(1.0, of_trained / np.maximum(of_held, np.finfo(np.float64).tiny))

@@ -37,24 +37,13 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A sample of the training rows, in coordinates without scales and correlations.
+    """A sample of the training rows, in coordinates without scales and correlations."""
 
-    Attributes
-    ----------
-    center : ndarray of shape (d,)
-        The `m`.
-    axes : ndarray of shape (d, k)
-        The matrix `A`.
-    rows : ndarray of float32 of shape (n_rows, k)
-        The coordinates of up to 256 training rows, drawn at random.
-    unit : float
-        The distance to the nearest of them that 99 % of the training rows do not exceed.
-    """
-
-    center: Float64
-    axes: Float64
+    center: Float64  # (d,): the `m`
+    axes: Float64  # (d, k): the matrix `A`
+    # (n_rows, k): the coordinates of up to 256 training rows, drawn at random.
     rows: NDArray[np.float32]
-    unit: float
+    unit: float  # the distance to the nearest of them that 99 % of the training rows do not exceed
 
     @staticmethod
     def of(X: NDArray[np.floating]) -> "Seen":
@@ -117,14 +106,7 @@ class Outside:
 
 
 def outside_sentence(n_rows: int, n_outside: int, beyond: dict[str, int]) -> str:
-    """Return how many rows are outside, and in which columns most of them.
-
-    Parameters
-    ----------
-    n_rows, n_outside : int
-    beyond : dict
-        For each column, the number of rows beyond what was seen.
-    """
+    """Return how many rows are outside, and the columns with most values beyond their range."""
     if n_outside == 0:
         return f"All of {plural(n_rows, 'row')} are within what the training data show."
     most = sorted((name for name in beyond if beyond[name]), key=lambda name: -beyond[name])
@@ -146,11 +128,6 @@ def share_ahead(pairs: Sequence[tuple[Float64, Float64]]) -> float:
 
     Columns in which every row is beyond all that came before, such as time itself, are left out:
     they say nothing about one row or the other.
-
-    Parameters
-    ----------
-    pairs : sequence of pairs of ndarray
-        Inputs of rows, and of those that came next.
     """
     beyond = [
         columns_outside(after, np.array([X.min(axis=0), X.max(axis=0)])) for X, after in pairs

@@ -34,17 +34,10 @@ _DEPENDENT_IN_BLOCKS = 1e-6
 
 
 class Group(Protocol):
-    """A group of directions.
+    """A group of directions."""
 
-    Attributes
-    ----------
-    directions : ndarray of shape (m, d)
-    precision : type
-        Of the columns that are taken off.
-    """
-
-    directions: Float64
-    precision: ClassVar[type[np.floating]]
+    directions: Float64  # (m, d)
+    precision: ClassVar[type[np.floating]]  # of the columns that are taken off
 
     def joined(self, other: Self) -> Self:
         """Return the union of two groups."""
@@ -67,15 +60,8 @@ def make_group(
 ) -> MakeGroup:
     """Return the function that makes groups of directions for an activation.
 
-    Parameters
-    ----------
-    activation : Activation
-    X : ndarray of shape (n, d)
-        Scaled inputs.
-    weights : ndarray of shape (n,) or (0,)
-        Sample weights; empty if all are 1.
-    mirrored : bool
-        Whether a neuron and its mirror image are equivalent, given the affine term.
+    The sample weights are empty if all are 1. `mirrored` says that a neuron and its mirror image
+    are equivalent, given the affine term.
     """
     degree = degree_of(activation)
     if degree is None:

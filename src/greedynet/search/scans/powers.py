@@ -26,16 +26,10 @@ def histogram(
 ) -> None:  # pragma: no cover - compiled
     """Fill `out` with the histogram of a column along each direction.
 
-    Parameters
-    ----------
-    nodes : ndarray of shape (m, n)
-        Along each direction, the grid point below the projection of each row.
-    shares : ndarray of shape (m, n)
-        Fraction assigned to the next grid point.
-    column : ndarray of shape (n,)
-        The column; empty for ones.
-    out : ndarray of shape (m, n_nodes)
-        Written to.
+    `nodes` (m, n): along each direction, the grid point below the projection of each row.
+    `shares` (m, n): fraction assigned to the next grid point.
+    `column` (n,): the column; empty for ones.
+    `out` (m, n_nodes): written to.
     """
     m, n = nodes.shape
     out[:] = 0.0
@@ -56,18 +50,11 @@ def sums(
 ) -> None:  # pragma: no cover - compiled
     """Fill `down` with `D` and `up` with `U` at every threshold of a direction.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Projections, largest first.
-    column : ndarray of shape (n,)
-        The column, in the order of the projections.
-    k : int
-        Degree.
-    beyond : ndarray of shape (b,)
-        Distances of the thresholds below the smallest projection and above the largest.
-    down, up : ndarray of shape (n + 2 b,)
-        Written to: thresholds at the projections, then below, then above them.
+    `values` (n,): projections, largest first.
+    `column` (n,): the column, in the order of the projections.
+    `k`: degree.
+    `beyond` (b,): distances of the thresholds below the smallest projection and above the largest.
+    `down`, `up` (n + 2 b,): written to: thresholds at the projections, then below, then above them.
     """
     n, b = len(values), len(beyond)
     moments = np.zeros(k + 1)
@@ -125,18 +112,13 @@ def add_squares(
 ) -> None:  # pragma: no cover - compiled
     """Add `factor <v, g>^2` of every neuron and column to `total`.
 
-    Parameters
-    ----------
-    values, order : ndarray of shape (m, n)
-        Projections onto each direction, largest first, and the rows they belong to.
-    columns : ndarray of shape (c, n)
-        The columns `v`, sample weights included.
-    k, halves, beyond
-        The activation's degree and its `p` and `m`, and the thresholds outside of the rows.
-    factor : float
-        1 or -1.
-    total : ndarray of shape (m, 2, n + 2 b)
-        Written to; for each direction the neurons, then their mirror images.
+    `values`, `order` (m, n): projections onto each direction, largest first, and the rows they
+        belong to.
+    `columns` (c, n): the columns `v`, sample weights included.
+    `k`, `halves`, `beyond`: the activation's degree and its `p` and `m`, and the thresholds outside
+        of the rows.
+    `factor`: 1 or -1.
+    `total` (m, 2, n + 2 b): written to; for each direction the neurons, then their mirror images.
     """
     m, n = values.shape
     plus, minus = halves

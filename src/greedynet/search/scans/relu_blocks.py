@@ -36,12 +36,9 @@ _compiled = numba.njit(nogil=True, cache=True)
 def divide(values: Float64, starts: NDArray[np.intp]) -> None:  # pragma: no cover - compiled
     """Divide the projections onto each direction into blocks.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m, n)
-        Projections onto each direction, largest first.
-    starts : ndarray of shape (m, n_blocks + 1)
-        Written to: first position of each block, and `n`; blocks at the end may be empty.
+    `values` (m, n): projections onto each direction, largest first.
+    `starts` (m, n_blocks + 1): written to: first position of each block, and `n`; blocks at the end
+        may be empty.
     """
     n, n_blocks = values.shape[1], starts.shape[1] - 1
     for k in range(len(values)):
@@ -73,24 +70,14 @@ def measure(
 ) -> None:  # pragma: no cover - compiled
     """Fill in what describes the blocks.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m, n)
-        Projections onto each direction, largest first.
-    order : ndarray of shape (m, n)
-        The rows they belong to.
-    weights : ndarray of shape (n,) or (0,)
-        Weights of the rows; empty if all are 1.
-    starts : ndarray of shape (m, n_blocks + 1)
-        As in `divide`.
-    offsets : ndarray of shape (m, n)
-        Written to: `p_i - t_c`.
-    gaps : ndarray of shape (m, n_blocks)
-        Written to: `t_{c-1} - t_c`.
-    sizes : ndarray of shape (m, n_blocks)
-        Written to: `|| g ||^2`.
-    n_active : ndarray of shape (m, n_blocks)
-        Written to: number of rows above `t_c`.
+    `values` (m, n): projections onto each direction, largest first.
+    `order` (m, n): the rows they belong to.
+    `weights` (n,): weights of the rows; empty if all are 1.
+    `starts` (m, n_blocks + 1): as in `divide`.
+    `offsets` (m, n): written to: `p_i - t_c`.
+    `gaps` (m, n_blocks): written to: `t_{c-1} - t_c`.
+    `sizes` (m, n_blocks): written to: `|| g ||^2`.
+    `n_active` (m, n_blocks): written to: number of rows above `t_c`.
     """
     m, n = values.shape
     for k in range(m):
@@ -130,16 +117,10 @@ def take_off(
 ) -> None:  # pragma: no cover - compiled
     """Subtract the components along orthonormal columns from `outside`.
 
-    Parameters
-    ----------
-    order, offsets, starts, gaps
-        As in `measure`.
-    columns : ndarray of shape (n, k)
-        Orthonormal columns, each row times the square root of its weight.
-    n_columns : int
-        How many of the columns to take off.
-    outside : ndarray of shape (m, n_blocks)
-        Squared norms outside the span of the columns so far.
+    `order`, `offsets`, `starts`, `gaps`: as in `measure`.
+    `columns` (n, k): orthonormal columns, each row times the square root of its weight.
+    `n_columns`: how many of the columns to take off.
+    `outside` (m, n_blocks): squared norms outside the span of the columns so far.
     """
     for k in range(len(order)):
         if n_columns < _FEW:
@@ -244,22 +225,14 @@ def best_blocks(
 ) -> None:  # pragma: no cover - compiled
     """Find the best block end of each direction and its score, `<r, g>^2 / || (I - QQ') g ||^2`.
 
-    Parameters
-    ----------
-    order, offsets, starts, gaps, sizes, n_active
-        As in `measure`.
-    residual : ndarray of shape (n_outputs, n)
-        Residuals, each row times the square root of its weight.
-    outside : ndarray of shape (m, n_blocks)
-        Squared norms outside the span.
-    min_active : int
-        Minimum numbers of active and of inactive rows.
-    dependent : float
-        Neurons with less than this fraction of their squared norm outside the span have no score.
-    scores : ndarray of shape (m,)
-        Written to; a score of 0 means that there is no neuron.
-    best : ndarray of shape (m,)
-        Written to: the blocks.
+    `order`, `offsets`, `starts`, `gaps`, `sizes`, `n_active`: as in `measure`.
+    `residual` (n_outputs, n): residuals, each row times the square root of its weight.
+    `outside` (m, n_blocks): squared norms outside the span.
+    `min_active`: minimum numbers of active and of inactive rows.
+    `dependent`: neurons with less than this fraction of their squared norm outside the span have no
+        score.
+    `scores` (m,): written to; a score of 0 means that there is no neuron.
+    `best` (m,): written to: the blocks.
     """
     m, n = order.shape
     gains = np.empty(gaps.shape[1])
