@@ -13,7 +13,7 @@ from corners import corners
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
-from greedynet.exact.form import Form
+from greedynet.exact.form import PiecewiseLinear
 from greedynet.exact.questions import columns_of
 from greedynet.exact.space import Space
 from greedynet.exact.where import parse_conditions, region_of
@@ -365,7 +365,7 @@ def test_neurons_with_the_same_kink_are_one():
     network = Network(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
     region = region_of(columns_of(network), {0: (-1, 2), 1: (-3, 1)})
     space = Space.of(region, (network,))
-    form = Form.of(network, 0, space)
+    form = PiecewiseLinear.of(network, 0, space)
     assert len(form.outer) == 2
     v = space.drawn(50)
     np.testing.assert_allclose(form(v), network.predict(space.rows(v)), atol=1e-12)

@@ -19,7 +19,7 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli.program import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.answers import likeness
-from greedynet.exact.form import Form
+from greedynet.exact.form import PiecewiseLinear
 from greedynet.exact.questions import columns_of
 from greedynet.exact.space import Space
 from greedynet.exact.where import parse_constraint, region_of
@@ -233,7 +233,10 @@ def test_variables_are_rows_of_the_region(seed):
     assert space.meets(v).all()
     rows = space.rows(v)
     np.testing.assert_allclose(
-        Form.of(model.network_, 0, space)(v), model.network_.predict(rows), rtol=1e-9, atol=1e-9
+        PiecewiseLinear.of(model.network_, 0, space)(v),
+        model.network_.predict(rows),
+        rtol=1e-9,
+        atol=1e-9,
     )
     for row in map(region.row, rows):
         assert str(state_of(row)) in map(str, states)

@@ -49,9 +49,9 @@ class Optimum:
 
     def __str__(self) -> str:
         """Return the value, where it is, how far from the data, and what is not proven."""
-        return f"{self._told()} at {row_text(self.row)}{aside(self.outside)}"
+        return f"{self._value()} at {row_text(self.row)}{aside(self.outside)}"
 
-    def _told(self) -> str:
+    def _value(self) -> str:
         doubt = "" if self.proven else f" (not proven: time ran out at the bound {self.bound:.6g})"
         return f"{self.value:.6g}{doubt}"
 
@@ -97,9 +97,9 @@ class Difference(Optimum):
 
     predictions: tuple[float, float]
 
-    def _told(self) -> str:
+    def _value(self) -> str:
         a, b = self.predictions
-        return f"{super()._told()}: {a:.6g} and {b:.6g}"
+        return f"{super()._value()}: {a:.6g} and {b:.6g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +206,8 @@ class Change:
 
     def __str__(self) -> str:
         """Return both slopes."""
-        doubt = "" if self.proven else f" (not proven: bounds {self.bounds[0]:.4g} and "
-        doubt += "" if self.proven else f"{self.bounds[1]:.4g})"
+        low, high = self.bounds
+        doubt = "" if self.proven else f" (not proven: bounds {low:.4g} and {high:.4g})"
         slopes = f"{self.steepest_fall:.4g} to {self.steepest_rise:.4g}"
         return f"{self.column}: {slopes}{doubt}{aside(self.outside)}"
 

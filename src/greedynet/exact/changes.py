@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Change, Monotone
-from greedynet.exact.form import Form
+from greedynet.exact.form import PiecewiseLinear
 from greedynet.exact.programme import maximise
 from greedynet.exact.questions import SECONDS, Question, asked_region, difference
 from greedynet.exact.region import ChoiceColumn, Region
-from greedynet.exact.slopes import Slope, flat_slopes, shallowest_of, steepest, steepest_visible
+from greedynet.exact.slopes import Slope, extreme_slopes, flat_slopes, steepest, steepest_within
 from greedynet.exact.space import Space
 from greedynet.exact.where import Where
 from greedynet.support.types import Float64
@@ -75,13 +75,13 @@ def is_monotone(
     start = time.perf_counter()
     asked = _along(model, asked_region(model, where, X), column, output)
     sign = 1.0 if increasing else -1.0
-    pair = asked.contradiction(asked.drawn_rows(), sign)
+    pair = asked.counterexample(asked.drawn_rows(), sign)
     if pair is not None:
         return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
     bound = 0.0
     for found in asked.slopes(-sign, start + max_seconds, below=asked.rounding):
         bound = max(bound, found.bound)
-        pair = asked.contradiction(found.row[None], sign) if found.value > 0 else None
+        pair = asked.counterexample(found.row[None], sign) if found.value > 0 else None
         if pair is not None:
             return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
     holds = True if bound <= asked.rounding else None
@@ -166,14 +166,14 @@ class _Along(Question):
     def drawn_rows(self) -> Float64:
         """Return the rows at which the slope is smallest, then largest, of many drawn ones."""
         drawn = self.space.drawn(_DRAWN)
-        places = shallowest_of(self.form, self.space, self.column.feature, drawn, _LINES)
+        places = extreme_slopes(self.form, self.space, self.column.feature, drawn, _LINES)
         return self.space.rows(drawn[places])
 
     def slopes(self, sign: float, end: float, below: float = -np.inf) -> Iterator[Slope]:
         """Yield the largest slope, times the sign, on each piece of the column.
 
-        With bounds on the output, that of what can be seen between them, unless no slope at all is
-        above `below`.
+        With bounds on the output, that of the pieces within them, unless no slope at all is above
+        `below`.
         """
         chain = self.space.chain_of(self.column.feature)
         pieces = self.space.ends[chain]
@@ -181,14 +181,14 @@ class _Along(Question):
             seconds = (end - time.perf_counter()) / (len(pieces) - done)
             part = self.region.replaced(replace(self.column, low=low, high=high))
             space = Space.of(part, (self.network,))
-            form = Form.of(self.network, self.which, space)
+            form = PiecewiseLinear.of(self.network, self.which, space)
             form = form if sign > 0 else -form
             asked = (form, space, self.column.feature)
             if self.limits is None:
                 yield steepest(*asked, seconds)
             else:
                 limits = self.limits if sign > 0 else -self.limits
-                yield steepest_visible(*asked, limits, seconds, below)
+                yield steepest_within(*asked, limits, seconds, below)
 
     def at_bounds(self, seconds: float) -> list[Slope]:
         """Return the slope of the predictions where they are at a bound, if they are anywhere."""
@@ -196,7 +196,7 @@ class _Along(Question):
             return []
         return flat_slopes(self.form, self.space, self.limits, seconds)
 
-    def contradiction(self, rows: Float64, sign: float) -> tuple[Float64, Float64] | None:
+    def counterexample(self, rows: Float64, sign: float) -> tuple[Float64, Float64] | None:
         """Return the pair of rows with the largest change against the sign along lines, if any."""
         best, pair = _ROUNDING * self.spread, None
         for row in rows:

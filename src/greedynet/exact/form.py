@@ -1,4 +1,4 @@
-"""`Form`: one output of a network over a space, and `ClippedSum`: outputs within their bounds.
+"""One output of a network over a space, `PiecewiseLinear`, and outputs within bounds, `ClippedSum`.
 
     f(v) = m + l . v + sum_n c_n relu(a_n . v + b_n)
 
@@ -32,21 +32,12 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class PiecewiseLinear:
     """A piecewise linear function of variables.
 
-    Attributes
-    ----------
-    constant : float
-        The `m`.
-    line : ndarray of shape (n_variables,)
-        The `l`.
-    outer : ndarray of shape (n_neurons,)
-        The `c_n`.
-    inner : ndarray of shape (n_neurons, n_variables)
-        The `a_n`, of which the largest entry of each is 1 or -1.
-    biases : ndarray of shape (n_neurons,)
-        The `b_n`.
+    The letters are those above: `constant` is m, `line` l, `(n_variables,)`; `outer` has the c_n,
+    `inner` the a_n, `(n_neurons, n_variables)`, of each of which the largest entry is 1 or -1, and
+    `biases` the b_n.
     """
 
     constant: float
@@ -56,7 +47,7 @@ class Form:
     biases: Float64
 
     @staticmethod
-    def of(network: Network, output: int, space: Space) -> "Form":
+    def of(network: Network, output: int, space: Space) -> "PiecewiseLinear":
         """Return an output of a network on a space; its kinks must be those of the space."""
         check_activation(network.activation)
         up, down = halves(network.activation)
@@ -71,7 +62,7 @@ class Form:
             constant = float(base @ network.linear_weights[:, output])
         if network.intercept is not None:
             constant += float(network.intercept[output])
-        form = Form(
+        form = PiecewiseLinear(
             constant - down * float(biases @ outer),
             line - down * (inner @ outer),
             (up + down) * outer,
@@ -85,12 +76,12 @@ class Form:
         z = v @ self.inner.T + self.biases
         return np.asarray(self.constant + v @ self.line + np.maximum(z, 0.0) @ self.outer)
 
-    def __neg__(self) -> "Form":
+    def __neg__(self) -> "PiecewiseLinear":
         return replace(self, constant=-self.constant, line=-self.line, outer=-self.outer)
 
-    def minus(self, other: "Form") -> "Form":
+    def minus(self, other: "PiecewiseLinear") -> "PiecewiseLinear":
         """Return the difference of two functions of the same variables."""
-        return Form(
+        return PiecewiseLinear(
             self.constant - other.constant,
             self.line - other.line,
             np.concatenate([self.outer, -other.outer]),
@@ -98,7 +89,7 @@ class Form:
             np.concatenate([self.biases, other.biases]),
         ).merged()
 
-    def merged(self) -> "Form":
+    def merged(self) -> "PiecewiseLinear":
         """Return the same function without zero neurons, and with one neuron for each kink."""
         size = np.abs(self.inner).max(axis=1, initial=0.0)
         flat = size == 0.0
@@ -112,7 +103,7 @@ class Form:
         line = self.line + outer[back] @ inner[back]
         constant += float(outer[back] @ biases[back])
         kept, place = np.unique(first, return_inverse=True)
-        return Form(
+        return PiecewiseLinear(
             constant,
             line,
             np.asarray(np.bincount(place, outer, len(kept)), dtype=np.float64),
@@ -120,7 +111,7 @@ class Form:
             biases[kept],
         )
 
-    def taken(self, chosen: NDArray[np.bool_]) -> "Form":
+    def taken(self, chosen: NDArray[np.bool_]) -> "PiecewiseLinear":
         """Return the function with some of its neurons only."""
         inner, biases = self.inner[chosen], self.biases[chosen]
         return replace(self, outer=self.outer[chosen], inner=inner, biases=biases)
@@ -157,7 +148,7 @@ class Form:
             high += self.inner[:, group].max(axis=1)
         return low, high
 
-    def unstable(self, space: Space) -> "Form":
+    def unstable(self, space: Space) -> "PiecewiseLinear":
         """Return the same function in a space, with the neurons that have a kink inside it."""
         low, high = self.ranges(space)
         constant, line = self.linear_where(low >= 0.0)
@@ -187,46 +178,40 @@ def _same_kinks(inner: Float64, biases: Float64) -> tuple[NDArray[np.intp], Floa
     return first, sign * sign[first] if len(first) else sign
 
 
-class Limits(NamedTuple):
+class OutputLimits(NamedTuple):
     """The bounds on one output, infinite where they are open."""
 
     low: float
     high: float
 
     @staticmethod
-    def of(network: Network, output: int) -> "Limits | None":
+    def of(network: Network, output: int) -> "OutputLimits | None":
         """Return the bounds on an output of a network; None without any."""
         bounds = network.bounds
         if bounds is None or (bounds.low[output], bounds.high[output]) == (-np.inf, np.inf):
             return None
-        return Limits(float(bounds.low[output]), float(bounds.high[output]))
+        return OutputLimits(float(bounds.low[output]), float(bounds.high[output]))
 
-    def __neg__(self) -> "Limits":
-        return Limits(-self.high, -self.low)
+    def __neg__(self) -> "OutputLimits":
+        return OutputLimits(-self.high, -self.low)
 
     def apply(self, values: Float64) -> Float64:
         """Return values within the bounds."""
         return np.clip(values, self.low, self.high)
 
 
-_OPEN = Limits(-np.inf, np.inf)
+_OPEN = OutputLimits(-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class Clipped:
-    """An output within its bounds.
+    """An output within its bounds."""
 
-    Attributes
-    ----------
-    form : Form
-    limits : Limits
-    """
-
-    form: Form
-    limits: Limits
+    form: PiecewiseLinear
+    limits: OutputLimits
 
     @staticmethod
-    def of(form: Form, limits: Limits | None) -> "Clipped":
+    def of(form: PiecewiseLinear, limits: OutputLimits | None) -> "Clipped":
         """Return an output within bounds, or without any."""
         return Clipped(form, limits or _OPEN)
 
@@ -258,13 +243,7 @@ class Clipped:
 
 @dataclass(frozen=True, eq=False)
 class ClippedSum:
-    """A sum of outputs within their bounds.
-
-    Attributes
-    ----------
-    terms : tuple of Clipped
-        Of the same variables.
-    """
+    """A sum of outputs within their bounds."""
 
     terms: tuple[Clipped, ...]
     constant = 0.0

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint
 from scipy.sparse import coo_array
 
-from greedynet.exact.form import Clipped, ClippedSum, Form
+from greedynet.exact.form import Clipped, ClippedSum, PiecewiseLinear
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
 
@@ -109,16 +109,8 @@ TOLERANCE = 1e-6
 class Solution:
     """The largest value that was found, and a bound of all others.
 
-    Attributes
-    ----------
-    v : ndarray of shape (n_variables,)
-        Where it is.
-    value : float
-        The function there.
-    bound : float
-        No value in the space is larger, up to the tolerance of the solver.
-    tolerance : float
-        Gaps up to here are due to rounding in the solver.
+    `v` is where it is, `(n_variables,)`. No value in the space is above `bound`, up to the
+    tolerance of the solver; gaps up to `tolerance` are due to its rounding.
     """
 
     v: Float64
@@ -128,7 +120,7 @@ class Solution:
 
 
 @dataclass
-class Rows:
+class Conditions:
     """Linear conditions, collected one by one."""
 
     entries: list[tuple[int, int, float]] = field(default_factory=list)
@@ -166,7 +158,7 @@ class Model:
     objective: list[float]
     upper: list[float]
     integral: list[int]
-    rows: Rows = field(default_factory=Rows)
+    rows: Conditions = field(default_factory=Conditions)
     lower: list[float] = field(default_factory=list)
     choices: list[int] = field(default_factory=list)
 
@@ -228,7 +220,7 @@ class Model:
         self.rows.add([*places, on], [*values, slack], high=form.constant + slack)
         self.rows.add([t, on], [1.0, low - self.upper[t]], high=low)
 
-    def add_neurons(self, form: Form, space: Space, weight: float = 1.0) -> list[int]:
+    def add_neurons(self, form: PiecewiseLinear, space: Space, weight: float = 1.0) -> list[int]:
         """Add `sum_n c_n relu(z_n)`, times a weight, to the objective; return the `relu(z_n)`.
 
         They are as large as they can be where `c_n > 0`, and as small where `c_n < 0`.
@@ -277,16 +269,8 @@ class Model:
         return found.x, np.inf if bound is None else -float(bound) / scale
 
 
-def maximise(form: Form | ClippedSum, space: Space, seconds: float) -> Solution:
-    """Return the largest value of a function in a space, or the best that time allowed.
-
-    Parameters
-    ----------
-    form : Form or ClippedSum
-    space : Space
-    seconds : float
-        Time after which the solver stops with what it has.
-    """
+def maximise(form: PiecewiseLinear | ClippedSum, space: Space, seconds: float) -> Solution:
+    """Return the largest value of a function in a space, or the best that time allowed."""
     end = time.perf_counter() + seconds
     kinked = form.unstable(space)
     if not space.n_variables:
@@ -320,9 +304,9 @@ def _refuse_no_rows(*, proven: bool) -> NoReturn:
     )
 
 
-def _model_of(form: Form | ClippedSum, space: Space) -> Model:
+def _model_of(form: PiecewiseLinear | ClippedSum, space: Space) -> Model:
     """Return the programme of a function, without its constant."""
-    if isinstance(form, Form):
+    if isinstance(form, PiecewiseLinear):
         model = Model.of(space, form.line)
         model.add_neurons(form, space)
         return model
@@ -332,13 +316,13 @@ def _model_of(form: Form | ClippedSum, space: Space) -> Model:
     return model
 
 
-def _best_of(form: Form | ClippedSum, found: list[Float64]) -> Solution:
+def _best_of(form: PiecewiseLinear | ClippedSum, found: list[Float64]) -> Solution:
     values = form(np.array(found))
     place = int(values.argmax())
     return Solution(found[place], float(values[place]), np.inf, 0.0)
 
 
-def climb(form: Form | ClippedSum, space: Space, v: Float64) -> Float64:
+def climb(form: PiecewiseLinear | ClippedSum, space: Space, v: Float64) -> Float64:
     """Return the best corner of the linear piece at `v`, and of the pieces it leads to.
 
     Solvers meet conditions up to a tolerance; a corner is exact up to rounding.
@@ -355,7 +339,7 @@ def climb(form: Form | ClippedSum, space: Space, v: Float64) -> Float64:
     return v
 
 
-def _best_of_piece(form: Form | ClippedSum, space: Space, v: Float64) -> Float64:
+def _best_of_piece(form: PiecewiseLinear | ClippedSum, space: Space, v: Float64) -> Float64:
     """Return the maximum over the piece around `v`: same neurons on, same pieces of columns."""
     around = form.piece(v)
     bounds = np.column_stack([v, v])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Difference, Extremes, Optimum
-from greedynet.exact.form import Clipped, ClippedSum, Form, Limits
+from greedynet.exact.form import Clipped, ClippedSum, OutputLimits, PiecewiseLinear
 from greedynet.exact.programme import TOLERANCE, Solution, maximise
 from greedynet.exact.region import Constraint, Region
 from greedynet.exact.space import Space
@@ -45,18 +45,7 @@ def columns_of(model: Any) -> Columns:
 
 
 def box_of(model: Any, X: Any = None) -> Float64 | None:
-    """Return the smallest and largest features of rows, or of the training data if known.
-
-    Parameters
-    ----------
-    model : TableModel, estimator or Network
-    X : array-like of shape (n_rows, n_features), a table, or None
-        The rows; None for the training data.
-
-    Returns
-    -------
-    box : ndarray of shape (2, n_features) or None
-    """
+    """Return the smallest and largest features of rows, or of the training data if known."""
     network = network_of(model)
     if X is None:
         return network.input_range
@@ -256,9 +245,9 @@ class Question:
     ) -> None:
         self.model, self.region = model, region
         self.network, self.which = network_of(model), output_of(model, output)
-        self.limits = Limits.of(self.network, self.which)
+        self.limits = OutputLimits.of(self.network, self.which)
         self.space = Space.of(region, (self.network, *beside))
-        self.form = Form.of(self.network, self.which, self.space)
+        self.form = PiecewiseLinear.of(self.network, self.which, self.space)
 
     def outputs(self, rows: Float64) -> Float64:
         """Return what the model predicts for rows of features, `(n_rows,)`."""
@@ -302,7 +291,7 @@ class Question:
         )
 
 
-def difference(a: Question, b: Question) -> Form | ClippedSum:
+def difference(a: Question, b: Question) -> PiecewiseLinear | ClippedSum:
     """Return by how much one exceeds the other, whose region has the same variables."""
     if a.limits is None and b.limits is None:
         return a.form.minus(b.form)

@@ -25,15 +25,9 @@ _ROUNDING = 1e-12
 class ChoiceColumn:
     """A column with one of some values, such as a level of a category.
 
-    Attributes
-    ----------
-    name : str
-    features : tuple of int
-        Those that the column becomes, and the indicators of its empty cells.
-    labels : tuple
-        The values: levels, true and false, NaN for an empty cell.
-    rows : ndarray of shape (n_values, n_features_of_the_column)
-        The features of each value; one 1 for a level of a category.
+    `features` are those that the column becomes, and the indicators of its empty cells; `labels`
+    are the values: levels, true and false, NaN for an empty cell. A row of `rows` has the features
+    of one value: a single 1 for a level of a category.
     """
 
     name: str
@@ -90,13 +84,8 @@ Column = NumberColumn | ChoiceColumn
 class Region:
     """The rows a question is about.
 
-    Attributes
-    ----------
-    columns : tuple of NumberColumn or ChoiceColumn
-        In the order of the features.
-    n_features : int
-    constraints : tuple of pairs of ndarray of shape (n_features,) and float
-        Coefficients of the features, and the most that the sum may be.
+    `columns` are in the order of the features. A constraint is the coefficients of the features,
+    `(n_features,)`, and the most that the sum may be.
     """
 
     columns: tuple[Column, ...]

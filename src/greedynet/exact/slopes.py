@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.exact.form import Form, Limits
+from greedynet.exact.form import OutputLimits, PiecewiseLinear
 from greedynet.exact.programme import Model, linprog, maximise
 from greedynet.exact.space import Space
 from greedynet.support.types import Float64
@@ -27,21 +27,15 @@ from greedynet.support.types import Float64
 _MOST_EXCLUDED = 50
 # A piece is that wide at least, relative to the ranges of the variables.
 _INSIDE = 1e-9
+# Rows at which slopes are looked at where the solver finds none.
+_DRAWN = 512
 
 
 @dataclass(frozen=True, eq=False)
 class Slope:
     """The largest slope that was found, in units of the feature, and a bound of all.
 
-    Attributes
-    ----------
-    value : float
-        Minus infinity if none was found.
-    bound : float
-    v : ndarray of shape (n_variables,) or None
-        Where it is.
-    row : ndarray of shape (n_features,)
-        The same as a row.
+    `value` is minus infinity if none was found, with `v` None. `row` is `v` as a row of features.
     """
 
     value: float
@@ -50,17 +44,8 @@ class Slope:
     row: Float64
 
 
-def steepest(form: Form, space: Space, feature: int, seconds: float) -> Slope:
-    """Return the largest slope along a feature, whose column has one piece in the space.
-
-    Parameters
-    ----------
-    form : Form
-    space : Space
-    feature : int
-    seconds : float
-        Time after which the solver stops with what it has.
-    """
+def steepest(form: PiecewiseLinear, space: Space, feature: int, seconds: float) -> Slope:
+    """Return the largest slope along a feature, whose column has one piece in the space."""
     end = time.perf_counter() + seconds
     place = space.chain_of(feature).start
     width = float(space.widths[place])
@@ -76,7 +61,7 @@ def steepest(form: Form, space: Space, feature: int, seconds: float) -> Slope:
     if v is not None:
         value = constant + float(gains @ (turning.inner @ v + turning.biases > 0.0))
         return slope_at(value, max(value, constant + bound), v, space, width)
-    drawn = space.drawn(512)
+    drawn = space.drawn(_DRAWN)
     values = (drawn @ turning.inner.T + turning.biases > 0.0) @ gains
     best = int(values.argmax())
     most = float(gains[gains > 0].sum())
@@ -84,10 +69,10 @@ def steepest(form: Form, space: Space, feature: int, seconds: float) -> Slope:
     return slope_at(constant + values[best], constant + bound, drawn[best], space, width)
 
 
-def shallowest_of(
-    form: Form, space: Space, feature: int, drawn: Float64, n: int
+def extreme_slopes(
+    form: PiecewiseLinear, space: Space, feature: int, drawn: Float64, n: int
 ) -> NDArray[np.intp]:
-    """Return the rows, of some, at which the slope along a feature is smallest, and largest."""
+    """Return the places of the `n` smallest slopes along a feature, and of the `n` largest."""
     chain = space.chain_of(feature)
     partial = drawn[:, chain] < 1.0
     piece = np.where(partial.any(axis=1), partial.argmax(axis=1), partial.shape[1] - 1)
@@ -99,18 +84,11 @@ def shallowest_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Combination:
     """A combination of neurons.
 
-    Attributes
-    ----------
-    on : ndarray of shape (n_neurons,)
-        Which of them are on.
-    v : ndarray of shape (n_variables,)
-        Where; levels of categories and pieces of columns belong to the combination.
-    places : ndarray of shape (n_choices,)
-        These, as the programme has them.
-    bound : float
+    `on` says which neurons are on; `v` is where, since levels of categories and pieces of columns
+    belong to the combination, and `places` are these as the programme has them.
     """
 
     on: NDArray[np.bool_]
@@ -122,7 +100,7 @@ class Found:
 class Switches:
     """Which neurons are on, for the largest sum of their gains."""
 
-    def __init__(self, form: Form, space: Space, gains: Float64) -> None:
+    def __init__(self, form: PiecewiseLinear, space: Space, gains: Float64) -> None:
         self.form, self.space, self.gains = form, space, gains
         self.exhausted = False
         self.model = Model.of(space, np.zeros(space.n_variables))
@@ -156,11 +134,11 @@ class Switches:
             self.exclude(found)
         return None, bound
 
-    def inside(self, found: Found) -> Float64 | None:
+    def inside(self, found: Combination) -> Float64 | None:
         """Return variables inside the piece of a combination, if it has one."""
         return inside(self.form.inner, self.form.biases, self.space, found.on, found.v)
 
-    def solve(self, seconds: float) -> Found | None:
+    def solve(self, seconds: float) -> Combination | None:
         """Return the best combination; None without one in the time, or at all."""
         if seconds <= 0:
             return None
@@ -172,7 +150,7 @@ class Switches:
         found = np.asarray(found)
         places = found[self.model.choices] > 0.5
         v = self._in_place(self.space.tidy(found[: self.space.n_variables]), places)
-        return Found(found[self.switches] > 0.5, v, places, bound)
+        return Combination(found[self.switches] > 0.5, v, places, bound)
 
     def _in_place(self, v: Float64, places: NDArray[np.bool_]) -> Float64:
         """Return variables on the pieces of columns that the programme has chosen.
@@ -188,7 +166,7 @@ class Switches:
                 v[chain.start : at], v[at], v[at + 1 : chain.stop] = 1.0, 0.5, 0.0
         return self.space.with_gaps(v)
 
-    def exclude(self, found: Found) -> None:
+    def exclude(self, found: Combination) -> None:
         """Leave a combination out of the next programme."""
         # At least one switch is another one: sum over on of (1 - s) + sum over off of s >= 1.
         on = np.concatenate([found.on, found.places])
@@ -232,40 +210,35 @@ def slope_at(value: float, bound: float, v: Float64, space: Space, width: float)
     return Slope(float(value) / width, float(bound) / width, v, space.rows(v[None])[0])
 
 
-_DRAWN = 512
-
-
-def steepest_visible(
-    form: Form, space: Space, feature: int, limits: Limits, seconds: float, below: float = -np.inf
+def steepest_within(
+    form: PiecewiseLinear,
+    space: Space,
+    feature: int,
+    limits: OutputLimits,
+    seconds: float,
+    below: float = -np.inf,
 ) -> Slope:
-    """Return the largest slope along a feature of all pieces between the bounds.
+    """Return the largest slope along a feature of all pieces within the bounds on the output.
 
-    Minus infinity if there are none. The parameters are those of `steepest`, and the bounds.
-
-    Parameters
-    ----------
-    form, space, feature, seconds
-        As for `steepest`.
-    limits : Limits
-    below : float
-        Where no slope at all is larger, it does not matter which pieces can be seen.
+    Minus infinity if there are none. Where no slope at all is above `below`, it does not matter
+    which pieces can be seen.
     """
     end = time.perf_counter() + seconds
     first = steepest(form, space, feature, seconds / 2)
-    if first.bound <= below or _is_visible(form, limits, first.v):
+    if first.bound <= below or _is_within(form, limits, first.v):
         return first
     kinked = form.unstable(space)
     place = space.chain_of(feature).start
     width, constant = float(space.widths[place]), float(kinked.line[place])
     gains = kinked.outer * kinked.inner[:, place]
-    v, bound = _Visible(kinked, space, gains, limits).largest(end)
+    v, bound = _SwitchesWithin(kinked, space, gains, limits).largest(end)
     bound = min(first.bound * width, constant + bound)
     if v is None:
         drawn = space.drawn(_DRAWN)
-        shown = drawn[[_is_visible(form, limits, row) for row in drawn]]
+        shown = drawn[[_is_within(form, limits, row) for row in drawn]]
         if not len(shown):
             return slope_at(-np.inf, bound, drawn[0], space, width)
-        # What was seen is there, whatever the solver says of it.
+        # A sample attains it: ignore the status of the solver.
         bound = first.bound * width if bound == -np.inf else bound
         on = shown @ kinked.inner.T + kinked.biases > 0.0
         v = shown[int((on @ gains).argmax())]
@@ -273,10 +246,12 @@ def steepest_visible(
     return slope_at(value, max(value, bound), v, space, width)
 
 
-def flat_slopes(form: Form, space: Space, limits: Limits, seconds: float) -> list[Slope]:
+def flat_slopes(
+    form: PiecewiseLinear, space: Space, limits: OutputLimits, seconds: float
+) -> list[Slope]:
     """Return the slope 0 where the output is at a bound; nothing if it never is.
 
-    Where time does not tell, 0 is a bound that was not found.
+    If time runs out first, 0 is a bound without a row.
     """
     unknown: list[Slope] = []
     for side, limit in ((form, limits.high), (-form, -limits.low)):
@@ -290,14 +265,16 @@ def flat_slopes(form: Form, space: Space, limits: Limits, seconds: float) -> lis
     return unknown
 
 
-def _is_visible(form: Form, limits: Limits, v: Float64 | None) -> bool:
+def _is_within(form: PiecewiseLinear, limits: OutputLimits, v: Float64 | None) -> bool:
     return v is not None and bool(limits.low < form(v[None])[0] < limits.high)
 
 
-class _Visible(Switches):
-    """Which neurons are on, for the largest sum of their gains where the output can be seen."""
+class _SwitchesWithin(Switches):
+    """Which neurons are on, for the largest sum of their gains within the bounds on the output."""
 
-    def __init__(self, form: Form, space: Space, gains: Float64, limits: Limits) -> None:
+    def __init__(
+        self, form: PiecewiseLinear, space: Space, gains: Float64, limits: OutputLimits
+    ) -> None:
         super().__init__(form, space, gains)
         self.limits = limits
         lows, highs = form.ranges(space)
@@ -314,8 +291,8 @@ class _Visible(Switches):
         places, values = [*range(space.n_variables), *hidden], [*form.line, *form.outer]
         rows.add(places, values, limits.low - form.constant, limits.high - form.constant)
 
-    def inside(self, found: Found) -> Float64 | None:
-        """Return variables inside the piece, and between the bounds, if there are some."""
+    def inside(self, found: Combination) -> Float64 | None:
+        """Return variables inside the piece and within the bounds, if there are some."""
         constant, line = self.form.linear_where(found.on)
         size = float(np.abs(line).max(initial=0.0)) or 1.0
         walls = [(line, constant - self.limits.low), (-line, self.limits.high - constant)]

@@ -35,15 +35,10 @@ _BETWEEN = re.compile(r"^\s*([^<>=]+?)\s*(<=?)\s*(.+?)\s*<=?\s*([^<>=]+?)\s*$")
 def parse_conditions(texts: Sequence[str], columns: Columns) -> dict[str, Any]:
     """Return the region that conditions describe together.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        `age<=30`, `10<=size<=80`, `rooms=3`, `new=true`, `kind=A`, `sold=2024-05-31` or `age is
-        missing`; two conditions on the levels of a category, or on dates, allow both, two on a
-        number hold both. `<` is the same as `<=`: a largest value exists only where ends belong to
-        the region.
-    columns : Columns
-        Those of the model.
+    A condition is `age<=30`, `10<=size<=80`, `rooms=3`, `new=true`, `kind=A`, `sold=2024-05-31` or
+    `age is missing`. Two conditions on the levels of a category, or on dates, allow both; two on a
+    number hold both. `<` is the same as `<=`: a largest value exists only where ends belong to the
+    region.
     """
     are_numbers = {column.name: column.is_number for column in columns.inputs}
     truths = {column.name for column in columns.inputs if isinstance(column.kind, Truths)}
@@ -135,20 +130,10 @@ def region_of(
 ) -> Region:
     """Return the region of a question about a model.
 
-    Parameters
-    ----------
-    columns : Columns
-        Those of the model.
-    where : mapping or None
-        By the name or the position of a column: a pair `(low, high)`, in which None stands for the
-        end of the data; a number; a level, or several in a list; a date, or several; NaN for an
-        empty cell, also in a list with others.
-    integer : sequence of str or int
-        Columns of whole numbers.
-    box : ndarray of shape (2, n_features) or None
-        The smallest and the largest features of the data.
-    constraints : sequence of pairs
-        Coefficients by column, and the most that the sum may be.
+    `where` has, by the name or the position of a column: a pair `(low, high)`, in which None stands
+    for the end of the data; a number; a level, or several in a list; a date, or several; NaN for an
+    empty cell, also in a list with others. `box` has the smallest and the largest features of the
+    data, `(2, n_features)`.
     """
     indicators = [column for column in columns.inputs if column.gaps_of is not None]
     names = (*columns.names, *(column.name for column in indicators))
@@ -176,13 +161,8 @@ def region_of(
 def _asked(column: Input, said: Any, flags: Mapping[str, Any]) -> tuple[Any, bool, bool]:
     """Return the values that are asked about, whether there may be some, and an empty cell.
 
-    Parameters
-    ----------
-    column : Input
-    said : object
-        What `where` says of it.
-    flags : mapping
-        What `where` says of the indicators of its empty cells.
+    `said` is what `where` says of the column, `flags` what it says of the indicators of its empty
+    cells.
     """
     several = isinstance(said, list | set | np.ndarray)
     cells = list(said) if several else [said]
