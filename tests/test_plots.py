@@ -41,8 +41,6 @@ from greedynet.plots import (
     NeuronsDisplay,
     PathDisplay,
     RidgeletDisplay,
-    SphereDisplay,
-    TrainingDisplay,
     draw_effects,
 )
 from greedynet.plots.ridgelets import nearest_values
@@ -185,16 +183,6 @@ def test_values_of_one_sign_have_no_diverging_colours():
     values = square(rows).reshape(5, 4)
     display = ApproximationDisplay(grid, values).plot()
     assert display.panels_["network"].get_clim() == (values.min(), values.max())
-
-
-def test_surfaces(two):
-    example, model = two
-    display = ApproximationDisplay.from_estimator(
-        model, example.X_train, target=example.target, kind="surface", panels=["network", "error"]
-    )
-    assert [ax.name for ax in display.ax_] == ["3d", "3d"]
-    assert display.colorbars_ == {}
-    display.figure_.canvas.draw()
 
 
 def test_other_estimators_are_drawn_without_kinks():
@@ -427,71 +415,6 @@ def test_map_puts_points_where_they_belong():
     assert image[0, 0] is np.ma.masked
 
 
-# Spheres
-
-
-def test_points_on_the_circle():
-    points = circle(12)
-    display = SphereDisplay.from_points(3 * points)
-    np.testing.assert_allclose(display.points_.get_offsets(), points, atol=1e-12)
-    assert display.outline_.radius == 1
-
-
-def test_near_side_of_the_sphere():
-    points = golden_spiral(5000)
-    display = SphereDisplay.from_points(points, elevation=90, azimuth=-90)  # seen from b = 1
-    seen = points[points[:, 2] >= 0]
-    np.testing.assert_allclose(display.points_.get_offsets(), seen[:, :2], atol=1e-12)
-    tilted = SphereDisplay.from_points(points).points_.get_offsets()
-    assert np.linalg.norm(tilted, axis=1).max() <= 1 + 1e-12
-    assert len(tilted) == pytest.approx(2500, abs=10)
-
-
-# Training
-
-
-def test_best_of_the_restarts_is_strong():
-    epochs = np.arange(50)
-    runs = [0.9**epochs, 0.8**epochs, 0.95**epochs]
-    display = TrainingDisplay.from_histories(runs)
-    for line, run in zip(display.lines_, runs, strict=True):
-        np.testing.assert_array_equal(line.get_data(), (epochs, run))
-    widths = [line.get_linewidth() for line in display.lines_]
-    assert np.argmax(widths) == 1
-    assert widths[0] == widths[2]
-    assert display.ax_.get_yscale() == "log"
-    assert display.ax_.get_xscale() == "symlog"
-    assert display.ax_.get_xlim()[0] == 0
-    assert display.labels_ == []
-
-
-def test_groups_of_runs_have_their_colour_and_name():
-    epochs = np.arange(30)
-    runs = [0.5**epochs, 0.9**epochs, 0.8**epochs]
-    display = TrainingDisplay.from_histories(runs, labels=["greedy", "random", "random"])
-    assert [to_hex(line.get_color()) for line in display.lines_] == [RED, BLUE, BLUE]
-    assert display.best_ == {"greedy": 0, "random": 2}
-    assert [label.get_text() for label in display.labels_] == ["greedy", "random"]
-    assert display.labels_[1].xy == (29, runs[2][-1])
-
-
-def test_validation_losses_choose_the_best():
-    losses = [np.array([1.0, 0.1]), np.array([1.0, 0.2])]
-    validation = [np.array([1.0, 0.5]), np.array([1.0, 0.3])]
-    display = TrainingDisplay.from_histories(losses, validation_losses=validation)
-    assert display.best_ == {"": 1}
-    (line,) = display.validation_lines_
-    np.testing.assert_array_equal(line.get_ydata(), validation[1])
-    assert [label.get_text() for label in display.labels_] == ["training", "validation"]
-
-
-def test_diverged_and_perfect_runs():
-    runs = [np.full(5, np.nan), [1.0, np.inf, np.nan], [1.0, 0.5, 0.0], [1.0, 0.1, 0.1]]
-    display = TrainingDisplay.from_histories(runs)
-    assert display.best_ == {"": 2}
-    display.figure_.canvas.draw()
-
-
 # Neurons
 
 
@@ -689,8 +612,6 @@ def drawings():
         "ridgelet": lambda ax: RidgeletDisplay.from_data(X, np.cos(x), radius=5, ax=ax),
         "circle": lambda ax: CollapsedDisplay.from_data(X, np.cos(x), circle(100), ax=ax),
         "map": lambda ax: CollapsedDisplay.from_data(X2, X2[:, 0], golden_spiral(100), ax=ax),
-        "sphere": lambda ax: SphereDisplay.from_points(golden_spiral(100), ax=ax),
-        "training": lambda ax: TrainingDisplay.from_histories([errors], labels=["a"], ax=ax),
         "lines": lambda ax: NeuronsDisplay.from_network(flat, ax=ax),
         "points": lambda ax: NeuronsDisplay.from_network(hat(), ax=ax),
     }
@@ -751,7 +672,7 @@ def test_threads_draw_what_one_thread_draws():
         display.figure_.savefig(buffer, format="png", dpi=50)
         return buffer.getvalue()
 
-    names = ["path", "training", "lines"] * 3
+    names = ["path", "curve", "lines"] * 3
     alone = {name: picture(name) for name in set(names)}
     figures = plt.get_fignums()
     with ThreadPoolExecutor(4) as pool:
@@ -764,10 +685,8 @@ def test_threads_draw_what_one_thread_draws():
     ("draw", "artist"),
     [
         (lambda **k: PathDisplay([0, 1], [1.0, 0.5]).plot(**k), "training_line_"),
-        (lambda **k: TrainingDisplay([[1.0, 0.5]]).plot(**k), "lines_"),
         (lambda **k: ApproximationDisplay.from_network(hat(), [[-1], [1]], **k), "curve_"),
         (lambda **k: NeuronsDisplay.from_network(hat(2), **k), "kinks_"),
-        (lambda **k: SphereDisplay.from_points(circle(5), **k), "points_"),
     ],
 )
 def test_options_of_the_user_replace_ours(draw, artist):
@@ -841,21 +760,9 @@ def fitted(n_features):
             "`output` must select one of the 2 outputs to show, got 2",
         ),
         (
-            lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), kind="3d"),
-            ValueError,
-            r"`kind` must be one of \['contour', 'surface'\], got '3d'",
-        ),
-        (
             lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), panels=["error"]),
             ValueError,
             r"`panels` must be some of \['network'\], got \['error'\]: .* require a `target`",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(
-                wide(2), np.eye(2), kind="surface", ax=plt.figure().subplots()
-            ),
-            ValueError,
-            "`ax` .* must have the projection '3d' .*, got 'rectilinear': write",
         ),
         (
             lambda: ApproximationDisplay.from_network(
@@ -927,31 +834,6 @@ def fitted(n_features):
             "`X` must have 1 or 2 inputs to be drawn, got 3",
         ),
         (
-            lambda: SphereDisplay.from_points(np.ones((5, 4))),
-            ValueError,
-            "`points` must have 1 or 2 inputs to be drawn, got 3: .* 2 or 3 columns",
-        ),
-        (
-            lambda: SphereDisplay.from_points([[0.0, 0.0], [1.0, 0.0]]),
-            ValueError,
-            "`points` must not be zero, got a row of zeros",
-        ),
-        (
-            lambda: TrainingDisplay.from_histories([]),
-            ValueError,
-            "`losses` must have at least one run, got none",
-        ),
-        (
-            lambda: TrainingDisplay.from_histories(np.ones(5)),
-            ValueError,
-            r"`losses` must be a list of 1-D arrays, .* shape \(\): for one run write `\[loss\]`",
-        ),
-        (
-            lambda: TrainingDisplay.from_histories([[1.0, 2.0]], labels=["a", "b"]),
-            ValueError,
-            "`labels` must have one entry for each of the 1 runs, got 2",
-        ),
-        (
             lambda: NeuronsDisplay.from_network(wide(3)),
             ValueError,
             "`network` must have 1 or 2 inputs to be drawn, got 3",
@@ -982,9 +864,9 @@ class Missing:
             raise ModuleNotFoundError(name, name="matplotlib")
 
 sys.meta_path.insert(0, Missing())
-from greedynet.plots import SphereDisplay
+from greedynet.plots import NeuronsDisplay
 print("imported", file=sys.stderr)
-SphereDisplay.from_points([[1.0, 0.0]])
+NeuronsDisplay([[1.0]], [0.0], [1.0]).plot()
 """
 
 
@@ -995,7 +877,7 @@ def test_matplotlib_is_needed_to_draw_only():
     first, *_, last = done.stderr.splitlines()
     assert first == "imported"
     assert last == (
-        "ModuleNotFoundError: `SphereDisplay.plot` needs matplotlib, which is not installed: "
+        "ModuleNotFoundError: `NeuronsDisplay.plot` needs matplotlib, which is not installed: "
         'pip install "greedynet[plots]"'
     )
 

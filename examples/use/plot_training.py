@@ -12,7 +12,6 @@ import numpy as np
 
 from greedynet import GreedyNetRegressor
 from greedynet.paper import load_example
-from greedynet.plots import TrainingDisplay
 from greedynet.train import random_networks, train_networks
 
 example = load_example(2)
@@ -23,7 +22,12 @@ labels = ["greedy start"] + ["random starts"] * 5
 results = train_networks(starts, X, y, epochs=2000, progress=False)
 
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
-TrainingDisplay.from_histories([r.loss_history for r in results], labels=labels, ax=ax)
+for label, result in zip(labels, results, strict=True):
+    ax.plot(result.loss_history, color="C3" if label == "greedy start" else "C0", label=label)
+# Epoch 0 is the start, so the logarithmic axis must include zero.
+ax.set_xscale("symlog", linthresh=1)
+ax.set(yscale="log", xlabel="epoch", ylabel="training loss")
+ax.legend(*ax.get_legend_handles_labels(), ncols=2, fontsize="small")
 plt.show()
 
 # %%

@@ -3,8 +3,6 @@
 from io import BytesIO
 from typing import Any
 
-import numpy as np
-
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.report import Picture
 from greedynet.paper.reproduce import network_of
@@ -15,9 +13,8 @@ from greedynet.plots import (
     NeuronsDisplay,
     PathDisplay,
     RidgeletDisplay,
-    SphereDisplay,
-    TrainingDisplay,
 )
+from greedynet.plots.style import BLUE
 from greedynet.search.sphere import golden_spiral
 from greedynet.support.files import require
 
@@ -105,9 +102,11 @@ def _collapsed(example: Example, parts: dict[str, Part]) -> Picture:
 
 
 def _sphere(example: Example) -> Picture:
-    display = SphereDisplay.from_points(golden_spiral(5000))
+    pyplot = require("matplotlib.pyplot", "plots", "greedynet reproduce")
+    figure = pyplot.figure(figsize=(4, 4), layout="constrained")
+    figure.add_subplot(projection="3d", aspect="equal").scatter(*golden_spiral(5000).T, s=1)
     caption = "5,000 points on the sphere by the golden spiral; the dictionary has 20,000."
-    return _picture(display.figure_, example, "sphere", caption)
+    return _picture(figure, example, "sphere", caption)
 
 
 def _path(example: Example, parts: dict[str, Part]) -> Picture:
@@ -128,10 +127,11 @@ def _losses(example: Example, parts: dict[str, Part]) -> Picture:
         (axes[0, 0], "trained-published", "from the greedy start"),
         (axes[0, 1], "random-published", "from random starts"),
     ):
-        epochs, losses = parts[what]["epochs"], parts[what]["losses"]
-        whole = np.arange(epochs[-1] + 1)
-        TrainingDisplay.from_histories([np.interp(whole, epochs, loss) for loss in losses], ax=ax)
-        ax.set_title(title)
+        for loss in parts[what]["losses"]:
+            ax.plot(parts[what]["epochs"], loss, color=BLUE, linewidth=0.8)
+        # Epoch 0 is the start, so the logarithmic axis must include zero.
+        ax.set_xscale("symlog", linthresh=1, linscale=0.3)
+        ax.set(yscale="log", xlabel="epoch", ylabel="training loss", title=title)
     runs = len(parts["random-published"]["losses"])
     caption = f"Training losses, from the greedy start and from {runs} random starts."
     return _picture(figure, example, "training", caption)

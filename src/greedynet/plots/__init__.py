@@ -17,8 +17,6 @@ from greedynet.plots.neurons import NeuronsDisplay
 from greedynet.plots.path import PathDisplay
 from greedynet.plots.ridgelets import CollapsedDisplay, RidgeletDisplay
 from greedynet.plots.scikit import draw_effects, draw_learning_curve
-from greedynet.plots.sphere import SphereDisplay
-from greedynet.plots.training import TrainingDisplay
 
 __all__ = [
     "ApproximationDisplay",
@@ -27,8 +25,6 @@ __all__ = [
     "NeuronsDisplay",
     "PathDisplay",
     "RidgeletDisplay",
-    "SphereDisplay",
-    "TrainingDisplay",
     "draw_effects",
     "draw_learning_curve",
 ]

@@ -1,7 +1,7 @@
 """`ApproximationDisplay`: a network of one or two inputs, and the data or function behind it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,9 +60,9 @@ class ApproximationDisplay:
     curve_, target_, data_, kinks_ : Line2D
         For one input; None for parts that are not drawn.
     panels_ : dict of str to artist
-        For two inputs: contours or surfaces, by the names of their panels.
+        For two inputs: contours, by the names of their panels.
     colorbars_ : dict of str to Colorbar
-        For contours: "network", which the target shares, and "error".
+        For two inputs: "network", which the target shares, and "error".
 
     Examples
     --------
@@ -133,14 +133,8 @@ class ApproximationDisplay:
             title is then the error on a regular grid of 1,000 points, or of 100 by 100.
         output : int or None, default=None
             Which of several outputs to draw.
-        ax : Axes, array of Axes or None, default=None
-            Where to draw; None for a new figure.
-        **kwargs : dict
+        ax, **kwargs
             Passed to `plot`.
-
-        Returns
-        -------
-        display : ApproximationDisplay
         """
         sample = sample_estimator(estimator, X, y, target=target, output=output)
         return cls(**vars(sample)).plot(ax, **kwargs)
@@ -175,7 +169,6 @@ class ApproximationDisplay:
         self,
         ax: Any = None,
         *,
-        kind: Literal["contour", "surface"] = "contour",
         panels: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> "ApproximationDisplay":
@@ -184,25 +177,17 @@ class ApproximationDisplay:
         Parameters
         ----------
         ax : Axes, array of Axes or None, default=None
-            Where to draw, one for each panel, with the projection "3d" for surfaces; None for a new
-            figure.
-        kind : {"contour", "surface"}, default="contour"
-            How functions of two variables are drawn.
+            Where to draw, one for each panel; None for a new figure.
         panels : sequence of {"target", "network", "error"} or None, default=None
             Which panels to draw for two inputs; None for all that are available.
         **kwargs : dict
-            Passed to `Axes.plot` for one input; for two inputs, to `Axes.contourf` or
-            `Axes3D.plot_surface` in every panel.
-
-        Returns
-        -------
-        self : ApproximationDisplay
+            Passed to `Axes.plot` for one input, to `Axes.contourf` for every panel of two.
         """
         self.curve_ = self.target_ = self.data_ = self.kinks_ = None
         self.panels_: dict[str, Any] = {}
         self.colorbars_: dict[str, Any] = {}
         if len(self.grid) == 2:
-            drawn = _draw_panels(self, ax, kind, panels, kwargs)
+            drawn = _draw_panels(self, ax, panels, kwargs)
             self.ax_, self.panels_, self.colorbars_ = drawn
             self.figure_ = np.ravel(self.ax_)[0].figure
             return self
@@ -262,108 +247,47 @@ def _draw_curve(ax: "Axes", display: ApproximationDisplay, style: dict[str, Any]
 
 
 def _draw_panels(
-    display: ApproximationDisplay,
-    ax: Any,
-    kind: str,
-    panels: Sequence[str] | None,
-    style: dict[str, Any],
+    display: ApproximationDisplay, ax: Any, panels: Sequence[str] | None, style: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Draw the panels; return the axes, the artists and the colour scales."""
-    if kind not in _DRAW:
-        raise ValueError(f"`kind` must be one of {sorted(_DRAW)}, got {kind!r}.")
-    values = _panel_values(display.prediction, display.target)
+    values = {"network": display.prediction}
+    if display.target is not None:
+        error = display.prediction - display.target
+        values = {"target": display.target, **values, "error": error}
     names = list(values) if panels is None else list(panels)
     if not names or not set(names) <= set(values):
         raise ValueError(
             f'`panels` must be some of {list(values)}, got {names}: "target" and "error" require '
             "a `target`."
         )
-    projection = "3d" if kind == "surface" else "rectilinear"
-    axes = many_axes(
-        ax, "ApproximationDisplay.plot", len(names), (2.6 * len(names) + 0.4, 2.5), projection
-    )
-    shades = _panel_colours(values)
-    titles = _titles(display)
-    artists = {}
-    for one, name in zip(axes, names, strict=True):
-        artists[name] = _DRAW[kind](one, display.grid, values[name], shades[name], style)
-        one.set_title(titles[name], fontsize="medium", y=0.94 if kind == "surface" else None)
+    size = (2.6 * len(names) + 0.4, 2.5)
+    axes = many_axes(ax, "ApproximationDisplay.plot", len(names), size)
+    # Target and network share their colours; those of the error are others.
+    shared = colours(*(array for name, array in values.items() if name != "error"))
+    limit = largest(values.get("error", [0.0]))
+    relative = "" if display.error is None else f" (relative {display.error:.2e})"
+    titles = {"target": "target", "network": display.name, "error": f"error{relative}"}
+    if display.target is None:
+        titles["network"] = display.title
+    artists, scales, by_name = {}, {}, dict(zip(names, axes, strict=True))
+    for name, one in by_name.items():
+        shades: dict[str, Any] = shared
+        if name == "error":
+            shades = {"cmap": ERRORS, "vmin": -limit, "vmax": limit}
+        levels = np.linspace(shades["vmin"], shades["vmax"], _LEVELS + 1)
+        options = merged({"levels": levels} | shades, style)
+        artists[name] = one.contourf(*display.grid, values[name].T, **options)
+        artists[name].set_edgecolor("face")  # or viewers show white seams between the levels
+        one.set_title(titles[name], fontsize="medium")
         one.set(xlabel=display.feature_names[0], ylabel=display.feature_names[1])
-        if kind == "contour" and ax is None and one is not axes[0]:
+        one.set_box_aspect(1)
+        one.locator_params(nbins=5)
+        style_axes(one)
+        if ax is None and one is not axes[0]:
             one.tick_params(labelleft=False)
             one.set_ylabel("")
-    by_name = dict(zip(names, axes, strict=True))
-    scales = _draw_scales(by_name, artists) if kind == "contour" else {}
-    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object), artists, scales
-
-
-def _panel_values(prediction: Float64, target: Float64 | None) -> dict[str, Float64]:
-    if target is None:
-        return {"network": prediction}
-    return {"target": target, "network": prediction, "error": prediction - target}
-
-
-def _panel_colours(values: dict[str, Float64]) -> dict[str, dict[str, Any]]:
-    """Colour map and limits: the same for target and network, others for the error."""
-    functions = colours(*(array for name, array in values.items() if name != "error"))
-    limit = largest(values.get("error", [0.0]))
-    error = {"cmap": ERRORS, "vmin": -limit, "vmax": limit}
-    return {name: error if name == "error" else functions for name in values}
-
-
-def _titles(display: ApproximationDisplay) -> dict[str, str]:
-    error = "" if display.error is None else f" (relative {display.error:.2e})"
-    network = display.title if display.target is None else display.name
-    return {"target": "target", "network": network, "error": "error" + error}
-
-
-def _contours(
-    ax: Any,
-    grid: tuple[Float64, ...],
-    values: Float64,
-    shades: dict[str, Any],
-    style: dict[str, Any],
-) -> Any:
-    levels = np.linspace(shades["vmin"], shades["vmax"], _LEVELS + 1)
-    drawn = ax.contourf(*grid, values.T, **merged({"levels": levels} | shades, style))
-    drawn.set_edgecolor("face")  # or viewers show white seams between the levels
-    ax.set_box_aspect(1)
-    ax.locator_params(nbins=5)
-    style_axes(ax)
-    return drawn
-
-
-def _surface(
-    ax: Any,
-    grid: tuple[Float64, ...],
-    values: Float64,
-    shades: dict[str, Any],
-    style: dict[str, Any],
-) -> Any:
-    x, y = np.meshgrid(*grid, indexing="ij")
-    # Draw every cell: with larger strides, Matplotlib treats the last, unequal cells erratically.
-    options = {"rstride": 1, "cstride": 1, "linewidth": 0.1, "edgecolor": (0, 0, 0, 0.12)}
-    drawn = ax.plot_surface(x, y, values, **merged(options | shades, style))
-    ax.set_zlim(shades["vmin"], shades["vmax"])
-    ax.view_init(elev=30, azim=-55)
-    ax.set_box_aspect((1, 1, 0.75), zoom=0.97)
-    ax.locator_params(nbins=4)
-    ax.grid(False)
-    for axis, pad in ((ax.xaxis, -3), (ax.yaxis, -3), (ax.zaxis, 4)):
-        axis.pane.set(facecolor="white", edgecolor="white")
-        axis.set_tick_params(labelsize="small", pad=pad)
-        axis.labelpad = -6
-    return drawn
-
-
-_DRAW = {"contour": _contours, "surface": _surface}
-
-
-def _draw_scales(axes: dict[str, "Axes"], artists: dict[str, Any]) -> dict[str, Any]:
-    """Draw a colour scale for target and network together and one for the error."""
-    scales = {}
     for scale, members in {"network": ("target", "network"), "error": ("error",)}.items():
-        names = [name for name in axes if name in members]
-        if names:
-            scales[scale] = colour_scale(axes[names[-1]], artists[names[-1]])
-    return scales
+        drawn = [name for name in names if name in members]
+        if drawn:
+            scales[scale] = colour_scale(by_name[drawn[-1]], artists[drawn[-1]])
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object), artists, scales

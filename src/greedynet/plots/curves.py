@@ -102,14 +102,8 @@ class CurvesDisplay:
             Output in whose units the curves are, if there are several.
         most_neurons : int, default=3
             Number of neurons of each column.
-        ax : Axes, array of Axes or None, default=None
-            Where to draw, one for each column; None for a new figure.
-        **kwargs : dict
+        ax, **kwargs
             Passed to `plot`.
-
-        Returns
-        -------
-        display : CurvesDisplay
         """
         caller = "CurvesDisplay.from_network"
         check_kind(network, Network, "network", caller)
@@ -136,10 +130,6 @@ class CurvesDisplay:
             Where to draw, one for each column; None for a new figure.
         **kwargs : dict
             Passed to `Axes.plot` for the curves that are added directly.
-
-        Returns
-        -------
-        self : CurvesDisplay
         """
         n = len(self.curves)
         axes = many_axes(ax, "CurvesDisplay.plot", n, (1.0 + 2.6 * n, 2.8))

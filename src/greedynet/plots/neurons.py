@@ -104,14 +104,8 @@ class NeuronsDisplay:
             A network with one or two inputs and at least one neuron.
         output : int or None, default=None
             Output whose weights are shown, if there are several outputs.
-        ax : Axes or None, default=None
-            Where to draw; None for a new figure.
-        **kwargs : dict
+        ax, **kwargs
             Passed to `plot`.
-
-        Returns
-        -------
-        display : NeuronsDisplay
         """
         check_kind(network, Network, "network", "NeuronsDisplay.from_network")
         if network.ramps is not None:
@@ -145,10 +139,6 @@ class NeuronsDisplay:
             Where to draw; None for a new figure.
         **kwargs : dict
             Passed to `LineCollection` for two inputs, to `Axes.scatter` for one.
-
-        Returns
-        -------
-        self : NeuronsDisplay
         """
         self.ax_ = ax = one_axes(ax, "NeuronsDisplay.plot", (3.4, 3.6))
         self.figure_ = ax.figure

@@ -114,14 +114,8 @@ class PathDisplay:
             The path, such as `model.path_`.
         error_name : {"relative error", "log-loss"}, default="relative error"
             Name of its errors: "log-loss" for the path of a classifier.
-        ax : Axes or None, default=None
-            Where to draw; None for a new figure.
-        **kwargs : dict
+        ax, **kwargs
             Passed to `plot`.
-
-        Returns
-        -------
-        display : PathDisplay
         """
         check_kind(path, SelectionPath, "path", "PathDisplay.from_path")
         display = cls(
@@ -142,10 +136,6 @@ class PathDisplay:
             Where to draw; None for a new figure.
         **kwargs : dict
             Passed to `Axes.plot` for both curves.
-
-        Returns
-        -------
-        self : PathDisplay
         """
         self.ax_ = ax = one_axes(ax, "PathDisplay.plot")
         from matplotlib.ticker import MaxNLocator

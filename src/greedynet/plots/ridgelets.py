@@ -111,14 +111,8 @@ class RidgeletDisplay:
         radius : float or None, default=None
             The picture shows `|a|` and `|b|` up to this value. None to stop where the transform has
             decayed to a tenth of its maximum, or where the data are too coarse.
-        ax : Axes or None, default=None
-            Where to draw; None for a new figure.
-        **kwargs : dict
+        ax, **kwargs
             Passed to `plot`.
-
-        Returns
-        -------
-        display : RidgeletDisplay
         """
         rows = check_matrix(X, "X")
         advice = "for 2 inputs draw the collapsed transform with `CollapsedDisplay`"
@@ -144,10 +138,6 @@ class RidgeletDisplay:
             Whether to draw a colour bar.
         **kwargs : dict
             Passed to `Axes.pcolormesh`.
-
-        Returns
-        -------
-        self : RidgeletDisplay
         """
         self.ax_ = ax = one_axes(ax, "RidgeletDisplay.plot", (4.2, 3.2))
         self.figure_ = ax.figure
@@ -245,14 +235,8 @@ class CollapsedDisplay:
         reach : float or None, default=None
             Upper limit of the radial integral; None for 1.5 divided by the spacing of the data. To
             locate kinks in two dimensions, use half of that.
-        ax : Axes or None, default=None
-            Where to draw; None for a new figure.
-        **kwargs : dict
+        ax, **kwargs
             Passed to `plot`.
-
-        Returns
-        -------
-        display : CollapsedDisplay
         """
         rows = check_matrix(X, "X")
         advice = "the transform cannot be computed from data in more dimensions"
@@ -273,10 +257,6 @@ class CollapsedDisplay:
             Whether to draw a colour bar, for the sphere.
         **kwargs : dict
             Passed to `Axes.plot` for the circle, to `Axes.imshow` for the sphere.
-
-        Returns
-        -------
-        self : CollapsedDisplay
         """
         sphere = self.points.shape[1] == 3
         size = (6.2, 2.6) if sphere else (4.5, 3.2)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 # Red and blue of unequal lightness: distinguishable with any colour vision, and in greyscale.
 INK, GREY, SOFT, FAINT = "#1f2430", "#8b93a3", "#b4bbc8", "#dfe3ea"
 RED, BLUE, SKY = "#d1495b", "#1f4e79", "#9cc9ec"
-# For more than two curves, each of which is labelled.
-CYCLE = (RED, BLUE, "#c98b00", "#3b8c6e", "#7b4f9e")
 DIVERGING, ERRORS, SEQUENTIAL = "RdBu_r", "PuOr_r", "YlGnBu"
 
 # Options that are aliases in Matplotlib, or exclude each other.
@@ -186,15 +184,10 @@ def one_axes(ax: Any, caller: str, size: tuple[float, float] = (4.5, 3.2)) -> "A
     return many_axes(ax, caller, 1, size)[0]
 
 
-def many_axes(
-    ax: Any, caller: str, n: int, size: tuple[float, float], projection: str = "rectilinear"
-) -> list["Axes"]:
+def many_axes(ax: Any, caller: str, n: int, size: tuple[float, float]) -> list["Axes"]:
     """Return the `n` given axes, or those of a new figure, side by side."""
     if ax is None:
-        made = new_figure(caller, size).subplots(
-            1, n, squeeze=False, subplot_kw={"projection": projection}
-        )
-        return list(made[0])
+        return list(new_figure(caller, size).subplots(1, n, squeeze=False)[0])
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
     kind = require("matplotlib.axes", "plots", caller).Axes
     if len(axes) != n or not all(isinstance(one, kind) for one in axes):
@@ -202,10 +195,5 @@ def many_axes(
         got = f"{len(axes)}" if len(axes) != n else type(axes[0]).__name__
         raise ValueError(
             f"`ax` of `{caller}` must be {wanted}, got {got}: write `ax=None` for a new figure."
-        )
-    if any((one.name == "3d") != (projection == "3d") for one in axes):
-        raise ValueError(
-            f"`ax` of `{caller}` must have the projection {projection!r} for this picture, got "
-            f"{axes[0].name!r}: write plt.subplots(subplot_kw={{'projection': {projection!r}}})."
         )
     return axes
