@@ -14,6 +14,7 @@ import numpy as np
 
 from greedynet.linalg import unlocked
 from greedynet.linalg.triangular import trace_of_inverse
+from greedynet.support.magnitudes import TINY
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
@@ -82,4 +83,4 @@ def ridge_by_evidence(error: float, size: float, n: float, gamma: float, n_free:
     """
     left = max(n - gamma, (1 - _MAX_SHARE) * n)
     penalised = max(gamma - n_free, 1.0)
-    return error / left * penalised / max(size, 1e-300)
+    return error / left * penalised / max(size, TINY)

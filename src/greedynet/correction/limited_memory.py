@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
+from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
 Objective = Callable[[Float64], tuple[float, Float64]]
@@ -192,7 +193,7 @@ class _Curvature:
     def times(self, g: Float64) -> Float64:
         """Return the product with a gradient; before any step, one of length at most 1."""
         if self._end == 0:
-            return np.asarray(g * min(1.0, 1.0 / max(np.abs(g).sum(), 1e-300)))
+            return np.asarray(g * min(1.0, 1.0 / max(np.abs(g).sum(), TINY)))
         (S, Y), R, YY = self._kept(), self._SY, self._YY
         diagonal = R.diagonal()
         gamma = diagonal[-1] / YY[-1, -1]

@@ -19,6 +19,7 @@ from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.context import FitContext
+from greedynet.support.magnitudes import LARGEST_LOSS
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
@@ -30,8 +31,6 @@ _BLOCK = 512
 _CHUNKS, _CHUNKS_OF_MANY, _MANY = 4, 16, 2**14
 # With fewer multiplications, threads would cost more than they gain.
 _PARALLEL_FROM = 2**22
-# In place of infinite logits.
-_FAR = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,9 @@ class Weights:
         with np.errstate(over="ignore", invalid="ignore"):
             hidden = activation.value(X @ self.W[:, :-1].T + self.W[:, -1])
             found = np.asarray(hidden @ self.C + X @ self.L[:-1] + self.L[-1])
-        return np.nan_to_num(found, copy=False, nan=_FAR, posinf=_FAR, neginf=-_FAR)
+        return np.nan_to_num(
+            found, copy=False, nan=LARGEST_LOSS, posinf=LARGEST_LOSS, neginf=-LARGEST_LOSS
+        )
 
     def take(self, neurons: NDArray[np.intp]) -> "Weights":
         """Return the network of some of the neurons."""

@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from greedynet.activations import Activation, degree_of
 from greedynet.linalg.unlocked import add_square, solve_right
 from greedynet.rows.rows import Rows
+from greedynet.support.magnitudes import TINY
 from greedynet.support.threads import Pool, parts_of
 from greedynet.support.types import Float64
 
@@ -181,7 +182,7 @@ class ReducedProblem:
         """Return `F'F` with the ridge on the neurons, and a tiny one on all columns."""
         M = gram.copy()
         diagonal = np.einsum("ii->i", M)
-        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300)
+        diagonal += _JITTER * diagonal + (1e-14 * diagonal.max(initial=0.0) + TINY)
         diagonal[self.n_affine :] += ridge
         return M
 

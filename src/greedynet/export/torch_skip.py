@@ -150,7 +150,7 @@ class ReLU3(nn.Module):
         return r * r * r
 
 
-class Abs(nn.Module):
+class AbsLayer(nn.Module):
     """`|z|`."""
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
@@ -158,7 +158,7 @@ class Abs(nn.Module):
         return torch.abs(z)
 
 
-class Sin(nn.Module):
+class SinLayer(nn.Module):
     """`sin(z)`."""
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
@@ -166,7 +166,7 @@ class Sin(nn.Module):
         return torch.sin(z)
 
 
-class Gaussian(nn.Module):
+class GaussianLayer(nn.Module):
     """`exp(-z**2)`."""
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
@@ -180,13 +180,13 @@ ACTIVATION_MODULES: dict[str, Callable[[Any], nn.Module]] = {
     "relu2": lambda own: ReLU2(),
     "relu3": lambda own: ReLU3(),
     "leaky_relu": lambda own: nn.LeakyReLU(own.negative_slope),
-    "abs": lambda own: Abs(),
+    "abs": lambda own: AbsLayer(),
     "tanh": lambda own: nn.Tanh(),
     "sigmoid": lambda own: nn.Sigmoid(),
     "gelu": lambda own: nn.GELU(),
     "softplus": lambda own: nn.Softplus(threshold=SOFTPLUS_THRESHOLD),
-    "sin": lambda own: Sin(),
-    "gaussian": lambda own: Gaussian(),
+    "sin": lambda own: SinLayer(),
+    "gaussian": lambda own: GaussianLayer(),
 }
 
 

@@ -32,7 +32,7 @@ from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps
 from greedynet.rows.blocks import Blocks, Survey, Surveyed, Work
 from greedynet.rows.rows import Rows
-from greedynet.support.checks import LARGEST
+from greedynet.support.magnitudes import LARGEST
 from greedynet.support.types import Float64
 
 T = TypeVar("T")

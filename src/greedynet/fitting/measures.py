@@ -15,12 +15,11 @@ from greedynet.losses import Loss
 from greedynet.losses.base import power, row_sizes
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
+from greedynet.support.magnitudes import LARGEST_LOSS
 from greedynet.support.types import Float64
 
 # Mean squared error, relative to the variance, below which rows are reproduced.
 ROUNDING = 1e-18
-# Larger powers of errors are all the same: squares of them are finite.
-_WORST = 1e150
 
 
 class Measure(ABC):
@@ -135,7 +134,7 @@ class OfLoss(Squares):
         if np.isinf(self._power):
             return np.abs(residuals).max(axis=1)
         with np.errstate(over="ignore"):
-            return np.fmin(row_sizes(self._loss, residuals), _WORST)
+            return np.fmin(row_sizes(self._loss, residuals), LARGEST_LOSS)
 
     def _mean_size(self, sizes: Float64) -> float:
         if np.isinf(self._power):

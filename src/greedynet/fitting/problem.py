@@ -20,10 +20,8 @@ from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
 from greedynet.search import Candidate
 from greedynet.support.context import FitContext
+from greedynet.support.magnitudes import LARGEST_OUTPUT
 from greedynet.support.types import Float64
-
-# Scaled outputs beyond it are all the same: fourth powers of them are finite.
-FAR = 1e60
 
 
 class Problem:
@@ -98,7 +96,7 @@ class Problem:
         carried = inputs.carried(points, self.coordinates.inputs)
         if degree_of(self.plan.activation) is not None:
             size = np.abs(carried).max(axis=1, initial=0.0)
-            carried = carried / np.where(size > FAR, size, 1.0)[:, None]
+            carried = carried / np.where(size > LARGEST_OUTPUT, size, 1.0)[:, None]
         return np.ascontiguousarray(carried)
 
     def more_neurons(self, points: Float64, n_more: int, turn: int, rows: Rows) -> Float64:
@@ -156,7 +154,7 @@ class Problem:
 
 def within_reason(values: Float64) -> Float64:
     """Return scaled values, those that are not numbers among the largest."""
-    return np.clip(np.nan_to_num(values, nan=FAR), -FAR, FAR)
+    return np.clip(np.nan_to_num(values, nan=LARGEST_OUTPUT), -LARGEST_OUTPUT, LARGEST_OUTPUT)
 
 
 def coordinates_of(

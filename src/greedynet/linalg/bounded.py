@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
 _ROUNDING = 1e-12
@@ -32,7 +33,7 @@ def signed_weights(M: Float64, b: Float64, signs: Float64) -> tuple[Float64, NDA
     # By the diagonal, so that rounding is the same for all columns.
     scale = 1.0 / np.sqrt(np.diagonal(M))
     M, b = M * np.outer(scale, scale), b * scale
-    tolerance = _ROUNDING * max(float(np.abs(b).max(initial=0.0)), 1e-300)
+    tolerance = _ROUNDING * max(float(np.abs(b).max(initial=0.0)), TINY)
     fewest, patience = len(b) + 1, _PATIENCE
     weights = np.zeros(len(b))
     for _ in range(_MOST_EXCHANGES):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from greedynet.linalg import unlocked
+from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
 
@@ -19,7 +20,7 @@ def damped_step(S: Float64, gradient: Float64, ridge: float, damping: float) -> 
     Of `S`, `(k p, k p)`, only the lower triangle is read.
     """
     steepness = S.diagonal().copy()
-    floor = 1e-9 * steepness.max(initial=0.0) + 1e-300
+    floor = 1e-9 * steepness.max(initial=0.0) + TINY
     damped = S.copy(order="F")
     np.einsum("ii->i", damped)[:] += ridge + damping * steepness + floor
     if not unlocked.cholesky(damped):

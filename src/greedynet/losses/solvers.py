@@ -18,6 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import OptimizeResult, linprog
 
 from greedynet.losses.base import Loss
+from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
 # Sums of weights that differ by less are equal up to rounding.
@@ -147,7 +148,7 @@ def row_weights(
     size = np.abs(residuals)
     if floor is None:
         floor = _FLOOR * weighted_median(size, weights)
-    size = np.maximum(size, max(floor, 1e-12 * float(size.max()), 1e-300))
+    size = np.maximum(size, max(floor, 1e-12 * float(size.max()), TINY))
     signed = np.where(residuals > 0, size, -size)
     v = np.asarray(loss.row_weights(signed, weights))  # type: ignore[attr-defined]
     if v.shape != size.shape:

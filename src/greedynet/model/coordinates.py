@@ -13,10 +13,8 @@ from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows, on_grid
 from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.support.magnitudes import INFINITE_NEURON
 from greedynet.support.types import Float64
-
-# In place of infinite values of neurons, on rows that are far from all others.
-_FAR = 1e250
 
 
 class Solved(Protocol):
@@ -150,7 +148,7 @@ class Coordinates:
         z = rows.X @ neuron.point[:-1] + neuron.point[-1]
         with np.errstate(over="ignore"):
             column = activation.value(z) / neuron.norm
-        return np.nan_to_num(column, posinf=_FAR, neginf=-_FAR)
+        return np.nan_to_num(column, posinf=INFINITE_NEURON, neginf=-INFINITE_NEURON)
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
         """Append the affine columns on scaled rows to a new factor, and return it."""

@@ -9,7 +9,7 @@ from greedynet.activations import activate
 from greedynet.model.network import Network
 from greedynet.report.growth import Stops
 from greedynet.report.page import limits, packed, rounded
-from greedynet.report.subject import Rows, ShownClasses, Subject
+from greedynet.report.subject import ShownClasses, Subject, SubjectRows
 from greedynet.support.types import Float64
 from greedynet.tables.scores import rmse
 from greedynet.views.effects import effect_inputs
@@ -106,7 +106,7 @@ def _predictor(network: Network, X: Float64) -> Callable[[Float64, list[int]], F
     return predict
 
 
-def _error(subject: Subject, rows: Rows, outputs: Float64) -> float:
+def _error(subject: Subject, rows: SubjectRows, outputs: Float64) -> float:
     values = subject.values(outputs)
     if subject.classes is None:
         return rmse(values[:, 0] - rows.y)

@@ -13,7 +13,7 @@ from greedynet.activations import degree_of
 from greedynet.model.network import Network
 from greedynet.report.growth import Stops
 from greedynet.report.page import limits, packed, packed_bytes, rounded
-from greedynet.report.subject import Rows, ShownClasses, Subject
+from greedynet.report.subject import ShownClasses, Subject, SubjectRows
 from greedynet.report.trust import interval_ends, packed_ends
 from greedynet.support.types import Float64
 from greedynet.tables.scores import rmse
@@ -146,7 +146,7 @@ def _lines(network: Network) -> list[list[float]]:
     return found
 
 
-def _scatter(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
+def _scatter(subject: Subject, stops: Stops, rows: SubjectRows) -> dict[str, Any]:
     values = stops.outputs(rows.X)[:, :, subject.output]
     low, high = limits(rows.y, values[stops.kept], margin=0.05)
     ends = interval_ends(subject, rows.X)
@@ -159,7 +159,7 @@ def _scatter(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _confusion(subject: Subject, stops: Stops, rows: Rows) -> dict[str, Any]:
+def _confusion(subject: Subject, stops: Stops, rows: SubjectRows) -> dict[str, Any]:
     shown = ShownClasses.of(subject)
     found = np.array([subject.values(f).argmax(axis=1) for f in stops.outputs(rows.X)])
     return {

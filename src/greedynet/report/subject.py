@@ -26,7 +26,7 @@ GIVEN, HELD_OUT, TRAINING = "the rows given", "held-out rows", "training rows"
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SubjectRows:
     """Rows with their targets.
 
     Attributes
@@ -49,17 +49,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.y)
 
-    def sample(self, n: int = MOST_ROWS) -> "Rows":
+    def sample(self, n: int = MOST_ROWS) -> "SubjectRows":
         """Return at most `n` of the rows, always the same ones, in their order."""
         if len(self) <= n:
             return self
         chosen = np.sort(np.random.default_rng(0).choice(len(self), n, replace=False))
         return self.taken(chosen)
 
-    def taken(self, chosen: NDArray[Any]) -> "Rows":
+    def taken(self, chosen: NDArray[Any]) -> "SubjectRows":
         """Return some of the rows, by a mask or their positions."""
         weights = None if self.weights is None else self.weights[chosen]
-        return Rows(self.X[chosen], self.y[chosen], self.label, weights)
+        return SubjectRows(self.X[chosen], self.y[chosen], self.label, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +72,11 @@ class Subject:
         The model with its columns.
     target : str
         Name of what is predicted.
-    rows : Rows or None
+    rows : SubjectRows or None
         All rows that were given, but those held out.
-    held_out : Rows or None
+    held_out : SubjectRows or None
         Rows that were not used in the fit.
-    shown : Rows or None
+    shown : SubjectRows or None
         The rows of all charts and tables: a sample of those held out, if there are any, else of
         the others.
     output : int
@@ -85,10 +85,10 @@ class Subject:
 
     table: TableModel
     target: str
-    rows: Rows | None = None
-    held_out: Rows | None = None
+    rows: SubjectRows | None = None
+    held_out: SubjectRows | None = None
     output: int = 0
-    shown: Rows | None = field(init=False)
+    shown: SubjectRows | None = field(init=False)
 
     def __post_init__(self) -> None:
         rows = self.rows if self.held_out is None else self.held_out
@@ -134,7 +134,7 @@ class Subject:
             return outputs[:, self.output : self.output + 1]
         return probabilities(outputs)
 
-    def scores(self, rows: Rows) -> dict[str, Any]:
+    def scores(self, rows: SubjectRows) -> dict[str, Any]:
         """Return the errors of the network on rows, by name."""
         values = self.values(self.network.predict(rows.X).reshape(len(rows), -1))
         if self.classes is None:
@@ -147,7 +147,7 @@ class Subject:
         return np.searchsorted(np.asarray(self.classes), y)
 
 
-def row_label(subject: Subject, rows: Rows) -> str:
+def row_label(subject: Subject, rows: SubjectRows) -> str:
     """Return what rows are called on the page."""
     if rows is subject.held_out:
         return HELD_OUT
@@ -164,7 +164,7 @@ def table_rows(
     *,
     missing: Missing = None,
     unknown: Unknown = "error",
-) -> Rows:
+) -> SubjectRows:
     """Read the rows of a table that have a target; the parameters are those of `evaluate`.
 
     Rows have weights if those of the fit had, and the table has the column of them.
@@ -179,10 +179,10 @@ def table_rows(
         raise TableError(f"{table.label} has no rows to show.")
     X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     counts = [w for *_, w in parts if w is not None]
-    return Rows(X, y, table.label, np.concatenate(counts) if counts else None)
+    return SubjectRows(X, y, table.label, np.concatenate(counts) if counts else None)
 
 
-def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Rows:
+def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> SubjectRows:
     """Return rows given as arrays."""
     rows = check_matrix(X, "X")
     targets = np.asarray(y)
@@ -200,14 +200,14 @@ def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> Ro
                 f"`y` must have {model.network.n_outputs} columns, one for each output of the "
                 f"model, got {targets.shape[1]}."
             )
-        return Rows(rows, targets[:, output], label)
+        return SubjectRows(rows, targets[:, output], label)
     unknown = set(targets.tolist()) - set(model.classes_.tolist())
     if unknown:
         raise ValueError(
             f"`y` must hold the classes {model.classes_.tolist()[:6]}, got {sorted(unknown)[:3]} "
             "too: leave such rows out."
         )
-    return Rows(rows, targets, label)
+    return SubjectRows(rows, targets, label)
 
 
 def as_columns(model: Any) -> TableModel:

@@ -11,7 +11,7 @@ from greedynet.exact.answers import row_text
 from greedynet.losses.logistic import probabilities
 from greedynet.model.uncertainty.seen import outside_sentence
 from greedynet.report.page import packed
-from greedynet.report.subject import HELD_OUT, Rows, Subject
+from greedynet.report.subject import HELD_OUT, Subject, SubjectRows
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.phrases import number, percent
 from greedynet.support.types import Float64
@@ -39,7 +39,7 @@ def packed_ends(ends: tuple[Float64, Float64], low: float, high: float) -> dict[
     return {"name": f"{_NAME} interval", "ends": packed(np.array(ends), low, high)}
 
 
-def coverage_sentence(subject: Subject, rows: Rows, label: str) -> str:
+def coverage_sentence(subject: Subject, rows: SubjectRows, label: str) -> str:
     """Return how many of the rows are within their intervals or sets, or an empty text."""
     if subject.classes is not None:
         return _sets_sentence(subject, rows, label)
@@ -55,7 +55,7 @@ def coverage_sentence(subject: Subject, rows: Rows, label: str) -> str:
     )
 
 
-def _sets_sentence(subject: Subject, rows: Rows, label: str) -> str:
+def _sets_sentence(subject: Subject, rows: SubjectRows, label: str) -> str:
     sets = getattr(subject.table.estimator, "sets_", None)
     if sets is None or not sets.scores.suffices(COVERAGE):
         return ""
@@ -67,7 +67,7 @@ def _sets_sentence(subject: Subject, rows: Rows, label: str) -> str:
     )
 
 
-def outside_text(subject: Subject, rows: Rows, label: str) -> str:
+def outside_text(subject: Subject, rows: SubjectRows, label: str) -> str:
     """Return how many rows are outside the training data, and what this means."""
     if getattr(subject.table.estimator, "seen_", None) is None:
         return ""

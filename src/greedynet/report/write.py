@@ -17,8 +17,8 @@ from greedynet.report.sections import SECTIONS, section_data
 from greedynet.report.subject import (
     GIVEN,
     HELD_OUT,
-    Rows,
     Subject,
+    SubjectRows,
     array_rows,
     as_columns,
     row_label,
@@ -118,7 +118,7 @@ def write_report(
         how = {"decimal": decimal, "thousands": thousands, "encoding": encoding}
         return open_like(model, _check_table(source), separator=separator, **how)
 
-    def read(source: Table) -> Rows:
+    def read(source: Table) -> SubjectRows:
         return table_rows(table, source, target, missing=missing, unknown=unknown)
 
     rows = held = None
@@ -145,7 +145,7 @@ def write_report(
     write_atomically(path, text.encode("utf-8"))
 
 
-def _divided(table: TableModel, rows: Rows) -> tuple[Rows, Rows | None]:
+def _divided(table: TableModel, rows: SubjectRows) -> tuple[SubjectRows, SubjectRows | None]:
     """Return the rows of the fit and those that it set aside, if these are its rows."""
     mask = held_out_mask(table.about.get("held_out"), rows.y)
     return (rows, None) if mask is None else (rows.taken(~mask), rows.taken(mask))

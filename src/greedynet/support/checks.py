@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_array
 
+from greedynet.support.magnitudes import LARGEST
 from greedynet.support.types import Float64
-
-# Sums and differences of very many such numbers do not overflow.
-LARGEST = 2.0**1000
 
 
 def check_size(values: NDArray[Any], name: str, where: str = "") -> None:

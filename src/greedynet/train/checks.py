@@ -29,7 +29,7 @@ Progress = bool | Hook | None
 
 
 @dataclass(frozen=True)
-class Settings:
+class Schedule:
     """How to train; see `train`."""
 
     epochs: int
@@ -51,7 +51,7 @@ def check_settings(
     optimizer: Any,
     keep: Keep,
     random_state: RandomState,
-) -> Settings:
+) -> Schedule:
     """Return the settings of a training on `n_rows` rows; raise an error if they are not valid."""
     check_count(epochs, "epochs", 0)
     if batch_size is not None:
@@ -75,7 +75,7 @@ def check_settings(
         )
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     size = n_rows if batch_size is None else int(batch_size)
-    return Settings(int(epochs), size, float(learning_rate), float(decay), optimizer, keep, seed)
+    return Schedule(int(epochs), size, float(learning_rate), float(decay), optimizer, keep, seed)
 
 
 def check_trainable(model: Any) -> None:

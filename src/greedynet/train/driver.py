@@ -16,7 +16,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.threads import Pool, count_threads
 from greedynet.support.types import Float64
 from greedynet.train.activations import float64, jax, jnp
-from greedynet.train.checks import Progress, Settings
+from greedynet.train.checks import Progress, Schedule
 from greedynet.train.loop import (
     MAX_EPOCHS,
     TRAIN_SETTINGS,
@@ -49,7 +49,7 @@ def drive(
     networks: Sequence[Network],
     rows: Rows,
     validation: Rows | None,
-    settings: Settings,
+    settings: Schedule,
     progress: Progress,
     n_jobs: int | None,
 ) -> Outcome:
@@ -152,7 +152,7 @@ def _next_count(count: int, seconds: float) -> int:
     return max(1, min(wanted, MAX_EPOCHS))
 
 
-def _data(rows: Rows, validation: Rows | None, settings: Settings, n_values: int) -> Data:
+def _data(rows: Rows, validation: Rows | None, settings: Schedule, n_values: int) -> Data:
     whole = settings.batch_size == len(rows)
     return Data(
         make_blocks(rows, n_values),

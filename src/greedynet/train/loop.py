@@ -18,7 +18,7 @@ import numpy as np
 from greedynet.rows.rows import Rows
 from greedynet.support.context import Scope
 from greedynet.train.activations import COMPILER_OPTIONS, Array, Form, jax, jnp, lax, optax
-from greedynet.train.model import Block, Weights, as_columns, loss, loss_and_gradient
+from greedynet.train.model import Block, TrainedWeights, as_columns, loss, loss_and_gradient
 
 # Maximum number of epochs of one call: the length of the histories it returns.
 MAX_EPOCHS = 1_000
@@ -138,18 +138,18 @@ class Data(NamedTuple):
 class State(NamedTuple):
     """State of a training: the weights, the optimiser's state, the best weights so far."""
 
-    weights: Weights
+    weights: TrainedWeights
     memory: Any
-    best: Weights
+    best: TrainedWeights
     best_score: Array
     best_epoch: Array
 
 
 @partial(jax.jit, static_argnames="recipe", compiler_options=COMPILER_OPTIONS)
-def start(recipe: Recipe, weights: Weights, data: Data) -> State:
+def start(recipe: Recipe, weights: TrainedWeights, data: Data) -> State:
     """Return the state before the first epoch, of each network along the first axis."""
 
-    def one(weights: Weights) -> State:
+    def one(weights: TrainedWeights) -> State:
         memory = _optimizer(recipe, data).init(weights)
         # With the dtypes that the loop returns: others would trigger a second compilation.
         return State(weights, memory, weights, jnp.array(jnp.inf, float), jnp.array(0, int))
@@ -185,7 +185,9 @@ def run(
 def _epoch(recipe: Recipe, state: State, data: Data, epoch: Array) -> tuple[State, Array, Array]:
     """Run one epoch; also return the training and the validation error before it."""
 
-    def step(carry: tuple[Weights, Any], blocks: Block) -> tuple[tuple[Weights, Any], Array]:
+    def step(
+        carry: tuple[TrainedWeights, Any], blocks: Block
+    ) -> tuple[tuple[TrainedWeights, Any], Array]:
         weights, memory = carry
         error, gradient = loss_and_gradient(weights, blocks, recipe.activation)
         change, memory = optimizer.update(
@@ -218,14 +220,14 @@ def _optimizer(recipe: Recipe, data: Data) -> Any:
     return optax.adam(lambda count: data.learning_rate * data.decay ** (count // n_steps))
 
 
-def _score(recipe: Recipe, weights: Weights, data: Data, error: Array) -> Array:
+def _score(recipe: Recipe, weights: TrainedWeights, data: Data, error: Array) -> Array:
     """The error by which the best weights are chosen."""
     if data.validation is None:
         return error
     return loss(weights, data.validation, recipe.activation)
 
 
-def _keep_best(state: State, weights: Weights, score: Array, epoch: Array) -> State:
+def _keep_best(state: State, weights: TrainedWeights, score: Array, epoch: Array) -> State:
     better = score < state.best_score  # False for NaN
     return state._replace(
         best=jax.tree.map(lambda new, old: jnp.where(better, new, old), weights, state.best),

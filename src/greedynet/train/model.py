@@ -21,7 +21,7 @@ from greedynet.train.activations import ACTIVATIONS, Array, Form, jax, jax_form,
 T = TypeVar("T")
 
 
-class Weights(NamedTuple):
+class TrainedWeights(NamedTuple):
     """The trained weights, named as in `Network`: the pytree that optax updates."""
 
     inner_weights: Array
@@ -59,12 +59,12 @@ def activation_of(network: Network) -> Form:
     return form
 
 
-def stack(networks: Sequence[Network]) -> Weights:
+def stack(networks: Sequence[Network]) -> TrainedWeights:
     """Stack the weights of networks of one architecture along a new first axis."""
 
-    def of(network: Network) -> Weights:
+    def of(network: Network) -> TrainedWeights:
         intercept = network.intercept
-        return Weights(
+        return TrainedWeights(
             network.inner_weights,
             network.biases,
             network.outer_weights,
@@ -72,11 +72,11 @@ def stack(networks: Sequence[Network]) -> Weights:
             np.zeros(network.n_outputs) if intercept is None else intercept,
         )
 
-    stacked: Weights = jax.tree.map(lambda *each: np.stack(each), *map(of, networks))
+    stacked: TrainedWeights = jax.tree.map(lambda *each: np.stack(each), *map(of, networks))
     return stacked
 
 
-def unstack(weights: Weights, starts: Sequence[Network]) -> list[Network]:
+def unstack(weights: TrainedWeights, starts: Sequence[Network]) -> list[Network]:
     """Return networks with the trained weights, otherwise equal to those they started from."""
     arrays = {k: np.asarray(v) for k, v in weights._asdict().items() if v is not None}
     return [
@@ -85,7 +85,7 @@ def unstack(weights: Weights, starts: Sequence[Network]) -> list[Network]:
     ]
 
 
-def predict(weights: Weights, inputs: Array, activation: Form) -> Array:
+def predict(weights: TrainedWeights, inputs: Array, activation: Form) -> Array:
     """Return the values `(t, n)` of the network on inputs `(d + 1, n)`."""
     # The biases are part of the matrix product, and so is their gradient.
     inner = jnp.concatenate([weights.inner_weights, weights.biases[:, None]], axis=1)
@@ -96,7 +96,7 @@ def predict(weights: Weights, inputs: Array, activation: Form) -> Array:
     return values
 
 
-def block_loss(weights: Weights, block: Block, activation: Form) -> Array:
+def block_loss(weights: TrainedWeights, block: Block, activation: Form) -> Array:
     """Return the sum of `s_i |g(x_i) - y_i|**2` over the rows of one block."""
     residual = predict(weights, block.inputs, activation) - block.outputs
     return jnp.sum(block.factors * residual**2)
@@ -116,12 +116,14 @@ def over_blocks(function: Callable[[Block], T], blocks: Block) -> T:
     return summed
 
 
-def loss(weights: Weights, blocks: Block, activation: Form) -> Array:
+def loss(weights: TrainedWeights, blocks: Block, activation: Form) -> Array:
     """Return the sum of `s_i |g(x_i) - y_i|**2` over all blocks."""
     return over_blocks(lambda block: block_loss(weights, block, activation), blocks)
 
 
-def loss_and_gradient(weights: Weights, blocks: Block, activation: Form) -> tuple[Array, Weights]:
+def loss_and_gradient(
+    weights: TrainedWeights, blocks: Block, activation: Form
+) -> tuple[Array, TrainedWeights]:
     """Return the loss over all blocks and its gradient; only one block is in memory at a time."""
     of_block: Any = jax.value_and_grad(block_loss)
     return over_blocks(lambda block: of_block(weights, block, activation), blocks)

@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from greedynet.activations import Activation
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
+from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
 _JITTER = 1e-13
@@ -53,7 +54,7 @@ class Gram:
         """Return `F'F` with a ridge, and a tiny multiple of the diagonal to make it definite."""
         M = self.G.copy()
         diagonal = np.einsum("ii->i", M)
-        diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + 1e-300) + ridge
+        diagonal += 1e-12 * diagonal + (1e-14 * diagonal.max(initial=0.0) + TINY) + ridge
         return M
 
     def weights(self, ridge: float | Float64 = 0.0) -> Float64:

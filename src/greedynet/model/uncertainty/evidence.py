@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
+from greedynet.support.magnitudes import INFINITE
 from greedynet.support.types import Float64
 
 LEAST_WEIGHT = 1e-12
-# In place of infinite predictions.
-_FAR = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class Unseen:
         weights = np.maximum(self.weights / largest, LEAST_WEIGHT)
         object.__setattr__(self, "weights", weights)
         # Of rows that are far from all others.
-        finite = np.nan_to_num(self.predictions, nan=_FAR, posinf=_FAR, neginf=-_FAR)
+        finite = np.nan_to_num(self.predictions, nan=INFINITE, posinf=INFINITE, neginf=-INFINITE)
         object.__setattr__(self, "predictions", finite)
 
     def stretched(self, factor: float) -> "Unseen":

@@ -36,13 +36,14 @@ from greedynet.model.uncertainty.local_size import (
 )
 from greedynet.model.uncertainty.scores import Scores, gain, known_rows, n_alike, quantiles
 from greedynet.support.errors import FewHeldOutRowsWarning
+from greedynet.support.magnitudes import LARGEST_SCORE
 from greedynet.support.types import Float64
 
 # Fewer degrees of freedom have no variance; more than the last are a normal distribution.
 _DEGREES = (2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0, 50.0, 200.0)
 _N_STEPS = 30
-# Of ratios of squares, and of the scale, which vanishes if nearly all scores are zero.
-_LARGEST, _SMALLEST = 1e300, 1e-290
+# Of the scale, which vanishes if nearly all scores are zero.
+_SMALLEST = 1e-290
 
 
 def student(scores: Float64, weights: Float64) -> tuple[float, float]:
@@ -61,7 +62,7 @@ def student(scores: Float64, weights: Float64) -> tuple[float, float]:
         with np.errstate(over="ignore"):  # of scores that are far beyond all others
             for _ in range(_N_STEPS):
                 t2 = max(float(shares @ _weighted(squares, v, t2)), _SMALLEST)
-            larger = np.log1p(np.minimum(squares / (v * t2), _LARGEST))
+            larger = np.log1p(np.minimum(squares / (v * t2), LARGEST_SCORE))
         constant = lgamma((v + 1) / 2) - lgamma(v / 2) - 0.5 * np.log(v * np.pi * t2)
         likely = constant - (v + 1) / 2 * float(shares @ larger)
         found.append((likely, v, float(np.sqrt(t2))))
@@ -73,10 +74,6 @@ def _weighted(squares: Float64, v: float, t2: float) -> Float64:
     """Return `(v + 1) z^2 / (v + z^2 / t^2)`, which is at most `(v + 1) t^2`."""
     ratio = squares / t2
     return np.where(np.isfinite(ratio), (v + 1) * squares / (v + ratio), (v + 1) * t2)
-
-
-# Beyond it, scores of training rows are the same: sums would overflow.
-_LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -298,7 +295,7 @@ def _by_width(
         left, weights = np.abs(unseen.Y[:n] - of_width), unseen.weights[:n]
         for of_output, known, size in zip(left.T, outputs, sizes, strict=True):
             with np.errstate(over="ignore"):
-                z = np.fmin(of_output / size[:n], _LARGEST)
+                z = np.fmin(of_output / size[:n], LARGEST_SCORE)
             scores.append(Scores.of(z, weights, known.above.n_rows))
         unit = left.max(axis=0, initial=0.0)
         unit[unit == 0] = 1.0
@@ -318,7 +315,7 @@ def _gained(
     sizes = size(trained.X, trained.predictions, network)
     of_held = np.average(np.abs(z), weights=weights)
     with np.errstate(over="ignore"):
-        scores = np.minimum(np.abs(trained.errors) / sizes, _LARGEST)
+        scores = np.minimum(np.abs(trained.errors) / sizes, LARGEST_SCORE)
     of_trained = np.average(scores, weights=trained.weights)
     return float(gain(of_held, of_trained, share))
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.model.network import Network
+from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
 _N_STEPS = 20
@@ -21,7 +22,6 @@ _SHORTEST = 2.0**-10
 _CONVERGED = 1e-6
 # Deviations below this fraction of the largest value are rounding.
 _CONSTANT = 1e-9
-_SMALLEST = 1e-300
 
 
 class SizePath:
@@ -41,7 +41,7 @@ class SizePath:
         V -= self._shares @ V
         deviation = np.sqrt(self._shares @ V**2)
         # Of the smallest numbers there are, the inverse is infinite.
-        varies = (deviation > _CONSTANT) & (deviation * largest > _SMALLEST)
+        varies = (deviation > _CONSTANT) & (deviation * largest > TINY)
         self._scale = np.where(varies, 1.0 / np.where(varies, deviation * largest, 1.0), 0.0)
         self._V, self._center = V * (self._scale * largest), self._shares @ features
         moments = (self._V * self._shares[:, None]).T @ self._V

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.support.magnitudes import LARGEST_SCORE
 from greedynet.support.phrases import plural
 from greedynet.support.types import Float64
 
@@ -31,8 +32,6 @@ _WIDE = 4_096  # columns, above which their correlations take too much memory
 _SMALLEST = 0.01
 _SMALLEST_UNIT = 2.0**-1000
 _BLOCK = 8_192
-# Squares of larger coordinates would overflow.
-_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +169,7 @@ def _principal(Z: Float64) -> tuple[Float64, Float64]:
 
 
 def _within(coordinates: Float64) -> Float64:
-    return np.clip(coordinates, -_LARGEST, _LARGEST)
+    return np.clip(coordinates, -LARGEST_SCORE, LARGEST_SCORE)
 
 
 def _nearest(Z: Float64, rows: Float64, *, itself: bool = False) -> Float64:
