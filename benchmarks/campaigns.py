@@ -6,8 +6,10 @@
     python benchmarks/campaigns.py --out FOLDER --read           # only the counts so far
 
 - files: damaged and forged model files (`hostilefiles.py`), with at most 1 GB of memory more
+- tablefiles: the same, of models of tables with columns of all kinds
 - arrays: arrays and parameters at the edge of the possible (`hostilearrays.py`)
 - tables: CSV files (`hostiletables.py`)
+- names: names, levels, paths and model files that would be code (`hostilenames.py`)
 - kills: fits with a checkpoint, killed with SIGKILL at a random moment, some of them twice, and
   begun again: the network must be the same to the last bit
 - workers: fits on dask, with a worker killed in the middle of a pass: the network must be that of
@@ -37,6 +39,7 @@ from pathlib import Path
 import checkpoints
 import hostilearrays
 import hostilefiles
+import hostilenames
 import hostiletables
 import numpy as np
 
@@ -46,8 +49,24 @@ from greedynet.fitting.settings import FitSettings, LadderSettings, LogisticSett
 from greedynet.rows.splitting import FoldSettings
 from greedynet.support.threads import deterministic_threads
 
-GOALS = {"files": 100_000, "arrays": 100_000, "tables": 5_000, "kills": 1_000, "workers": 100}
-BATCHES = {"files": 500, "arrays": 250, "tables": 250, "kills": 20, "workers": 10}
+GOALS = {
+    "files": 100_000,
+    "tablefiles": 5_000,
+    "arrays": 100_000,
+    "tables": 5_000,
+    "names": 300,
+    "kills": 1_000,
+    "workers": 100,
+}
+BATCHES = {
+    "files": 500,
+    "tablefiles": 250,
+    "arrays": 250,
+    "tables": 250,
+    "names": 100,
+    "kills": 20,
+    "workers": 10,
+}
 MORE_MEMORY = 2**30
 # Of the fits on dask.
 N_NODES = 10
@@ -70,6 +89,11 @@ def files(seed, folder):
     return f"{name.split()[0]}, {hostilefiles.verdict(data, folder / 'model')}"
 
 
+def tablefiles(seed, folder):
+    name, data = hostilefiles.draw(seed, hostilefiles.OF_TABLES)
+    return f"{name.split()[0]}, {hostilefiles.verdict(data, folder / 'model')}"
+
+
 def arrays(seed, folder):
     settings = EstimatorSettings() if seed % WITH_ALL_FOLDS == 0 else FEW_FOLDS
     with settings_context(settings):
@@ -79,6 +103,11 @@ def arrays(seed, folder):
 def tables(seed, folder):
     with settings_context(FEW_FOLDS):
         return hostiletables.verdict(hostiletables.draw(seed), folder)
+
+
+def names(seed, folder):
+    with settings_context(FEW_FOLDS):
+        return hostilenames.verdict(hostilenames.draw(seed), folder)
 
 
 # Kills
@@ -167,7 +196,7 @@ def workers(seed, folder):
     return "same network"
 
 
-CAMPAIGNS = {f.__name__: f for f in (files, arrays, tables, kills, workers)}
+CAMPAIGNS = {f.__name__: f for f in (files, tablefiles, arrays, tables, names, kills, workers)}
 
 
 # Batches
@@ -176,7 +205,7 @@ CAMPAIGNS = {f.__name__: f for f in (files, arrays, tables, kills, workers)}
 @contextmanager
 def bounded_memory(name):
     """Let a campaign of files take so much memory more, and no more."""
-    if name != "files":
+    if name not in ("files", "tablefiles"):
         yield
         return
     hostilefiles.models()

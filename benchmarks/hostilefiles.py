@@ -10,19 +10,23 @@ import json
 import random
 import tempfile
 import warnings
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from click.testing import CliRunner
 from promises import BrokenPromiseError, no_other_warnings
 
 from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
     ModelFileError,
+    TableWarning,
     fit_table,
     load,
 )
+from greedynet.cli import main
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.fitting.settings import FitSettings, LadderSettings
 
@@ -34,6 +38,27 @@ MOST_INPUTS = 100_000
 # Models to begin with
 
 
+def rich_table(n=40):
+    """Return a table with a column of every kind, as texts."""
+    rng = np.random.default_rng(1)
+    x, at, days = rng.normal(size=n), rng.integers(0, 3, n), rng.integers(0, 900, n)
+    dates = [date(2020, 1, 1) + timedelta(days=int(day)) for day in days]
+    return {
+        "x": [f"{v:.3f}" for v in x],
+        "gaps": ["" if i % 7 == 0 else f"{v:.2f}" for i, v in enumerate(x**2)],
+        "share": [f"{v % 100} %" for v in days],
+        "paid": [f"${1000 * v:,.2f}" for v in 1 + np.abs(x)],
+        "flag": ["true" if v else "false" for v in at > 0],
+        "color": [("red", "green", "blue")[v] for v in at],
+        "day": [day.isoformat() for day in dates],
+        "length": [f"{v // 60}:{v % 60:02}:00" for v in days],
+        "y": [f"{abs(v) + w:.3f}" for v, w in zip(x, at, strict=True)],
+    }
+
+
+OF_TABLES = ("table of all kinds", "classes of all kinds", "table", "table of classes")
+
+
 @cache
 def models():
     """Return the bytes of a file for each kind of model."""
@@ -43,7 +68,7 @@ def models():
     names = np.array(["red", "green", "blue"])[np.digitize(y, [0.3, 1.5])]
     table = {"a": X[:, 0], "color": names, "y": y}
     few = EstimatorSettings(fit=FitSettings(ladder=LadderSettings(used=((0, 3),), n_averaged=0)))
-    with settings_context(few):
+    with settings_context(few), warnings.catch_warnings(action="ignore", category=TableWarning):
         deep = GreedyNetRegressor(n_nodes=9, hidden_layers=2).fit(X, y)
         regressor = GreedyNetRegressor(n_nodes=5).fit(X, y)
         found = {
@@ -55,6 +80,8 @@ def models():
             "two layers, classes": GreedyNetClassifier(9, hidden_layers=2).fit(X, names),
             "table": fit_table(table, "y", n_nodes=4),
             "table of classes": fit_table(table, "color", n_nodes=4),
+            "table of all kinds": fit_table(rich_table(), "y", n_nodes=4),
+            "classes of all kinds": fit_table(rich_table(), "color", n_nodes=4),
             "network": regressor.network_,
             "network of two layers": deep.network_,
         }
@@ -88,10 +115,10 @@ def signed(header, tree, body):
 # Changes
 
 
-def draw(seed):
-    """Return the kind of a file and its bytes."""
+def draw(seed, names=None):
+    """Return the kind of a file and its bytes; of all models, or of some."""
     chance = random.Random(seed)
-    name = chance.choice(list(models()))
+    name = chance.choice(list(names or models()))
     data = models()[name]
     if chance.random() < 0.25:
         return f"damaged {name}", damaged(data, chance)
@@ -258,11 +285,11 @@ def verdict(data, path):
             model = load(path)
         except ModelFileError:
             return REFUSED
-        use(model)
+        use(model, path)
     return LOADED
 
 
-def use(model):
+def use(model, path):
     """Call every prediction of a model."""
     estimator = getattr(model, "estimator", model)
     network = getattr(estimator, "network_", estimator)
@@ -273,9 +300,27 @@ def use(model):
         _use(model, X, network)
         _use(estimator, X, network)
     if model is not estimator:
-        cells = {c.name: "1" if c.levels is None else c.levels[0] for c in model.columns.inputs}
-        _expect(model.predict, {name: [cell] for name, cell in cells.items()}, {1})
-        model.summary()
+        _use_table(model, path)
+
+
+def _use_table(model, path):
+    """Predict rows as they were in training, and print what the file is said to contain."""
+    rich, names = rich_table(), [column.name for column in model.columns.inputs]
+    rows = {name: rich.get(name, rich["x"])[:4] for name in names}
+    with warnings.catch_warnings(action="ignore", category=TableWarning):
+        try:
+            found = np.asarray(model.predict(rows))
+        except ValueError as error:
+            # Forged levels, units and formats may make any cell of these rows wrong.
+            if not any(repr(name) in str(error) for name in names):
+                raise
+        else:
+            if found.size not in (4, 4 * model.network.n_outputs):
+                raise BrokenPromiseError(f"{found.size} numbers for 4 rows")
+    model.summary()
+    said = CliRunner().invoke(main, ["info", str(path)])
+    if said.exit_code:
+        raise said.exception or BrokenPromiseError(said.output)
 
 
 def _use(model, X, network):
