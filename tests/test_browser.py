@@ -725,16 +725,17 @@ def called(driver, name, *calls):
         ((8950,), "8,950"),
         ((999_900_000,), "999,900,000"),
         ((1e9,), "1e9"),
-        ((-1_234_567,), "-1,235,000"),
+        ((-1_234_567,), "-1,234,567"),
         ((-1_234_567_890,), "-1.235e9"),
         ((1e-4,), "0.0001"),
         ((-1.2345e-4,), "-0.0001234"),
         ((9.99e-5,), "9.99e-5"),
         ((1.23456e-5,), "1.235e-5"),
-        # Four digits if no others are asked for, none of them zeros at the end.
+        # Four digits if no others are asked for, none of them zeros at the end; more of whole
+        # numbers, as in the texts that Python writes.
         ((12.3456,), "12.35"),
         ((12.3456, 3), "12.3"),
-        ((1.23456e7, 3), "12,300,000"),
+        ((1.23456e7, 3), "12,345,600"),
         ((12.0004,), "12"),
         ((2e12, 3), "2e12"),
         ((0,), "0"),

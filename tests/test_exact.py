@@ -538,10 +538,10 @@ def test_report_tells_the_range_and_warns_of_wild_corners(tmp_path):
     greedynet.write_report(wild, file, X, X.sum(axis=1))
     page, top = file.read_text(encoding="utf-8"), optimise(wild, "max").value
     assert "Inside the data&#x27;s box" in page or "Inside the data's box" in page
-    assert "Where rows are few, the network is not held by them" in page
+    assert "In parts of the box with few training rows, the network predicts values far" in page
     assert f"{top:,.3g}".replace(",", "") in page.replace(",", "")
     tame = GreedyNetRegressor(n_nodes=3).fit(X[:, :1], np.abs(t))
     greedynet.write_report(tame, file, X[:, :1], np.abs(t))
     page = file.read_text(encoding="utf-8")
     assert "it predicts from" in page
-    assert "not held by them" not in page
+    assert "few training rows" not in page

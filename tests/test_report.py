@@ -27,13 +27,17 @@ from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
 from greedynet.cli.demo_data import NOISE, daylight_hours, daylight_path, daylight_text
 from greedynet.model.description import column_curves
-from greedynet.report.features import importances
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
-from greedynet.report.neurons import MOST_NEURONS, MOST_WEIGHTS, neurons_section
+from greedynet.report.neurons import (
+    MOST_NEURONS,
+    MOST_WEIGHTS,
+    half_sphere,
+    neurons_section,
+    ridgelet_section,
+)
 from greedynet.report.page import embedded, limits, packed, rounded
-from greedynet.report.ridgelets import half_sphere, ridgelet_section
-from greedynet.report.sections import calibration
-from greedynet.report.subject import Rows, ShownClasses, Subject, as_columns
+from greedynet.report.sections import calibration, importances
+from greedynet.report.subject import ShownClasses, Subject, SubjectRows, as_columns
 from greedynet.report.summary import code_blocks, paragraphs, suggestions
 from greedynet.report.write import known_scores
 from greedynet.support.phrases import percent
@@ -141,7 +145,7 @@ def test_per_cents_of_the_right_classes():
 def tried(training, held_out):
     """Return what is suggested for a model with these errors."""
     known = case("one")
-    rows = Rows(known.X, known.y, "rows")
+    rows = SubjectRows(known.X, known.y, "rows")
     subject = Subject(as_columns(known.model), "y", rows, rows)
     scores = {"training rows": training, "held-out rows": held_out}
     return " ".join(suggestions(subject, scores, "m.safetensors"))
@@ -242,7 +246,7 @@ def test_long_paths_have_some_of_their_widths():
 
 def test_importance_is_scikit_learns():
     known = case("two")
-    subject = Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows"))
+    subject = Subject(as_columns(known.model), "y", SubjectRows(known.X, known.y, "rows"))
     found = importances(subject).mean(axis=1)
     twin = permutation_importance(
         known.model,
@@ -258,7 +262,7 @@ def test_importance_is_scikit_learns():
 def test_columns_are_shuffled_one_by_one_and_categories_whole():
     known = case("many")
     y = known.y + np.random.default_rng(1).normal(size=len(known.y))
-    subject = Subject(as_columns(known.model), "y", Rows(known.X, y, "rows"))
+    subject = Subject(as_columns(known.model), "y", SubjectRows(known.X, y, "rows"))
     found, rng = importances(subject), np.random.default_rng(0)
     orders = [rng.permutation(len(y)) for _ in range(found.shape[1])]
 
@@ -274,7 +278,7 @@ def test_columns_are_shuffled_one_by_one_and_categories_whole():
 
 def test_importance_of_classes_is_by_log_loss():
     known = case("classes")
-    subject = Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows"))
+    subject = Subject(as_columns(known.model), "y", SubjectRows(known.X, known.y, "rows"))
     found, rng = importances(subject), np.random.default_rng(0)
     orders = [rng.permutation(len(known.y)) for _ in range(found.shape[1])]
 
@@ -373,7 +377,7 @@ def test_the_most_frequent_classes_are_shown():
     y = np.repeat(np.arange(14), sizes)
     X = np.column_stack([y, y % 3]).astype(float)
     model = GreedyNetClassifier(n_nodes=4, alpha=0.1).fit(X, y)
-    shown = ShownClasses.of(Subject(as_columns(model), "y", Rows(X, y, "rows")))
+    shown = ShownClasses.of(Subject(as_columns(model), "y", SubjectRows(X, y, "rows")))
     most = [c for c in range(14) if c not in (0, 3, 6)]
     assert shown.names == [*map(str, most), "all others"]
     p = model.predict_proba(X)
@@ -408,7 +412,7 @@ def test_what_is_affine_at_the_edges_is_taken_off():
     x = np.linspace(-1, 1, 401)
     y = 3 + 2 * x + np.maximum(0, 0.3 - np.abs(x))
     network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
-    rows = Rows(x[:, None], y, "rows")
+    rows = SubjectRows(x[:, None], y, "rows")
     values = np.abs(ridgelet_section(Subject(as_columns(network), "y", rows))["values"])
     kinks = -1 / np.tan(np.linspace(0, np.pi, len(values))[1:-1])
     far = np.abs(kinks) > 0.6
@@ -603,7 +607,7 @@ def test_rows_of_the_fit_are_called_training_rows():
         (19, label, ["training rows", f"rows of {label}"]),
         (20, "other.csv", ["training rows", "rows of other.csv"]),
     ):
-        subject = Subject(model, "y", Rows(X[:n_rows], y[:n_rows], name))
+        subject = Subject(model, "y", SubjectRows(X[:n_rows], y[:n_rows], name))
         assert list(known_scores(subject)) == wanted
 
 
@@ -844,7 +848,7 @@ def test_daylight_by_what_is_known():
 
 def deep_subject(name):
     known = case(name)
-    return Subject(as_columns(known.model), "y", Rows(known.X, known.y, "rows")), known
+    return Subject(as_columns(known.model), "y", SubjectRows(known.X, known.y, "rows")), known
 
 
 def test_curves_of_the_page(pages):

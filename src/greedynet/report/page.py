@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -86,16 +87,8 @@ def page(
 ) -> str:
     """Return the page.
 
-    Parameters
-    ----------
-    title : str
-        Its title, as text.
-    parts : dict of str
-        HTML for the placeholders of the template.
-    sections : sequence of Section
-        Its sections between the summary and the code.
-    data : dict
-        What the scripts draw.
+    `parts` has HTML for the placeholders of the template by name, and `data` is what the scripts
+    draw.
     """
     names = (*_COMMON, *(section.name for section in sections), "code", "page")
     script = "\n".join(_script(name) for name in names)
@@ -110,14 +103,8 @@ def page(
         "script": script,
         **parts,
     }
-    text = _asset("page.html")
     # A single pass, so that placeholders in inserted text are not expanded.
-    pieces = text.split("{{")
-    filled = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        filled += [places[name.strip()], rest]
-    return "".join(filled)
+    return re.sub(r"{{(\w+)}}", lambda found: places[found[1]], _asset("page.html"))
 
 
 def embedded(data: dict[str, Any]) -> str:
@@ -215,14 +202,7 @@ def rounded(value: Any, digits: int = 5) -> Any:
 def packed(values: ArrayLike, low: float, high: float, *, bits: int = 16) -> dict[str, Any]:
     """Return an array quantised to integers of 8 or 16 bits between two values, in base 64.
 
-    Parameters
-    ----------
-    values : array-like
-        The values, which are clipped to the limits.
-    low, high : float
-        Values that 0 and the largest integer stand for.
-    bits : {8, 16}
-        Bits for each number.
+    Values are clipped to the limits, which 0 and the largest integer stand for.
     """
     array = np.asarray(values, dtype=np.float64)
     top = 2**bits - 1

@@ -4,6 +4,7 @@ A section is an entry of `SECTIONS`, and a script `web/<name>.js` whose function
 fills the element of the section from `data.<name>`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,16 +13,114 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from greedynet.report.features import effects_section, importance_section, importances
-from greedynet.report.growth import Stops, growth_section
-from greedynet.report.neurons import columns_section, neurons_section
-from greedynet.report.page import Section, rounded
-from greedynet.report.pictures import picture_section, row_scores
-from greedynet.report.ridgelets import ridgelet_section
-from greedynet.report.subject import ShownClasses, Subject, row_label
+from greedynet.activations import activate
+from greedynet.model.network import Network
+from greedynet.report.growth import Stops, growth_section, picture_section, row_scores
+from greedynet.report.neurons import columns_section, neurons_section, ridgelet_section
+from greedynet.report.page import Section, limits, packed, rounded
+from greedynet.report.subject import ShownClasses, Subject, SubjectRows, row_label
 from greedynet.support.types import Float64
+from greedynet.tables.scores import rmse
+from greedynet.views.effects import effect_inputs
 
-_BINS = 10
+REPEATS = 5
+MOST_EFFECTS, MOST_BARS = 12, 30
+GRID, _BINS = 25, 10
+# Each value of each column is evaluated on all of them, at every stop.
+EFFECT_ROWS = 300
+
+
+def importances(subject: Subject) -> Float64:
+    """Return the permutation importance of every column, `(n_columns, REPEATS)`.
+
+    It is the increase of the RMSE, or for classes of the log-loss, when the column is shuffled.
+    """
+    rows = subject.shown
+    assert rows is not None
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(len(rows)) for _ in range(REPEATS)]
+    predict = _predictor(subject.network, rows.X)
+    base = _error(subject, rows, predict(rows.X, []))
+    worse = np.zeros((len(subject.columns.inputs), REPEATS))
+    for c, features in enumerate(subject.places()):
+        for r, order in enumerate(orders):
+            shuffled = rows.X.copy()
+            shuffled[:, features] = rows.X[order][:, features]
+            worse[c, r] = _error(subject, rows, predict(shuffled, features)) - base
+    return worse
+
+
+def importance_section(subject: Subject, worse: Float64) -> dict[str, Any]:
+    """Return the columns in decreasing order of importance."""
+    mean = worse.mean(axis=1)
+    order = np.argsort(-mean, kind="stable")
+    names = subject.columns.labels
+    return {
+        "columns": [
+            {
+                "name": names[c],
+                "mean": rounded(float(mean[c])),
+                "low": rounded(float(worse[c].min())),
+                "high": rounded(float(worse[c].max())),
+            }
+            for c in order[:MOST_BARS]
+        ],
+        "left": max(0, len(order) - MOST_BARS),
+        "unit": "log-loss" if subject.classes is not None else "RMSE",
+        "repeats": REPEATS,
+    }
+
+
+def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict[str, Any]]:
+    """Return the effects of the most important columns at every stop."""
+    rows = subject.shown
+    assert rows is not None
+    classes, X = subject.classes is not None, rows.sample(EFFECT_ROWS).X
+    inputs, order = effect_inputs(subject.columns), np.argsort(-worse.mean(axis=1), kind="stable")
+    found, tables = [], []
+    for c in order[:MOST_EFFECTS]:
+        for part in inputs[c]:
+            values = part.values(rows.X, GRID)
+            at = {"x": rounded(values)} if part.labels is None else {"levels": list(part.labels)}
+            effect = stops.effects(X, part.at, values, classes=classes)
+            tables.append(_displayed(subject, effect))
+            found.append({"name": part.name, **at})
+    kept = [table[stops.kept] for table in tables]
+    pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*kept, margin=m) for m in (0.5, 0.1))
+    for part, table in zip(found, tables, strict=True):
+        part["values"] = packed(table, *pack, bits=8 if classes else 16)
+        part["y"] = rounded(axis)
+    return found
+
+
+def _displayed(subject: Subject, effect: Float64) -> Float64:
+    """Return the part of an effect that the page shows: the classes, or one output."""
+    if subject.classes is not None:
+        return ShownClasses.of(subject).merged(effect)
+    return effect[:, :, subject.output : subject.output + 1]
+
+
+def _predictor(network: Network, X: Float64) -> Callable[[Float64, list[int]], Float64]:
+    """Return a function of rows that differ from `X` in some features only, and of these."""
+    inner, before = network.inner_weights, network.neuron_inputs(X)
+    sums = before @ inner.T + network.biases
+
+    def predict(rows: Float64, features: list[int]) -> Float64:
+        after, at = network.neuron_inputs(rows), np.isin(network.lifted_from, features)
+        moved = sums + (after[:, at] - before[:, at]) @ inner[:, at].T
+        hidden = np.asarray(activate(network.activation, moved), dtype=np.float64)
+        outputs = network.with_affine_term(hidden @ network.outer_weights, after)
+        return network.outputs(outputs).reshape(len(rows), -1)
+
+    return predict
+
+
+def _error(subject: Subject, rows: SubjectRows, outputs: Float64) -> float:
+    values = subject.values(outputs)
+    if subject.classes is None:
+        return rmse(values[:, 0] - rows.y)
+    likely = values[np.arange(len(rows)), subject.class_index(rows.y)]
+    return float(-np.mean(np.log(np.maximum(likely, np.finfo(np.float64).tiny))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +148,7 @@ def errors_section(subject: Subject) -> dict[str, Any] | None:
     rows = subject.shown
     if rows is None:
         return None
-    values = subject.values(subject.network.predict(rows.X).reshape(len(rows), -1))
+    values = subject.predict(rows)
     if subject.classes is None:
         found = values[:, 0]
         return {"kind": "residuals", "found": rounded(found), "residual": rounded(rows.y - found)}
@@ -67,12 +166,7 @@ def errors_section(subject: Subject) -> dict[str, Any] | None:
 def calibration(confidence: Float64, correct: NDArray[np.bool_]) -> list[dict[str, float]]:
     """Return the accuracy of the network, for groups of rows by its confidence.
 
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_rows,)
-        Probability of the predicted class.
-    correct : ndarray of bool, of shape (n_rows,)
-        Whether it was the true one.
+    `confidence` is the probability of the predicted class, `correct` whether it was the true one.
     """
     place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
     return [
@@ -138,7 +232,7 @@ def _data_of_rows(content: Content) -> dict[str, Any]:
     data |= {one.name: one.data(content) for one in SECTIONS if one.of_rows}
     if subject.shown is None:
         return data
-    rows = subject.rows if subject.held_out is None else subject.held_out
+    rows = subject.inspected
     assert rows is not None
     label = row_label(subject, rows)
     data["rows"] = {"all": len(rows), "shown": len(subject.shown), "label": label}

@@ -1,7 +1,8 @@
 """The subject of a report: any fitted model, rows on which to inspect it, and classes shown."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,24 +28,12 @@ GIVEN, HELD_OUT, TRAINING = "the rows given", "held-out rows", "training rows"
 
 @dataclass(frozen=True, eq=False)
 class SubjectRows:
-    """Rows with their targets.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Inputs of the network.
-    y : ndarray of shape (n_rows,)
-        Numbers, or labels of classes.
-    label : str
-        Name of the rows, such as "data.csv".
-    weights : ndarray of shape (n_rows,) or None
-        Weights, by which rows count in errors; None if every row counts once.
-    """
+    """Rows with their targets: inputs of the network, and numbers or labels of classes."""
 
     X: Float64
     y: NDArray[Any]
-    label: str
-    weights: Float64 | None = None
+    label: str  # such as "data.csv"
+    weights: Float64 | None = None  # by which rows count in errors
 
     def __len__(self) -> int:
         return len(self.y)
@@ -64,35 +53,23 @@ class SubjectRows:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model, and rows on which to inspect it.
-
-    Attributes
-    ----------
-    table : TableModel
-        The model with its columns.
-    target : str
-        Name of what is predicted.
-    rows : SubjectRows or None
-        All rows that were given, but those held out.
-    held_out : SubjectRows or None
-        Rows that were not used in the fit.
-    shown : SubjectRows or None
-        The rows of all charts and tables: a sample of those held out, if there are any, else of
-        the others.
-    output : int
-        Output of the network that is shown; 0 for classes.
-    """
+    """A model, and rows on which to inspect it."""
 
     table: TableModel
     target: str
-    rows: SubjectRows | None = None
+    rows: SubjectRows | None = None  # all that were given, but those held out
     held_out: SubjectRows | None = None
-    output: int = 0
-    shown: SubjectRows | None = field(init=False)
+    output: int = 0  # of the network, which is shown; 0 for classes
 
-    def __post_init__(self) -> None:
-        rows = self.rows if self.held_out is None else self.held_out
-        object.__setattr__(self, "shown", None if rows is None else rows.sample())
+    @property
+    def inspected(self) -> SubjectRows | None:
+        """The rows that the page is about: those held out, if there are any, else the others."""
+        return self.rows if self.held_out is None else self.held_out
+
+    @cached_property
+    def shown(self) -> SubjectRows | None:
+        """The rows of all charts and tables: a sample of those that the page is about."""
+        return None if self.inspected is None else self.inspected.sample()
 
     @property
     def network(self) -> Network:
@@ -134,9 +111,13 @@ class Subject:
             return outputs[:, self.output : self.output + 1]
         return probabilities(outputs)
 
+    def predict(self, rows: SubjectRows) -> Float64:
+        """Return the values shown, for rows."""
+        return self.values(self.network.predict(rows.X).reshape(len(rows), -1))
+
     def scores(self, rows: SubjectRows) -> dict[str, Any]:
         """Return the errors of the network on rows, by name."""
-        values = self.values(self.network.predict(rows.X).reshape(len(rows), -1))
+        values = self.predict(rows)
         if self.classes is None:
             return scores_of(self.table.estimator, rows.y, values[:, 0], weights=rows.weights)
         found = self.classes[values.argmax(axis=1)]
@@ -165,10 +146,7 @@ def table_rows(
     missing: Missing = None,
     unknown: Unknown = "error",
 ) -> SubjectRows:
-    """Read the rows of a table that have a target; the parameters are those of `evaluate`.
-
-    Rows have weights if those of the fit had, and the table has the column of them.
-    """
+    """Read the rows of a table that have a target, with weights if those of the fit had some."""
     weights = model.about.get("weights")
     weights = weights if weights in table.names else None
     blocks = labelled_blocks(
@@ -232,18 +210,10 @@ MOST_CLASSES = 12
 
 @dataclass(frozen=True, eq=False)
 class ShownClasses:
-    """Which classes are shown.
-
-    Attributes
-    ----------
-    names : list of str
-        Their names on the page.
-    place : ndarray of shape (n_classes,)
-        Position at which each class is shown.
-    """
+    """Which classes are shown."""
 
     names: list[str]
-    place: NDArray[np.intp]
+    place: NDArray[np.intp]  # of each class, the position at which it is shown
 
     @staticmethod
     def of(subject: Subject) -> "ShownClasses":

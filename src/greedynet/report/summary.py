@@ -57,15 +57,7 @@ def title(subject: Subject) -> str:
 
 
 def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]:
-    """Return what was fitted, how good it is, and why the network has the width it has.
-
-    Parameters
-    ----------
-    subject : Subject
-        The model.
-    scores : dict of dict
-        Errors by name, for each known set of rows.
-    """
+    """Return what was fitted, how good it is, and why the network has the width it has."""
     quality = [_quality(label, found) for label, found in scores.items()]
     if subject.classes is not None and subject.held_out is not None:
         quality = [""]  # the first sentence tells it
@@ -86,7 +78,7 @@ def first_sentence(subject: Subject) -> str:
 
 def _trust(subject: Subject) -> str:
     """Return the coverage of the intervals, and how many rows are outside the training data."""
-    rows = subject.rows if subject.held_out is None else subject.held_out
+    rows = subject.inspected
     if rows is None:
         return ""
     label = row_label(subject, rows)
@@ -247,15 +239,7 @@ pipeline[-1].save("model.safetensors")"""
 
 
 def code_blocks(subject: Subject, model_file: str | None) -> dict[str, str]:
-    """Return code examples by the name of their language or tool.
-
-    Parameters
-    ----------
-    subject : Subject
-        The model.
-    model_file : str or None
-        Name of its file; None for a pipeline, which has none.
-    """
+    """Return code examples by the name of their language or tool."""
     if model_file is None:
         return {"Python": _OF_PIPELINE}
     file = model_file.replace("\\", "\\\\").replace('"', '\\"')

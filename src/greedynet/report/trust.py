@@ -81,8 +81,8 @@ def outside_text(subject: Subject, rows: SubjectRows, label: str) -> str:
         return said
     wrong = "intervals may be too narrow" if subject.classes is None else "sets may be too small"
     return (
-        f"{said} There the network continues what it has learned elsewhere: its predictions are "
-        f"guesses, and its {wrong}. greedynet predict --outside marks such rows."
+        f"{said} There its predictions are guesses, and its {wrong}: greedynet predict --outside "
+        "marks such rows."
     )
 
 
@@ -106,7 +106,7 @@ def box_sentence(subject: Subject) -> str:
     if network.is_constant:
         return ""
     if network.box is None:
-        return "Values are not clipped: beyond all training rows, predictions go on as they end."
+        return "Inputs are not clipped: beyond the training rows, predictions extrapolate."
     if network.reach > 0:
         return (
             "A value beyond all training rows is clipped where it lies farther out than "
@@ -152,7 +152,7 @@ def _doubt(found: Extremes) -> str:
     if found.proven:
         return ""
     low, high = number(found.lowest.bound), number(found.highest.bound)
-    return f", as far as found in {_SECONDS:g} seconds, and surely within {low} to {high}"
+    return f", as far as was found in {_SECONDS:g} seconds, and certainly from {low} to {high}"
 
 
 def _warnings(subject: Subject, found: Extremes) -> list[str]:
@@ -175,10 +175,10 @@ def _warnings(subject: Subject, found: Extremes) -> list[str]:
     seen = f"The values of {subject.target} go from {number(low)} to {number(high)} only."
     places = "; and ".join(f"{number(end.value)} at {_place(end)}" for end in far)
     return [
-        f"{seen} Where rows are few, the network is not held by them: it predicts {places}. "
-        "Mind new rows that are unlike those of the training data; greedynet predict --outside "
-        "marks them, greedynet ask finds the range of any part of the box, and a fit with "
-        "--bounds seen predicts nothing beyond what was seen."
+        f"{seen} In parts of the box with few training rows, the network predicts values far "
+        f"beyond these: {places}. Be careful with new rows that are unlike the training rows: "
+        "greedynet predict --outside marks them, greedynet ask finds the range of any part of the "
+        "box, and a fit with --bounds seen predicts nothing beyond what was seen."
     ]
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -109,8 +109,8 @@ def write_report(
     target = None if target is None else str(target)
     file: str | None = Path(model_file).name
     if isinstance(model, Pipeline):
-        model, given = through_pipeline(model, Given(X, y, held_out), target)
-        X, y, held_out, file = given.X, given.y, given.held_out, None
+        model, X, y, held_out = _through_pipeline(model, X, y, held_out, target)
+        file = None
     table = as_columns(model)
     which = 0 if table.classes_ is not None else check_output(table.network.n_outputs, output)
 
@@ -126,14 +126,12 @@ def write_report(
         rows = array_rows(table, network_inputs(model, X), y, which, GIVEN)
     elif X is not None:
         source = opened(X)
-        table = as_labelled_model(
-            model, source, target
-        )  # takes the names of the table if the model has none
+        # With the names of the table, if the model has none.
+        table = as_labelled_model(model, source, target)
         rows = read(source)
     if isinstance(held_out, tuple | list):
         held_X, held_y = held_out
-        held_X = network_inputs(model, held_X)
-        held = array_rows(table, held_X, held_y, which, "the held-out rows")
+        held = array_rows(table, network_inputs(model, held_X), held_y, which, "held-out rows")
     elif held_out is not None:
         held = read(opened(held_out))
     if rows is not None and held is None:
@@ -193,49 +191,22 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
     return scores
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """What `write_report` is given: rows and rows held out, each as inputs and targets.
-
-    Attributes
-    ----------
-    X, y : inputs and targets; `y` is None if it is a column of `X`
-    held_out : pair of inputs and targets, a table, or None
-    """
-
-    X: Any
-    y: Any
-    held_out: Any
-
-
-def through_pipeline(
-    pipeline: Pipeline, given: Given, target: str | None
-) -> tuple[TableModel, Given]:
-    """Return the last step with the names of its inputs, and the rows as the others make them.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted; the last step is one of our estimators.
-    given : Given
-        Rows as the pipeline takes them.
-    target : str or None
-        Column of the target in data frames.
-    """
-    last = pipeline.steps[-1][1]
+def _through_pipeline(
+    pipeline: Pipeline, X: Any, y: Any, held_out: Any, target: str | None
+) -> tuple[TableModel, Any, Any, Any]:
+    """Return the last step with the names of its inputs, and the rows as the others make them."""
+    last, before = pipeline.steps[-1][1], pipeline[:-1]
     if not isinstance(last, SaveMixin):
         raise TypeError(
             "`model` must be a Pipeline that ends in a greedynet estimator, got one that ends in "
             f"{type(last).__name__}: report on a pipeline whose last step is ours."
         )
     check_is_fitted(last)
-    before = pipeline[:-1]
-    X, y = _transformed(before, given.X, given.y, target)
-    held = given.held_out
-    if held is not None:
-        held_X, held_y = held if isinstance(held, tuple | list) else (held, None)
-        held = _transformed(before, held_X, held_y, target)
-    return _named(last, before), Given(X, y, held)
+    X, y = _transformed(before, X, y, target)
+    if held_out is not None:
+        held_X, held_y = held_out if isinstance(held_out, tuple | list) else (held_out, None)
+        held_out = _transformed(before, held_X, held_y, target)
+    return _named(last, before), X, y, held_out
 
 
 def _transformed(before: Pipeline, X: Any, y: Any, target: str | None) -> tuple[Any, Any]:

@@ -28,31 +28,9 @@ def feature_effect(
 ) -> Float64:
     """Return the effect of a feature on the predictions, or on the class probabilities.
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    X : array-like of shape (n_rows, n_features)
-        Rows over which the mean is taken.
-    features : int or sequence of int
-        The column that is set; several for a categorical feature, which has a column per level.
-    values : array-like of shape (n_values,) or (n_values, len(features))
-        The values; `np.eye(n_levels)` for all levels of a categorical feature.
-    classes : bool, default=False
-        Whether the outputs are logits, and the effect is that on the probabilities.
-
-    Returns
-    -------
-    effect : ndarray of shape (n_values, n_outputs) or (n_values, n_classes)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from greedynet import Network
-    >>> from greedynet.views.effects import feature_effect
-    >>> network = Network(np.eye(2), np.zeros(2), np.array([[1.0], [10.0]]))
-    >>> feature_effect(network, [[0.0, 1.0], [0.0, 3.0]], 0, [-1.0, 0.0, 2.0])[:, 0]
-    array([20., 20., 22.])
+    `features` are several for a category, which has one per level, and `values` are then
+    `(n_values, len(features))`: `np.eye(n_levels)` for all levels. With `classes`, the outputs are
+    logits, and the effect is that on the probabilities. Returns `(n_values, n_outputs)`.
     """
     rows = check_matrix(X, "X").copy()
     columns = np.atleast_1d(np.asarray(features, dtype=np.intp))
@@ -70,17 +48,6 @@ def effect_grid(column: ArrayLike, n_values: int = 41) -> Float64:
 
     The grid excludes the lowest and the highest hundredth of the data, where there are hardly any
     rows.
-
-    Parameters
-    ----------
-    column : array-like of shape (n_rows,)
-        The feature.
-    n_values : int, default=41
-        Maximum number of values.
-
-    Returns
-    -------
-    values : ndarray of shape (at most n_values,)
     """
     cells = np.asarray(column, dtype=np.float64)
     distinct = np.unique(cells)
@@ -94,24 +61,12 @@ def effect_grid(column: ArrayLike, n_values: int = 41) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class EffectInput:
-    """What varies in an effect: a number, or a category, which has several features.
-
-    Attributes
-    ----------
-    name : str
-        Its name in a chart.
-    at : tuple of int
-        Its features.
-    settings : ndarray of shape (n_levels, len(at)) or None
-        Values of the features at each level; None for a number.
-    labels : sequence of str or None
-        Names of the levels; None for a number.
-    """
+    """What varies in an effect: a number, or a category, which has several features."""
 
     name: str
-    at: tuple[int, ...]
-    settings: Float64 | None = None
-    labels: Sequence[str] | None = None
+    at: tuple[int, ...]  # its features
+    settings: Float64 | None = None  # those of each level of a category
+    labels: Sequence[str] | None = None  # the names of the levels
 
     def values(self, rows: Float64, n_values: int = 41) -> Float64:
         """Return the values it is set to: a grid of those in the rows, or the levels."""
@@ -122,13 +77,11 @@ class EffectInput:
 
 def effect_inputs(columns: Columns) -> list[list[EffectInput]]:
     """Return what varies in each column of a table; a date has several parts, such as its month."""
-    found, start = [], 0
-    for column in columns.inputs:
-        found.append(
-            [
-                EffectInput(part.name, tuple(start + i for i in part.at), part.values, part.labels)
-                for part in column.parts
-            ]
-        )
-        start += column.n_features
-    return found
+    starts = np.cumsum([0, *(column.n_features for column in columns.inputs)]).tolist()
+    return [
+        [
+            EffectInput(part.name, tuple(start + i for i in part.at), part.values, part.labels)
+            for part in column.parts
+        ]
+        for start, column in zip(starts, columns.inputs, strict=False)
+    ]

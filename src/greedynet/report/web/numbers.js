@@ -8,6 +8,7 @@ function shown(value, digits = 4) {
     const [front, power] = value.toExponential(digits - 1).split("e");
     return `${Number(front)}e${Number(power)}`;
   }
+  if (size >= 10 ** (digits - 1)) return Math.round(value).toLocaleString("en"); // as in the texts
   return Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
 }
 

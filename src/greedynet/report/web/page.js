@@ -24,7 +24,8 @@ function rowsSwitch() {
   box.hidden = false;
   VIEWS.forEach((view, i) => {
     const pressed = view.rows.label === data.rows.label;
-    const text = `${view.rows.label} (${view.rows.all.toLocaleString("en")})`;
+    const { all, shown: some, label } = view.rows, count = (n) => n.toLocaleString("en");
+    const text = some < all ? `a sample of ${count(some)} of the ${count(all)} ${label}` : `${label} (${count(all)})`;
     const button = element("button", { type: "button", "aria-pressed": String(pressed) }, text);
     button.addEventListener("click", () => {
       Object.assign(data, view);
