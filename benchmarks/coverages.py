@@ -27,7 +27,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.model.uncertainty.seen import share_ahead
+from greedynet.model.uncertainty.outside import share_ahead
 
 COVERAGE, LEAST = 0.9, 0.75
 N_NEW_GROUPS = 200

@@ -175,7 +175,7 @@ _JUNK = [
     *([], [[]], [1], [1, 2, 3], [0.5, None], ["a", "b", "c"], [10**400], [float("nan")] * 3),
     *({}, {"a": 1}, {"array": "nothing"}, {"pairs": [[1, 2]]}, {"pairs": []}, {"records": []}),
     *({"activation": "tanh"}, {"activation": "leaky_relu"}, {"stop_reason": "EXACT"}),
-    *({"loss": {"loss": "absolute_error"}}, {"network": {}}, {"Seen": {}}),
+    *({"loss": {"loss": "absolute_error"}}, {"network": {}}, {"TrainingSample": {}}),
     {"text": {"dtype": "<U200000000", "values": ["a"]}},
     {"text": {"dtype": "|O", "values": ["a", "b"]}},
     {"text": {"dtype": "<U1", "values": ["red", "green"]}},

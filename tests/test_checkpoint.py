@@ -38,7 +38,7 @@ from greedynet.rows.blocks import SourceBlocks
 from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch, DictionarySearch, WeakSearch
 from greedynet.search.atoms import Dictionary
-from greedynet.search.directions import directions
+from greedynet.search.sphere import directions
 from greedynet.support.context import NO_JOURNAL
 
 rng = np.random.default_rng(0)

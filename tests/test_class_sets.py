@@ -10,8 +10,8 @@ from sklearn.model_selection import ShuffleSplit
 import scopes
 from greedynet import GreedyNetClassifier, load
 from greedynet.losses.logistic import probabilities
+from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions
 from greedynet.model.uncertainty.class_sets import ClassSets
-from greedynet.model.uncertainty.evidence import Evidence, Unseen
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import FewHeldOutRowsWarning
 
@@ -54,11 +54,11 @@ def path_of(*networks):
 def test_the_threshold_is_that_of_conformal_prediction():
     rng = np.random.default_rng(0)
     logits, labels = rng.normal(size=(49, 3)), rng.integers(0, 3, 49)
-    unseen = Unseen(np.zeros((49, 1)), np.eye(3)[labels], logits, np.ones(49), 49)
+    held_out = HeldOutPredictions(np.zeros((49, 1)), np.eye(3)[labels], logits, np.ones(49), 49)
     p = probabilities(logits)
     # The 45th of 49: 0.9 times 50.
     least = np.sort(p[np.arange(49), labels])[::-1][44]
-    evidence = Evidence(Rows(unseen.X, unseen.Y), unseen)
+    evidence = CalibrationData(Rows(held_out.X, held_out.Y), held_out)
     sets = ClassSets.of(evidence, path_of(lambda X: logits)).sets(p, 0.9)
     expected = p >= least - 1e-12
     expected[np.arange(49), p.argmax(axis=1)] = True
@@ -82,9 +82,11 @@ def test_the_threshold_is_at_least_that_of_the_training_rows():
     rng = np.random.default_rng(0)
     labels = (np.arange(60) < 21).astype(float)[:, None]
     # Folds say a share of 0.36, and the network that was kept 0.35.
-    unseen = Unseen(np.zeros((60, 1)), labels, np.full((60, 1), logit(0.36)), np.ones(60), 60)
+    held_out = HeldOutPredictions(
+        np.zeros((60, 1)), labels, np.full((60, 1), logit(0.36)), np.ones(60), 60
+    )
     path = path_of(lambda X: np.full(len(X), logit(0.35)))
-    found = ClassSets.of(Evidence(Rows(rng.normal(size=(60, 1)), labels), unseen), path)
+    found = ClassSets.of(CalibrationData(Rows(rng.normal(size=(60, 1)), labels), held_out), path)
     assert found.sets(np.array([[0.65, 0.35]]), 0.9).all()
     assert not found.sets(np.array([[0.65, 0.35]]), 0.6)[0, 1]
     assert not found.sets(np.array([[0.66, 0.34]]), 0.9)[0, 1]
@@ -96,7 +98,9 @@ def test_sets_of_a_width_are_those_of_its_own_predictions():
     rows = Rows(np.zeros((49, 1)), np.eye(3)[rng.integers(0, 3, 49)])
 
     def evidence(logits, by_width=()):
-        return Evidence(rows, Unseen(rows.X, rows.Y, logits, np.ones(49), 49), by_width)
+        return CalibrationData(
+            rows, HeldOutPredictions(rows.X, rows.Y, logits, np.ones(49), 49), by_width
+        )
 
     path = path_of(lambda X: narrow, lambda X: kept)
     found = ClassSets.of(evidence(kept, (narrow, kept)), path)

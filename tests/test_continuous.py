@@ -11,8 +11,8 @@ from greedynet.linalg.factor import Factor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
-from greedynet.search.directions import N_PAIRS, N_SPREAD, directions, spread
 from greedynet.search.scans import relu as scan
+from greedynet.search.sphere import N_PAIRS, N_SPREAD, directions, spread
 from greedynet.support.threads import Pool
 from problems import noisy
 

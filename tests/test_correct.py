@@ -16,13 +16,13 @@ from greedynet.fitting.make_search import N_WAITING, WEAKNESS
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.squares import LeastSquares, Neurons
-from greedynet.linalg import triangular as triangles
+from greedynet.linalg import weights as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.model.candidate import NETWORK, Candidate
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
-from greedynet.search.directions import directions
+from greedynet.search.sphere import directions
 from greedynet.support.context import FitContext
 
 

@@ -8,11 +8,10 @@ from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
 from greedynet.estimators.gap_choice import expects_less
-from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions, n_alike
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.local_size import Errors, SizeSettings, local_size
-from greedynet.model.uncertainty.scores import n_alike
-from greedynet.model.uncertainty.seen import share_ahead
+from greedynet.model.uncertainty.outside import share_ahead
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of, go_forward
 from greedynet.support.errors import FewHeldOutRowsWarning
@@ -35,7 +34,9 @@ def covered(model, X, y, coverage=0.9):
 def unseen_of(groups, weights=None):
     n = len(groups)
     weights = np.ones(n) if weights is None else weights
-    return Unseen(np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), weights, n, groups=groups)
+    return HeldOutPredictions(
+        np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), weights, n, groups=groups
+    )
 
 
 # Rows
@@ -58,13 +59,13 @@ def test_rows_that_follow_each_other_are_a_group():
     folds = folds_of(rows, TimeSeriesSplit(3), 0)
     assert go_forward(folds)
     assert [set(held.groups.tolist()) for _, held in folds] == [{0}, {1}, {2}]
-    found = Unseen.of_folds(folds, np.zeros(45))
+    found = HeldOutPredictions.of_folds(folds, np.zeros(45))
     assert found.n_rows == 45
     np.testing.assert_array_equal(np.bincount(found.groups), [15, 15, 15])
     for cv in (KFold(3), 3):
         folds = folds_of(rows, cv, 0)
         assert not go_forward(folds)
-        assert Unseen.of_folds(folds, np.zeros(60)).groups is None
+        assert HeldOutPredictions.of_folds(folds, np.zeros(60)).groups is None
 
 
 # How much they say
@@ -209,11 +210,15 @@ def test_later_rows_count_as_much_as_all_others():
     rows = Rows(np.zeros((40, 1)), np.zeros((40, 1)))
     later = Rows(np.zeros((10, 1)), np.ones((10, 1)))
     network = SimpleNamespace(predict=lambda X: np.zeros(len(X)))
-    found = Evidence(rows, Unseen.of(rows, np.zeros(40))).with_later(later, network).unseen
+    found = (
+        CalibrationData(rows, HeldOutPredictions.of(rows, np.zeros(40)))
+        .with_later(later, network)
+        .held_out
+    )
     assert found.n_rows == 50
     assert np.average(found.Y[:, 0], weights=found.weights) == pytest.approx(0.5)
     assert len(np.unique(found.groups)) == 41
-    assert Evidence(rows).with_later(later, network).unseen.n_rows == 10
+    assert CalibrationData(rows).with_later(later, network).held_out.n_rows == 10
 
 
 # Several outputs

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import hilbert
 
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.triangular import misfit, outer_weights
+from greedynet.linalg.weights import misfit, outer_weights
 
 
 def filled(F, Y):

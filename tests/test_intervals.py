@@ -9,10 +9,14 @@ from sklearn.model_selection import ShuffleSplit
 
 import scopes
 from greedynet import GreedyNetRegressor, load
-from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.model.uncertainty.calibration import (
+    MOST,
+    CalibrationData,
+    HeldOutPredictions,
+    Scores,
+)
 from greedynet.model.uncertainty.intervals import Intervals, student
 from greedynet.model.uncertainty.local_size import Errors, SizePath, SizeSettings, local_size
-from greedynet.model.uncertainty.scores import MOST, Scores
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import FewHeldOutRowsWarning
 from networks import random_network
@@ -284,11 +288,11 @@ def test_squared_errors_divided_by_deviations_have_the_mean_one():
     rng = np.random.default_rng(0)
     rows = Rows(rng.uniform(0, 1, (400, 2)), np.zeros((400, 1)))
     errors = (0.1 + rows.X[:, :1]) * rng.standard_t(4, (400, 1))
-    unseen = Unseen(rows.X, errors, np.zeros((400, 1)), rng.uniform(0.5, 2, 400), 400)
+    held_out = HeldOutPredictions(rows.X, errors, np.zeros((400, 1)), rng.uniform(0.5, 2, 400), 400)
     network = replace(random_network(n_features=2, n_neurons=3), single_output=True)
-    intervals = Intervals.of(Evidence(rows, unseen), network, scopes.FLAT)
+    intervals = Intervals.of(CalibrationData(rows, held_out), network, scopes.FLAT)
     std = intervals.deviations(np.zeros((400, 1)), rows.X, network)
-    assert np.average((errors / std)[:, 0] ** 2, weights=unseen.weights) == pytest.approx(1.0)
+    assert np.average((errors / std)[:, 0] ** 2, weights=held_out.weights) == pytest.approx(1.0)
 
 
 def test_networks_that_have_seen_more_rows_are_better():
@@ -297,11 +301,11 @@ def test_networks_that_have_seen_more_rows_are_better():
     fitted = network.predict(X).reshape(-1, 1)
     errors = rng.normal(size=(400, 1))
     rows = Rows(X, fitted + 0.5 * errors)  # errors half as large on the training rows
-    unseen = Unseen(X, errors, np.zeros((400, 1)), np.ones(400), 400)
+    held_out = HeldOutPredictions(X, errors, np.zeros((400, 1)), np.ones(400), 400)
     widths = [
-        Intervals.of(Evidence(rows, replace(unseen, share=h)), network, scopes.FLAT).deviations(
-            np.zeros((400, 1)), X, network
-        )[0, 0]
+        Intervals.of(
+            CalibrationData(rows, replace(held_out, share=h)), network, scopes.FLAT
+        ).deviations(np.zeros((400, 1)), X, network)[0, 0]
         for h in (0.0, 0.2)
     ]
     assert widths[1] / widths[0] == pytest.approx(np.sqrt(0.8 + 0.2 * 0.25), rel=1e-6)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 import scopes
 from greedynet import GreedyNetRegressor, StopReason, load
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.triangular import outer_weights
+from greedynet.linalg.weights import outer_weights
 from greedynet.losses import (
     Absolute,
     Chebyshev,

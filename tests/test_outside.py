@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
-from greedynet.model.uncertainty import seen as module
-from greedynet.model.uncertainty.seen import FAR, MOST_ROWS, Seen
+from greedynet.model.uncertainty import outside as module
+from greedynet.model.uncertainty.outside import FAR, MOST_ROWS, TrainingSample
 
 
 def correlated(n, seed=0, d=3):
@@ -52,20 +52,20 @@ def test_distances_do_not_depend_on_units_and_axes():
     X, new = correlated(400, seed=2), correlated(50, seed=3)
     new[:, 1] *= -1
     change = np.array([[1e3, 0, 0], [0, 1e-4, 0], [0, 0, 1.0]])
-    moved = Seen.of(X @ change + 7.0).distance(new @ change + 7.0)
-    np.testing.assert_allclose(moved, Seen.of(X).distance(new), rtol=1e-3)
+    moved = TrainingSample.of(X @ change + 7.0).distance(new @ change + 7.0)
+    np.testing.assert_allclose(moved, TrainingSample.of(X).distance(new), rtol=1e-3)
 
 
 def test_distances_of_a_naive_twin():
     X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
-    seen = Seen.of(X)
+    sample = TrainingSample.of(X)
     new = np.array([[0.1, 0.2], [3.0, -4.0]])
-    coordinates = (new - seen.center) @ seen.axes
-    gaps = np.linalg.norm(coordinates[:, None] - seen.rows.astype(float), axis=2).min(axis=1)
-    np.testing.assert_allclose(seen.distance(new), gaps / seen.unit, rtol=1e-6)
-    assert len(seen.rows) == MOST_ROWS
+    coordinates = (new - sample.center) @ sample.axes
+    gaps = np.linalg.norm(coordinates[:, None] - sample.rows.astype(float), axis=2).min(axis=1)
+    np.testing.assert_allclose(sample.distance(new), gaps / sample.unit, rtol=1e-6)
+    assert len(sample.rows) == MOST_ROWS
     # Uncorrelated columns of unit deviation.
-    np.testing.assert_allclose(np.cov(((X - seen.center) @ seen.axes).T), np.eye(2), atol=0.01)
+    np.testing.assert_allclose(np.cov(((X - sample.center) @ sample.axes).T), np.eye(2), atol=0.01)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -78,9 +78,9 @@ def test_few_rows_equal_rows_and_constant_columns(n):
 
 def test_many_columns_keep_few_axes():
     X = np.random.default_rng(0).normal(size=(100, 150))
-    seen = Seen.of(X)
-    assert seen.axes.shape == (150, 64)
-    assert seen.distance(10 * X[:1])[0] > 2
+    sample = TrainingSample.of(X)
+    assert sample.axes.shape == (150, 64)
+    assert sample.distance(10 * X[:1])[0] > 2
 
 
 def test_the_classifier_too(tmp_path):

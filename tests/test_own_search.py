@@ -14,7 +14,7 @@ from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor
 from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
 from greedynet.search.base import Candidate
-from greedynet.search.directions import directions
+from greedynet.search.sphere import directions
 from problems import noisy, relative_error
 
 # They take long, and vary what other tests check once.

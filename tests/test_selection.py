@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.triangular import outer_weights
+from greedynet.linalg.weights import outer_weights
 from greedynet.search import DictionarySearch, WeakSearch
 from greedynet.search.atoms import Dictionary
 from greedynet.search.weak import grouped

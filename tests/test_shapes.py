@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network, load
 from greedynet.activations import ReLU
-from greedynet.activations.scaled import Ramp
+from greedynet.activations.family import Ramp
 from greedynet.cli.program import main
 from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
@@ -18,9 +18,9 @@ from greedynet.correction.shaped import ShapedProblem, ShapedProjection, shaped_
 from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
 from greedynet.exact import is_monotone
 from greedynet.fitting.forms import Saturating
-from greedynet.linalg.bounded import signed_weights
+from greedynet.linalg.weights import signed_weights
+from greedynet.model.coordinates import in_shape, proves_shape
 from greedynet.model.path import StopReason
-from greedynet.model.shaped import in_shape, proves_shape
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling

@@ -21,7 +21,6 @@ jax, optax = need("jax"), need("optax")
 ravel_pytree = need("jax.flatten_util").ravel_pytree
 
 from greedynet.train import driver, random_networks, train_networks  # noqa: E402
-from greedynet.train.activations import ACTIVATIONS as FORMS  # noqa: E402
 from greedynet.train.checks import check_rows  # noqa: E402
 from greedynet.train.loop import (  # noqa: E402
     TRAIN_SETTINGS,
@@ -30,6 +29,7 @@ from greedynet.train.loop import (  # noqa: E402
     make_batches,
     make_blocks,
 )
+from greedynet.train.model import ACTIVATIONS as FORMS  # noqa: E402
 from greedynet.train.model import (  # noqa: E402
     activation_of,
     loss,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from greedynet.model.network import Network
     from greedynet.model.path import SelectionPath, StopReason
     from greedynet.model.uncertainty.expectation import Expectation
-    from greedynet.model.uncertainty.seen import Outside
+    from greedynet.model.uncertainty.outside import Outside
     from greedynet.report import write_report
     from greedynet.search.ridgelet import (
         CollapsedTransform,
@@ -81,7 +81,7 @@ _HOMES = {
     "Network": "model.network",
     "NotCorrectedWarning": "support.errors",
     "OutputBounds": "model.bounds",
-    "Outside": "model.uncertainty.seen",
+    "Outside": "model.uncertainty.outside",
     "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
     "StopReason": "model.path",

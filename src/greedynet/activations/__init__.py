@@ -23,8 +23,19 @@ from greedynet.activations.base import (
     scales_of,
     shared_degree,
 )
-from greedynet.activations.homogeneous import Abs, LeakyReLU, ReLU, ReLUPower, activate
-from greedynet.activations.scaled import GELU, Gaussian, Sigmoid, Sin, Softplus, Tanh
+from greedynet.activations.family import (
+    GELU,
+    Abs,
+    Gaussian,
+    LeakyReLU,
+    ReLU,
+    ReLUPower,
+    Sigmoid,
+    Sin,
+    Softplus,
+    Tanh,
+    activate,
+)
 
 __all__ = [
     "ACTIVATIONS",

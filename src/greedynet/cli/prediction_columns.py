@@ -236,7 +236,7 @@ class PredictionColumns:
 
     def sentence(self, n_rows: int) -> str:
         """Return how many of the rows so far are outside the training data."""
-        from greedynet.model.uncertainty.seen import outside_sentence
+        from greedynet.model.uncertainty.outside import outside_sentence
 
         return outside_sentence(n_rows, self.n_outside, self._beyond)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from greedynet.linalg import unlocked
-from greedynet.linalg.triangular import trace_of_inverse
+from greedynet.linalg.weights import trace_of_inverse
 from greedynet.support.magnitudes import TINY
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64

@@ -6,7 +6,7 @@ The outer weight of every neuron has a sign `s_j`, and its column is that of a m
 
 A network of the shape is a sum of such columns with outer weights of these signs, and of the inputs
 with slopes of the signs of the shape. For given inner weights this is least squares with signs
-(`linalg/bounded.py`); its reduced objective is minimised as for all networks, with the derivative
+(`linalg/weights.py`); its reduced objective is minimised as for all networks, with the derivative
 
     dF_j / dw_jk = (1[z_j > 0] - [s_j sigma_k w_jk < 0]) x_k.
 
@@ -21,7 +21,7 @@ from greedynet.activations import Activation, ReLU
 from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.reduced_problem import Point, ReducedProblem
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
-from greedynet.linalg.bounded import signed_weights
+from greedynet.linalg.weights import signed_weights
 from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
 from greedynet.support.context import FitContext

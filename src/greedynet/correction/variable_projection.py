@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from greedynet.activations import Activation, ReLU
 from greedynet.correction.evidence import effective_parameters, gcv, ridge_by_evidence
 from greedynet.correction.reduced_problem import Point, ReducedProblem, descent, spacing, system
-from greedynet.linalg.triangular import columns_left, damped_step
+from greedynet.linalg.weights import columns_left, damped_step
 from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64

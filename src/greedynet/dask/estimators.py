@@ -20,7 +20,7 @@ from greedynet.dask.source import DaskSource
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.parameters import check_coverage
-from greedynet.model.uncertainty.seen import Outside
+from greedynet.model.uncertainty.outside import Outside
 
 # Methods that the estimators call with inputs of the network, in which nothing is missing.
 _OF_NETWORK_INPUTS = frozenset({"_ends", "_with_deviations", "_outside_columns"})

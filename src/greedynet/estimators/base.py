@@ -38,9 +38,9 @@ from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingD
 from greedynet.fitting.refit import Fitted
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
-from greedynet.model.uncertainty.evidence import Evidence
+from greedynet.model.uncertainty.calibration import CalibrationData
 from greedynet.model.uncertainty.expectation import Expectation
-from greedynet.model.uncertainty.seen import Seen, share_ahead
+from greedynet.model.uncertainty.outside import TrainingSample, share_ahead
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import go_forward
 from greedynet.search.sphere import RandomState
@@ -201,7 +201,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         """Return the outputs of a network for targets."""
         raise NotImplementedError
 
-    def _ahead(self, evidence: Evidence) -> float | None:
+    def _ahead(self, evidence: CalibrationData) -> float | None:
         """Return the share of rows ahead in time that are outside; None if no rows are ahead."""
         pairs = list(evidence.splits) if go_forward(evidence.splits) else []
         later = self._later_rows()
@@ -265,7 +265,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
 
     def _store(self, fitted: Fitted) -> None:
         path, evidence = fitted.path, fitted.evidence
-        self.seen_ = Seen.of(evidence.rows.X)
+        self.training_sample_ = TrainingSample.of(evidence.rows.X)
         names = self._network_names()
         if names is not None:
             path = path.with_feature_names(names)

@@ -168,7 +168,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     sets_ : ClassSets or None
         What `predict_set` uses: the probabilities of the classes of held-out rows. None if no row
         was held out.
-    seen_ : Seen
+    training_sample_ : TrainingSample
         What `outside` uses: a sample of the training inputs.
     categories_ : dict of str to ndarray
         The levels of columns of categories, if `X` was a data frame with some.

@@ -19,7 +19,7 @@ from greedynet.estimators.training_checks import dense_blocks, dense_rows, is_sp
 from greedynet.losses.logistic import probabilities
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
-from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
+from greedynet.model.uncertainty.outside import Outside, TrainingSample, columns_outside
 from greedynet.rows.blocks import gives_blocks, input_blocks, parquet_inputs
 from greedynet.rows.missing import Filling
 from greedynet.support.checks import check_matrix, check_unmasked, finite_or_nan, named
@@ -59,7 +59,7 @@ class Predicting:
 
     network_: Network
     n_features_in_: int
-    seen_: Seen
+    training_sample_: TrainingSample
 
     def _outputs(self, X: ArrayLike) -> Float64:
         """Return the outputs of the network, with the inputs checked by scikit-learn."""
@@ -195,7 +195,7 @@ class Predicting:
         X = check_matrix(X, "X")
         assert self.network_.input_range is not None
         beyond = columns_outside(X, self.network_.input_range)
-        return np.column_stack([beyond.astype(np.float64), self.seen_.distance(X)])
+        return np.column_stack([beyond.astype(np.float64), self.training_sample_.distance(X)])
 
     def _inputs_of_files(self, path: Path) -> Iterator[Any]:
         names, categories = self.network_.feature_names, getattr(self, "categories_", {})

@@ -197,7 +197,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     intervals_ : Intervals or None
         What `predict_interval` uses: the errors of held-out rows, and how their size depends on the
         place. None if no row was held out.
-    seen_ : Seen
+    training_sample_ : TrainingSample
         What `outside` uses: a sample of the training inputs.
     filling_ : Filling
         With `missing="learn"`: the values to insert, and which columns have an indicator.
@@ -433,7 +433,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         later = evidence.with_later(self._later_rows(), self.network_)
         self.intervals_ = Intervals.of(later, self.network_, settings)
         if self.network_.n_outputs > 1:
-            self.expected_error_ = errors_by_output(evidence.unseen, loss)
+            self.expected_error_ = errors_by_output(evidence.held_out, loss)
         self.expectation_ = Expectation.of_numbers(
             evidence,
             self.network_,

@@ -21,12 +21,12 @@ from greedynet.losses import Loss, get_loss
 from greedynet.model.candidate import Candidate, Ladder
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath, StopReason
+from greedynet.model.uncertainty.calibration import Scores
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals, OutputErrors
 from greedynet.model.uncertainty.local_size import LocalSize
-from greedynet.model.uncertainty.scores import Scores
-from greedynet.model.uncertainty.seen import Seen
+from greedynet.model.uncertainty.outside import TrainingSample
 from greedynet.rows.missing import Filling
 from greedynet.support.tensorfile import ModelFileError, StoredTree, write_tree
 
@@ -211,7 +211,7 @@ _RECORDS: dict[str, Callable[..., Any]] = {
         LocalSize,
         Scores,
         ClassSets,
-        Seen,
+        TrainingSample,
         Filling,
         Expectation,
         TrainingResult,

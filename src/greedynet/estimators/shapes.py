@@ -7,8 +7,8 @@ import numpy as np
 from greedynet.activations import get_activation, has_small_slopes, is_convex
 from greedynet.estimators.frames import features_of
 from greedynet.fitting.plan import HiddenLayers
+from greedynet.model.coordinates import proves_shape
 from greedynet.model.network import Network
-from greedynet.model.shaped import proves_shape
 from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.model.uncertainty.seen import FAR, Outside
+from greedynet.model.uncertainty.outside import FAR, Outside
 from greedynet.support.phrases import number
 from greedynet.support.types import Float64
 

@@ -14,7 +14,7 @@ from greedynet.exact.region import Constraint, Region
 from greedynet.exact.space import Space
 from greedynet.exact.where import Where, region_of
 from greedynet.model.network import Network
-from greedynet.model.uncertainty.seen import Outside, Seen, columns_outside
+from greedynet.model.uncertainty.outside import Outside, TrainingSample, columns_outside
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
@@ -257,7 +257,7 @@ class Question:
     def outside(self, rows: Float64) -> Outside | None:
         """Return how far rows of features are from the training data, if the model knows."""
         estimator = self.model.estimator if isinstance(self.model, TableModel) else self.model
-        seen: Seen | None = getattr(estimator, "seen_", None)
+        seen: TrainingSample | None = getattr(estimator, "training_sample_", None)
         box = self.network.input_range
         if seen is None or box is None:
             return None

@@ -50,7 +50,7 @@ class Apply:
 
     def __call__(self, params: "Params", X: Any) -> Any:
         """Return the outputs, in the shape of `predict`."""
-        from greedynet.train.activations import jax_form
+        from greedynet.train.model import jax_form
 
         u = self._lifted(self._within_box(self._scaled(X)))
         neurons = jax_form(self.activation)(u @ params["inner_weights"].T + params["biases"])
@@ -138,9 +138,9 @@ def to_jax(
         dtype = "float64" if jax.config.jax_enable_x64 else "float32"
     name = check_dtype(dtype, "to_jax")
     check_x64(name, "to_jax")
-    from greedynet.train.activations import ACTIVATIONS
+    from greedynet.train.model import ACTIVATIONS
 
-    translate(network, ACTIVATIONS, "to_jax", "greedynet.train.activations.ACTIVATIONS")
+    translate(network, ACTIVATIONS, "to_jax", "greedynet.train.model.ACTIVATIONS")
     layer, inside = behind_layer(network, scaling, name, "to_jax")
     weights = rounded_weights(inside, name, "to_jax")
     params = {key: jax.numpy.asarray(array) for key, array in weights.items()}

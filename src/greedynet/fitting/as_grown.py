@@ -25,7 +25,7 @@ from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.triangular import outer_weights
+from greedynet.linalg.weights import outer_weights
 from greedynet.losses import is_squared
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.losses.loss_factor import LossFactor

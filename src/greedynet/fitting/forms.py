@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import ReLU
-from greedynet.activations.scaled import Ramp
+from greedynet.activations.family import Ramp
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CLIPPED, ONE_LAYER, RAMPS, TWO_LAYERS

@@ -35,9 +35,8 @@ from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import LogisticSettings
 from greedynet.losses.logistic import log_loss, losses_and_residual
 from greedynet.model.candidate import LINE, NETWORK, ONE_LAYER, SHARES, Candidate
-from greedynet.model.coordinates import Coordinates
+from greedynet.model.coordinates import Coordinates, in_shape
 from greedynet.model.network import Network
-from greedynet.model.shaped import in_shape
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.rows.splitting import n_of_others

@@ -21,9 +21,8 @@ from greedynet.search import (
 )
 from greedynet.search.atoms import Dictionary
 from greedynet.search.continuous import N_POLISHED
-from greedynet.search.directions import directions
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
-from greedynet.search.sphere import POINTS_PER_DIMENSION, sample_sphere
+from greedynet.search.sphere import POINTS_PER_DIMENSION, directions, sample_sphere
 from greedynet.search.weak import grouped
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64

@@ -25,7 +25,7 @@ from greedynet.model.candidate import (
 )
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath, StopReason
-from greedynet.model.uncertainty.evidence import Evidence, Unseen
+from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions
 from greedynet.rows.blocks import MemoryBlocks
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
@@ -41,7 +41,7 @@ class Fitted:
         The widths of the growth, with the network that was kept.
     ladder : Ladder or None
         All candidates and their errors on held-out rows; None if no row could be held out.
-    evidence : Evidence
+    evidence : CalibrationData
         Training rows, and predictions of rows that were held out.
     ridge : float or None
         The ridge of the network that was kept; None if it has none.
@@ -49,7 +49,7 @@ class Fitted:
 
     path: SelectionPath
     ladder: Ladder | None
-    evidence: Evidence
+    evidence: CalibrationData
     ridge: float | None = None
 
 
@@ -117,7 +117,7 @@ def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitCo
         seconds=np.zeros(1),
         indices=np.empty(0, dtype=np.intp),
     )
-    return Fitted(path, None, Evidence(folds.rows))
+    return Fitted(path, None, CalibrationData(folds.rows))
 
 
 def _growth(
@@ -226,13 +226,13 @@ def _fitted(
     def told_of(candidate: Candidate) -> Float64:
         return told[scores.candidates.index(candidate)]
 
-    unseen = _unseen(folds, told_of(chosen), kept)
-    expected = scores.measure.error(unseen.predictions)
+    held_out = _held_out(folds, told_of(chosen), kept)
+    expected = scores.measure.error(held_out.predictions)
     if context.clock.ran_out.is_set():
         # The network may be worse than those of the folds, whose error is then too small.
         seen = objective.error_in_units(kept, folds.rows, plan)
         if seen > expected:
-            unseen, expected = unseen.stretched(seen / expected), seen
+            held_out, expected = held_out.stretched(seen / expected), seen
     # Neurons without any use are left out, so that two widths may turn out to be the same.
     widths = {network.n_nodes: i for i, network in reversed(list(enumerate(networks)))}
     widths[kept.n_nodes] = rungs.index(chosen)
@@ -259,24 +259,28 @@ def _fitted(
     plain = tuple(candidate.plain() for candidate in scores.candidates)
     ladder = Ladder(plain, errors_of_all, scores.candidates.index(chosen))
     line = objective.line_of(scores)
-    unseen = replace(unseen, line=None if line is None else told_of(line))
-    evidence = Evidence(folds.rows, unseen, tuple(predictions), expected, tuple(folds.splits))
+    held_out = replace(held_out, line=None if line is None else told_of(line))
+    evidence = CalibrationData(
+        folds.rows, held_out, tuple(predictions), expected, tuple(folds.splits)
+    )
     return Fitted(path, ladder, evidence)
 
 
-def _unseen(folds: Folds, predictions: Float64, network: Network) -> Unseen:
+def _held_out(folds: Folds, predictions: Float64, network: Network) -> HeldOutPredictions:
     """Return what is predicted of rows that the networks have not seen."""
     if folds.samples is None:
-        unseen = Unseen.of_folds(folds.splits, predictions)
-        return replace(unseen, share=0.0) if folds.is_final else unseen
+        held_out = HeldOutPredictions.of_folds(folds.splits, predictions)
+        return replace(held_out, share=0.0) if folds.is_final else held_out
     if len(folds.splits) > 1:
-        return Unseen.of_folds(folds.splits, predictions)
+        return HeldOutPredictions.of_folds(folds.splits, predictions)
     # Of many rows, those that were held out are too few for the network to have learned them. But
     # its box is that of all rows: a cell that is mistyped in one of them would not be clipped.
     ((train, held),) = folds.splits
     shown = np.array([train.X.min(axis=0), train.X.max(axis=0)], dtype=np.float64)
     box = widened(shown, network.reach)
-    return Unseen.of(held, network.predict(held.X if box is None else np.clip(held.X, *box)))
+    return HeldOutPredictions.of(
+        held, network.predict(held.X if box is None else np.clip(held.X, *box))
+    )
 
 
 def _reason(

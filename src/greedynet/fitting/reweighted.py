@@ -36,7 +36,7 @@ from greedynet.fitting.squares import (
     SquaresGrowth,
     has_few_rows,
 )
-from greedynet.linalg.triangular import outer_weights
+from greedynet.linalg.weights import outer_weights
 from greedynet.losses import Loss
 from greedynet.losses.base import is_robust, singles_out_rows
 from greedynet.losses.loss_factor import LossFactor

@@ -29,14 +29,13 @@ from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem, coordinates_of
 from greedynet.fitting.scores import CandidateScores
 from greedynet.model.candidate import MEAN, NETWORK, Candidate
-from greedynet.model.coordinates import Coordinates
+from greedynet.model.coordinates import Coordinates, in_shape
 from greedynet.model.network import Network
-from greedynet.model.shaped import in_shape
 from greedynet.rows.affine import AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search.batch import SignedSearch
-from greedynet.search.directions import directions
+from greedynet.search.sphere import directions
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 

@@ -11,7 +11,7 @@ knows nothing of neurons or of the greedy algorithm.
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.linalg.triangular import misfit
+from greedynet.linalg.weights import misfit
 from greedynet.support.types import Float64
 
 DEPENDENT = 1e-5

@@ -8,11 +8,12 @@ import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
+from greedynet.linalg.weights import PathFactor
 from greedynet.model.network import Network
-from greedynet.model.path_factor import PathFactor
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows, on_grid
 from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.rows.shape import Shape
 from greedynet.support.magnitudes import INFINITE_NEURON
 from greedynet.support.types import Float64
 
@@ -215,3 +216,20 @@ def check_weights_exist(*weights: Float64, dead: bool = False) -> None:
             "`X` and `y` have scales for which the weights of a network are too large or too small "
             "for floating-point numbers: rescale them to values near 1 first."
         )
+
+
+def in_shape(network: Network, shape: Shape) -> Network:
+    """Return a network with the slopes that its shape needs, where these are lost in rounding."""
+    if network.linear_weights is None:
+        return network
+    slopes = network.linear_weights[:, 0]
+    least = shape.least(network.inner_weights, network.outer_weights[:, 0])
+    is_less = shape.monotone * (slopes - least) < 0
+    return replace(network, linear_weights=np.where(is_less, least, slopes)[:, None])
+
+
+def proves_shape(network: Network, shape: Shape) -> bool:
+    """Whether the weights of a network prove its shape."""
+    linear, lifted = network.linear_weights, shape.of_columns(network.lifted_from)
+    slopes = np.zeros(network.n_lifted) if linear is None else linear[:, 0]
+    return lifted.is_of(network.inner_weights, network.outer_weights[:, 0], slopes, network.biases)

@@ -19,9 +19,9 @@ from greedynet.activations import (
     saved_name,
     shared_degree,
 )
+from greedynet.linalg.weights import PathFactor
 from greedynet.model.bounds import OutputBounds, widened
 from greedynet.model.description import contents, describe, overview
-from greedynet.model.path_factor import PathFactor
 from greedynet.model.ramps import Ramps
 from greedynet.support.checks import check_matrix, is_number, is_whole, named
 from greedynet.support.tensorfile import write_tree

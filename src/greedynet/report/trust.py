@@ -9,7 +9,7 @@ from greedynet.activations import degree_of
 from greedynet.exact import Extremes, Optimum, extremes
 from greedynet.exact.answers import row_text
 from greedynet.losses.logistic import probabilities
-from greedynet.model.uncertainty.seen import outside_sentence
+from greedynet.model.uncertainty.outside import outside_sentence
 from greedynet.report.page import packed
 from greedynet.report.subject import HELD_OUT, Subject, SubjectRows
 from greedynet.support.errors import FewHeldOutRowsWarning
@@ -69,7 +69,7 @@ def _sets_sentence(subject: Subject, rows: SubjectRows, label: str) -> str:
 
 def outside_text(subject: Subject, rows: SubjectRows, label: str) -> str:
     """Return how many rows are outside the training data, and what this means."""
-    if getattr(subject.table.estimator, "seen_", None) is None:
+    if getattr(subject.table.estimator, "training_sample_", None) is None:
         return ""
     found = subject.table.outside(rows.X)
     counts = dict(zip(found.names, found.columns.sum(axis=0).tolist(), strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.linalg.bounded import signed_weights
+from greedynet.linalg.weights import signed_weights
 from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
 from greedynet.support.types import Float64

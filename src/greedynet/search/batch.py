@@ -14,8 +14,8 @@ from greedynet.activations import Activation, degree_of
 from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
 from greedynet.search.base import to_few_digits
-from greedynet.search.directions import directions
 from greedynet.search.scans import Group, make_group
+from greedynet.search.sphere import directions
 from greedynet.support.types import Float64
 
 # Of so many times the neurons that are wanted, the best by the scan, some are taken.

@@ -15,7 +15,7 @@ from greedynet.estimators.predicting import r_squared
 from greedynet.estimators.saving import SaveMixin, restore
 from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import Expectation
-from greedynet.model.uncertainty.seen import Outside
+from greedynet.model.uncertainty.outside import Outside
 from greedynet.support.tensorfile import StoredTree, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import (

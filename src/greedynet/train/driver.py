@@ -15,7 +15,6 @@ from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.support.threads import Pool, count_threads
 from greedynet.support.types import Float64
-from greedynet.train.activations import float64, jax, jnp
 from greedynet.train.checks import Progress, Schedule
 from greedynet.train.loop import (
     MAX_EPOCHS,
@@ -28,7 +27,7 @@ from greedynet.train.loop import (
     run,
     start,
 )
-from greedynet.train.model import activation_of, stack, unstack
+from greedynet.train.model import activation_of, float64, jax, jnp, stack, unstack
 
 Report = Callable[[int, Float64], None]
 

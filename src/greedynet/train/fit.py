@@ -22,7 +22,7 @@ from greedynet.estimators.trained import TrainingResult, with_trained_network
 from greedynet.fitting.forms import lifted
 from greedynet.losses import Squared
 from greedynet.model.network import Network
-from greedynet.model.uncertainty.evidence import Unseen
+from greedynet.model.uncertainty.calibration import HeldOutPredictions
 from greedynet.model.uncertainty.expectation import RMSE, Expectation, errors_by_output
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
@@ -110,8 +110,8 @@ def train(
     trained = with_trained_network(model, result.network)
     trained.training_ = result
     if validation is not None:
-        unseen = Unseen.of(validation, result.network.predict(validation.X))
-        errors = errors_by_output(unseen, Squared())
+        held_out = HeldOutPredictions.of(validation, result.network.predict(validation.X))
+        errors = errors_by_output(held_out, Squared())
         assert errors is not None
         trained.expected_error_ = errors if len(errors) > 1 else float(errors[0])
         figure = tuple(errors.tolist()) if len(errors) > 1 else float(errors[0])

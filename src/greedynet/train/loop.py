@@ -17,8 +17,20 @@ import numpy as np
 
 from greedynet.rows.rows import Rows
 from greedynet.support.context import Scope
-from greedynet.train.activations import COMPILER_OPTIONS, Array, Form, jax, jnp, lax, optax
-from greedynet.train.model import Block, TrainedWeights, as_columns, loss, loss_and_gradient
+from greedynet.train.model import (
+    COMPILER_OPTIONS,
+    Array,
+    Block,
+    Form,
+    TrainedWeights,
+    as_columns,
+    jax,
+    jnp,
+    lax,
+    loss,
+    loss_and_gradient,
+    optax,
+)
 
 # Maximum number of epochs of one call: the length of the histories it returns.
 MAX_EPOCHS = 1_000

@@ -22,7 +22,7 @@ from greedynet.correction.all_rows.passes import Sums
 from greedynet.correction.all_rows.products import Gram, OnNeurons
 from greedynet.correction.reduced_problem import EDGE
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.linalg.triangular import damped_step
+from greedynet.linalg.weights import damped_step
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64

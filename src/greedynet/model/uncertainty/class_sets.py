@@ -20,8 +20,14 @@ from numpy.typing import NDArray
 from greedynet.losses.logistic import probabilities
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
-from greedynet.model.uncertainty.evidence import Evidence, row_weights
-from greedynet.model.uncertainty.scores import Scores, known_rows, n_alike, quantiles
+from greedynet.model.uncertainty.calibration import (
+    CalibrationData,
+    Scores,
+    known_rows,
+    n_alike,
+    quantiles,
+    row_weights,
+)
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.types import Float64
 
@@ -38,16 +44,16 @@ class ClassSets:
     by_width: tuple[Scores, ...] = ()  # of the networks of every width of the path
 
     @staticmethod
-    def of(evidence: Evidence, path: SelectionPath) -> "ClassSets | None":
+    def of(evidence: CalibrationData, path: SelectionPath) -> "ClassSets | None":
         """Return the scores that new rows may have; None if no row was held out."""
-        unseen, rows = evidence.unseen, evidence.rows
-        if unseen is None:
+        held_out, rows = evidence.held_out, evidence.rows
+        if held_out is None:
             return None
 
         def scores(logits: Float64, network: Network) -> Scores:
-            held = _scores(logits, unseen.Y[: len(logits)])
-            n = n_alike(held, unseen) if len(held) == len(unseen.Y) else float(len(held))
-            found = Scores.of(held, unseen.weights[: len(held)], n)
+            held = _scores(logits, held_out.Y[: len(logits)])
+            n = n_alike(held, held_out) if len(held) == len(held_out.Y) else float(len(held))
+            found = Scores.of(held, held_out.weights[: len(held)], n)
             trained = _scores(network.predict(rows.X).reshape(rows.Y.shape), rows.Y)
             levels = np.arange(1, len(found.quantiles) + 1) / len(found.quantiles)
             least = quantiles(trained, row_weights(rows), levels)
@@ -55,7 +61,7 @@ class ClassSets:
 
         networks = [path.network_at(n_nodes) for n_nodes in path.n_nodes.tolist()]
         by_width = tuple(map(scores, evidence.by_width, networks))
-        return ClassSets(scores(unseen.predictions, path.kept), unseen.n_rows, by_width)
+        return ClassSets(scores(held_out.predictions, path.kept), held_out.n_rows, by_width)
 
     def at_width(self, position: int) -> "ClassSets":
         """Return the scores of the network of a width of the path."""

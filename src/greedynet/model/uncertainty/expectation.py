@@ -13,7 +13,7 @@ from greedynet.losses.base import mean_size
 from greedynet.losses.logistic import log_probabilities
 from greedynet.model.candidate import CURVES, LINE, MEAN, SHARES, Ladder
 from greedynet.model.network import Network
-from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
+from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions, row_weights
 from greedynet.support.phrases import number, percent, plural
 from greedynet.support.types import Float64
 
@@ -98,7 +98,7 @@ class Expectation:
 
     @staticmethod
     def of_numbers(
-        evidence: Evidence,
+        evidence: CalibrationData,
         network: Network,
         loss: Loss,
         on_new: float | Float64 | None,
@@ -109,7 +109,7 @@ class Expectation:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : CalibrationData
         network : Network
             The network that was kept.
         loss : Loss
@@ -121,7 +121,7 @@ class Expectation:
         ahead : float or None
             See the attribute.
         """
-        rows, unseen = evidence.rows, evidence.unseen
+        rows, held_out = evidence.rows, evidence.held_out
         residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
         constant: Figure | None = None
         line = kind = None
@@ -130,9 +130,9 @@ class Expectation:
             kind = ladder.kind if ladder.kind in _ONLY else None
         if ladder is not None and has_ladder and rows.n_outputs == 1:
             constant, line = ladder.error_of(MEAN), ladder.error_of(LINE)
-        elif unseen is not None and is_squared(loss):
+        elif held_out is not None and is_squared(loss):
             mean = np.average(rows.Y, axis=0, weights=rows.weights)
-            constant = _figure(_sizes(loss, unseen.Y - mean, unseen.weights))
+            constant = _figure(_sizes(loss, held_out.Y - mean, held_out.weights))
         return Expectation(
             _measure(loss),
             _figure(on_new),
@@ -141,46 +141,49 @@ class Expectation:
             _figure(_sizes(loss, residuals, rows.weights)),
             kind=kind,
             ahead=ahead,
-            **_counts(unseen, ahead),
+            **_counts(held_out, ahead),
         )
 
     @staticmethod
     def of_classes(
-        evidence: Evidence, network: Network, on_new: float | None, ahead: float | None = None
+        evidence: CalibrationData,
+        network: Network,
+        on_new: float | None,
+        ahead: float | None = None,
     ) -> "Expectation":
         """Return what is known after a classification; the parameters are as above.
 
         The line and the network are those of the fit, on the same held-out rows.
         """
-        rows, unseen = evidence.rows, evidence.unseen
+        rows, held_out = evidence.rows, evidence.held_out
         logits = network.predict(rows.X).reshape(rows.Y.shape)
         trained = _class_errors(logits, rows.Y, row_weights(rows))
-        if unseen is None:
+        if held_out is None:
             return Expectation(
                 LOG_LOSS, on_new, on_training=trained[0], training_accuracy=trained[1], ahead=ahead
             )
-        error, accuracy = _class_errors(unseen.predictions, unseen.Y, unseen.weights)
+        error, accuracy = _class_errors(held_out.predictions, held_out.Y, held_out.weights)
         line = line_accuracy = None
-        if unseen.line is not None:
-            line, line_accuracy = _class_errors(unseen.line, unseen.Y, unseen.weights)
+        if held_out.line is not None:
+            line, line_accuracy = _class_errors(held_out.line, held_out.Y, held_out.weights)
         shares = np.average(_indicators(rows.Y), axis=0, weights=rows.weights)
         log_shares = np.log(np.maximum(shares, np.finfo(np.float64).tiny))
-        of_class = _indicators(unseen.Y)
+        of_class = _indicators(held_out.Y)
         return Expectation(
             LOG_LOSS,
             error if on_new is None else on_new,
-            constant=float(-np.average(of_class @ log_shares, weights=unseen.weights)),
+            constant=float(-np.average(of_class @ log_shares, weights=held_out.weights)),
             line=line,
             line_accuracy=line_accuracy,
             kind=_kind_of_classes(network),
             accuracy=accuracy,
             constant_accuracy=float(
-                np.average(of_class[:, shares.argmax()], weights=unseen.weights)
+                np.average(of_class[:, shares.argmax()], weights=held_out.weights)
             ),
             on_training=trained[0],
             training_accuracy=trained[1],
             ahead=ahead,
-            **_counts(unseen, ahead),
+            **_counts(held_out, ahead),
         )
 
     def sentence(self, *, beside_held_out: bool = False) -> str:
@@ -279,12 +282,12 @@ class Expectation:
         return f"On the rows it was fitted to: {told}."
 
 
-def errors_by_output(unseen: Unseen | None, loss: Loss) -> Float64 | None:
+def errors_by_output(held_out: HeldOutPredictions | None, loss: Loss) -> Float64 | None:
     """Return the expected error of each output in its units; never zero, as it may be rounding."""
-    if unseen is None:
+    if held_out is None:
         return None
-    found = _sizes(loss, unseen.Y - unseen.predictions, unseen.weights)
-    return np.maximum(found, np.finfo(np.float64).eps * np.abs(unseen.Y).max(axis=0))
+    found = _sizes(loss, held_out.Y - held_out.predictions, held_out.weights)
+    return np.maximum(found, np.finfo(np.float64).eps * np.abs(held_out.Y).max(axis=0))
 
 
 def figures(value: Figure) -> str:
@@ -309,13 +312,13 @@ def _figure(errors: float | Float64 | None) -> Figure | None:
     return float(found[0]) if len(found) == 1 else found
 
 
-def _counts(unseen: Unseen | None, ahead: float | None) -> dict[str, int]:
+def _counts(held_out: HeldOutPredictions | None, ahead: float | None) -> dict[str, int]:
     """Return how many rows and groups were held out; blocks of time are no groups."""
-    if unseen is None:
+    if held_out is None:
         return {}
-    if unseen.groups is None or ahead is not None:
-        return {"n_rows": unseen.n_rows}
-    return {"n_rows": unseen.n_rows, "n_groups": len(np.unique(unseen.groups))}
+    if held_out.groups is None or ahead is not None:
+        return {"n_rows": held_out.n_rows}
+    return {"n_rows": held_out.n_rows, "n_groups": len(np.unique(held_out.groups))}
 
 
 def _measure(loss: Loss) -> str:

@@ -26,7 +26,16 @@ from math import lgamma
 import numpy as np
 
 from greedynet.model.network import Network
-from greedynet.model.uncertainty.evidence import Evidence, Unseen, row_weights
+from greedynet.model.uncertainty.calibration import (
+    CalibrationData,
+    HeldOutPredictions,
+    Scores,
+    gain,
+    known_rows,
+    n_alike,
+    quantiles,
+    row_weights,
+)
 from greedynet.model.uncertainty.local_size import (
     Errors,
     LocalSize,
@@ -34,7 +43,6 @@ from greedynet.model.uncertainty.local_size import (
     errors_of,
     local_size,
 )
-from greedynet.model.uncertainty.scores import Scores, gain, known_rows, n_alike, quantiles
 from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.magnitudes import LARGEST_SCORE
 from greedynet.support.types import Float64
@@ -102,7 +110,7 @@ class OutputErrors:
         held: Errors,
         trained: Errors,
         share: float,
-        unseen: Unseen,
+        held_out: HeldOutPredictions,
         network: Network,
         settings: IntervalSettings,
     ) -> "tuple[OutputErrors, Float64]":
@@ -116,7 +124,7 @@ class OutputErrors:
         size, sizes = local_size(held.in_units(unit), network, settings.sizes)
         size, sizes = size.times(unit), sizes * unit
         z, w = held.errors / sizes, held.weights
-        n_rows = n_alike(np.abs(z), unseen)
+        n_rows = n_alike(np.abs(z), held_out)
         gained = _gained(z, w, trained, size, share, network)
         # Which side rounding is on says nothing.
         is_noise = np.median(np.abs(held.errors)) > held.rounding
@@ -169,32 +177,36 @@ class Intervals:
     network: Network | None = None
 
     @staticmethod
-    def of(evidence: Evidence, network: Network, settings: IntervalSettings) -> "Intervals | None":
+    def of(
+        evidence: CalibrationData, network: Network, settings: IntervalSettings
+    ) -> "Intervals | None":
         """Return the errors that new rows may have; None if no row was held out.
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : CalibrationData
         network : Network
             The network that was kept.
         settings : IntervalSettings
         """
-        unseen, rows = evidence.unseen, evidence.rows
-        if unseen is None:
+        held_out, rows = evidence.held_out, evidence.rows
+        if held_out is None:
             return None
         fitted = network.predict(rows.X).reshape(rows.Y.shape)
-        held = errors_of(unseen.X, unseen.Y, unseen.predictions, unseen.weights, unseen.groups)
+        held = errors_of(
+            held_out.X, held_out.Y, held_out.predictions, held_out.weights, held_out.groups
+        )
         trained = errors_of(rows.X, rows.Y, fitted, row_weights(rows))
-        share = unseen.share if unseen.groups is None else 0.0
+        share = held_out.share if held_out.groups is None else 0.0
         outputs, sizes = zip(
             *(
-                OutputErrors.of(*of_output, share, unseen, network, settings)
+                OutputErrors.of(*of_output, share, held_out, network, settings)
                 for of_output in zip(held, trained, strict=True)
             ),
             strict=True,
         )
-        by_width, errors = _by_width(evidence.by_width, unseen, outputs, sizes)
-        return Intervals(outputs, unseen.n_rows, by_width, errors)
+        by_width, errors = _by_width(evidence.by_width, held_out, outputs, sizes)
+        return Intervals(outputs, held_out.n_rows, by_width, errors)
 
     def at_width(self, position: int, network: Network) -> "Intervals":
         """Return the errors of the network of a width of the path.
@@ -281,7 +293,7 @@ class Intervals:
 
 def _by_width(
     predictions: Sequence[Float64],
-    unseen: Unseen,
+    held_out: HeldOutPredictions,
     outputs: Sequence[OutputErrors],
     sizes: Sequence[Float64],
 ) -> tuple[tuple[Scores, ...], Float64]:
@@ -292,7 +304,7 @@ def _by_width(
     scores, errors = [], []
     for of_width in predictions:
         n = len(of_width)
-        left, weights = np.abs(unseen.Y[:n] - of_width), unseen.weights[:n]
+        left, weights = np.abs(held_out.Y[:n] - of_width), held_out.weights[:n]
         for of_output, known, size in zip(left.T, outputs, sizes, strict=True):
             with np.errstate(over="ignore"):
                 z = np.fmin(of_output / size[:n], LARGEST_SCORE)

@@ -1,4 +1,4 @@
-"""`Seen`: what the inputs of the training rows were like, and `Outside`: which new rows are unlike.
+"""`TrainingSample`: what the training inputs were like, and `Outside`: which new rows are unlike.
 
 A network says nothing about rows that are far from all those it has seen. For single columns, their
 smallest and largest values tell. Combinations of columns are judged by the distance to the nearest
@@ -35,7 +35,7 @@ _BLOCK = 8_192
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class TrainingSample:
     """A sample of the training rows, in coordinates without scales and correlations."""
 
     center: Float64  # (d,): the `m`
@@ -45,7 +45,7 @@ class Seen:
     unit: float  # the distance to the nearest of them that 99 % of the training rows do not exceed
 
     @staticmethod
-    def of(X: NDArray[np.floating]) -> "Seen":
+    def of(X: NDArray[np.floating]) -> "TrainingSample":
         """Return what training rows were like."""
         drawn = np.random.default_rng(0).permutation(len(X))[: MOST_ROWS + _MEASURED]
         sample: Float64 = np.asarray(X[drawn], dtype=np.float64)
@@ -53,7 +53,7 @@ class Seen:
         coordinates = _within((sample - center) @ axes)
         rows = coordinates[:MOST_ROWS].astype(np.float32)
         near = _nearest(coordinates, rows.astype(np.float64), itself=True)
-        return Seen(center, axes, rows, _unit(near))
+        return TrainingSample(center, axes, rows, _unit(near))
 
     def distance(self, X: Float64) -> Float64:
         """Return how far rows are from the nearest training row, in units."""
@@ -135,7 +135,8 @@ def share_ahead(pairs: Sequence[tuple[Float64, Float64]]) -> float:
     if not kept.any():
         return 0.0
     found = [
-        outside[:, kept].any(axis=1) | (Seen.of(X[:, kept]).distance(after[:, kept]) > FAR)
+        outside[:, kept].any(axis=1)
+        | (TrainingSample.of(X[:, kept]).distance(after[:, kept]) > FAR)
         for (X, after), outside in zip(pairs, beyond, strict=True)
     ]
     return float(np.concatenate(found).mean())
