@@ -30,7 +30,6 @@ from greedynet import (
     Network,
     collapsed_ridgelet_transform,
     fit_table,
-    ridgelet_transform,
 )
 from greedynet.model.description import column_curves
 from greedynet.paper import load_example
@@ -40,7 +39,6 @@ from greedynet.plots import (
     CurvesDisplay,
     NeuronsDisplay,
     PathDisplay,
-    RidgeletDisplay,
     draw_effects,
 )
 from greedynet.plots.ridgelets import nearest_values
@@ -185,16 +183,6 @@ def test_values_of_one_sign_have_no_diverging_colours():
     assert display.panels_["network"].get_clim() == (values.min(), values.max())
 
 
-def test_other_estimators_are_drawn_without_kinks():
-    X = pd.DataFrame({"speed": np.linspace(0, 10, 20)})
-    model = make_pipeline(StandardScaler(), LinearRegression()).fit(X, 2 * X["speed"])
-    display = ApproximationDisplay.from_estimator(model, X, 2 * X["speed"])
-    x, values = display.curve_.get_data()
-    np.testing.assert_allclose(values, 2 * x, atol=1e-12)
-    assert display.kinks_ is None
-    assert display.ax_.get_xlabel() == "speed"
-
-
 @pytest.mark.parametrize("search", SEARCHES)
 def test_feature_names_of_the_network_name_the_axes(search):
     X, y = noisy(60, 2)
@@ -327,33 +315,6 @@ def test_errors_that_a_logarithm_cannot_show_are_left_out():
 
 
 # Transforms
-
-
-def test_ridgelet_plane(one):
-    example, _ = one
-    display = RidgeletDisplay.from_data(example.X_train, example.y_train, radius=10)
-    low, high = display.mesh_.get_clim()
-    assert low == -high
-    assert high == np.abs(display.values).max()
-    assert display.ax_.get_xlim() == display.ax_.get_ylim() == (-10, 10)
-    a, b = np.moveaxis(display.mesh_.get_coordinates(), -1, 0)
-    assert np.hypot(a, b).max() >= 10 * np.sqrt(2) * (1 - 1e-12), "no empty corners"
-    values = display.mesh_.get_array().reshape(a.shape)
-    np.testing.assert_array_equal(values[0], values[-1])
-    i, j = 100, 60
-    r = np.hypot(a[i, j], b[i, j])
-    point = [[a[i, j] / r, b[i, j] / r]]
-    wanted = ridgelet_transform(point, [r], example.X_train, example.y_train).values[0, 0]
-    assert values[i, j] == pytest.approx(wanted, rel=1e-9)
-
-
-def test_ridgelet_plane_ends_where_the_transform_has_faded(one):
-    example, _ = one
-    display = RidgeletDisplay.from_data(example.X_train, example.y_train)
-    edge = display.ax_.get_xlim()[1]
-    sizes = np.abs(display.values).max(axis=0) / np.abs(display.values).max()
-    assert sizes[display.radii > 1.05 * edge].max() < 0.1
-    assert sizes[display.radii > 0.9 * edge].max() > 0.1
 
 
 def test_collapsed_curve(one):
@@ -609,7 +570,6 @@ def drawings():
         "curve": lambda ax: ApproximationDisplay.from_network(hat(), X, np.cos(x), ax=ax),
         "contour": lambda ax: ApproximationDisplay.from_network(flat, X2, ax=ax),
         "path": lambda ax: PathDisplay(range(10), errors, errors**0.5, best_n_nodes=9).plot(ax),
-        "ridgelet": lambda ax: RidgeletDisplay.from_data(X, np.cos(x), radius=5, ax=ax),
         "circle": lambda ax: CollapsedDisplay.from_data(X, np.cos(x), circle(100), ax=ax),
         "map": lambda ax: CollapsedDisplay.from_data(X2, X2[:, 0], golden_spiral(100), ax=ax),
         "lines": lambda ax: NeuronsDisplay.from_network(flat, ax=ax),
@@ -786,7 +746,7 @@ def fitted(n_features):
                 StandardScaler().fit([[0], [1]]), [[0], [1]]
             ),
             TypeError,
-            "`estimator` must have a `predict` method to be drawn, got StandardScaler: give",
+            "`estimator` .* must be a fitted greedynet estimator, .* got StandardScaler",
         ),
         (
             lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1])),
@@ -812,21 +772,6 @@ def fitted(n_features):
             lambda: PathDisplay([0, 1], [1, 0.5], best_n_nodes=7),
             ValueError,
             "`best_n_nodes` must be one of `n_nodes`, 0 to 1, got 7: write None",
-        ),
-        (
-            lambda: RidgeletDisplay.from_data(np.ones((9, 3)), np.ones(9)),
-            ValueError,
-            "`X` must have 1 input to be drawn, got 3: .* `CollapsedDisplay`",
-        ),
-        (
-            lambda: RidgeletDisplay.from_data([[0], [1]], [1, 2], radius=-1),
-            ValueError,
-            "`radius` must be positive or None, got -1",
-        ),
-        (
-            lambda: RidgeletDisplay(circle(4), [1, 2, 3], np.ones((3, 4))),
-            ValueError,
-            r"`values` must have the shape \(4, 3\), points by radii, got \(3, 4\)",
         ),
         (
             lambda: CollapsedDisplay.from_data(np.ones((9, 3)), np.ones(9)),

@@ -3,6 +3,8 @@
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.report import Picture
 from greedynet.paper.reproduce import network_of
@@ -12,12 +14,14 @@ from greedynet.plots import (
     CollapsedDisplay,
     NeuronsDisplay,
     PathDisplay,
-    RidgeletDisplay,
 )
-from greedynet.plots.style import BLUE
-from greedynet.search.sphere import golden_spiral
+from greedynet.plots.style import BLUE, DIVERGING
+from greedynet.search.ridgelet import ridgelet_transform
+from greedynet.search.sphere import circle, golden_spiral
 from greedynet.support.files import require
 
+# Of the pictures of transforms, which hardly reach further.
+_RADIUS = 30.0
 NAMES = ("greedy start", "trained from it", "trained from random")
 
 
@@ -86,8 +90,20 @@ def _surfaces(example: Example, parts: dict[str, Part]) -> Picture:
 
 
 def _ridgelet(example: Example) -> Picture:
-    display = RidgeletDisplay.from_data(example.X_train, example.y_train)
-    return _picture(display.figure_, example, "ridgelet", "Ridgelet transform R f(a, b).")
+    # The corners of the square picture are at radius sqrt(2); radii must be positive.
+    points, radii = circle(720), np.sqrt(2) * _RADIUS * np.linspace(1e-6, 1, 240)
+    values = ridgelet_transform(points, radii, example.X_train, example.y_train).values
+    closed = np.append(np.arange(len(points)), 0)
+    a, b = (np.outer(points[closed, k], radii) for k in (0, 1))
+    limit = np.abs(values).max()
+    figure, axes = _subplots(1, 1, (4.2, 3.2))
+    mesh = axes[0, 0].pcolormesh(
+        *(a, b, values[closed]), cmap=DIVERGING, vmin=-limit, vmax=limit, shading="gouraud"
+    )
+    ends = (-_RADIUS, _RADIUS)
+    axes[0, 0].set(xlim=ends, ylim=ends, xlabel="$a$", ylabel="$b$", aspect="equal")
+    figure.colorbar(mesh, label=r"$\mathcal{R}f(a, b)$")
+    return _picture(figure, example, "ridgelet", "Ridgelet transform R f(a, b).")
 
 
 def _collapsed(example: Example, parts: dict[str, Part]) -> Picture:

@@ -15,7 +15,7 @@ from greedynet.plots.approximation import ApproximationDisplay
 from greedynet.plots.curves import CurvesDisplay
 from greedynet.plots.neurons import NeuronsDisplay
 from greedynet.plots.path import PathDisplay
-from greedynet.plots.ridgelets import CollapsedDisplay, RidgeletDisplay
+from greedynet.plots.ridgelets import CollapsedDisplay
 from greedynet.plots.scikit import draw_effects, draw_learning_curve
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "CurvesDisplay",
     "NeuronsDisplay",
     "PathDisplay",
-    "RidgeletDisplay",
     "draw_effects",
     "draw_learning_curve",
 ]

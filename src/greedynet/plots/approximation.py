@@ -22,8 +22,15 @@ from greedynet.plots.style import (
     style_axes,
 )
 from greedynet.support.types import Float64
-from greedynet.views.functions import Function, sample_estimator, sample_network
-from greedynet.views.models import check_features, check_kind, input_names
+from greedynet.views.models import (
+    Function,
+    check_features,
+    check_kind,
+    fitted,
+    input_names,
+    network_inputs,
+    sample_network,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,9 +128,8 @@ class ApproximationDisplay:
 
         Parameters
         ----------
-        estimator : estimator
-            A fitted estimator of greedynet, or any other with one or two features; kinks are drawn
-            for the former only.
+        estimator : GreedyNetRegressor, GreedyNetClassifier or TableModel
+            A fitted model of one or two inputs.
         X : array-like of shape (n_rows, n_features)
             Inputs of the data, which also determine the range of the picture.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs) or None, default=None
@@ -136,8 +142,11 @@ class ApproximationDisplay:
         ax, **kwargs
             Passed to `plot`.
         """
-        sample = sample_estimator(estimator, X, y, target=target, output=output)
-        return cls(**vars(sample)).plot(ax, **kwargs)
+        network = fitted(estimator, "network_", Network, "ApproximationDisplay.from_estimator")
+        rows = network_inputs(estimator, X)
+        how: dict[str, Any] = {"target": target, "output": output, "argument": "estimator"}
+        sample = sample_network(network, rows, y, **how)
+        return cls(**sample).plot(ax, **kwargs)
 
     @classmethod
     def from_network(
@@ -157,7 +166,7 @@ class ApproximationDisplay:
         """
         check_kind(network, Network, "network", "ApproximationDisplay.from_network")
         sample = sample_network(network, X, y, target=target, output=output)
-        return cls(**vars(sample)).plot(ax, **kwargs)
+        return cls(**sample).plot(ax, **kwargs)
 
     @property
     def title(self) -> str:
@@ -211,9 +220,7 @@ def _draw_curve(ax: "Axes", display: ApproximationDisplay, style: dict[str, Any]
     if display.target is not None:
         options = {"color": SKY, "linewidth": 3.5, "zorder": 1}
         (artists["target_"],) = ax.plot(x, display.target, label="target", **options)
-    # Kinks are known for networks of greedynet only, not for other estimators.
-    label = display.name if display.kinks is None else "network"
-    options = {"color": RED, "linewidth": 1.2, "label": label, "zorder": 3}
+    options = {"color": RED, "linewidth": 1.2, "label": "network", "zorder": 3}
     (artists["curve_"],) = ax.plot(x, display.prediction, **merged(options, style))
     if display.kinks is not None:
         options = {"color": INK, "markersize": 6, "markeredgewidth": 0.8, "label": "kinks"}
