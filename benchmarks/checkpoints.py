@@ -34,6 +34,7 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings
 from greedynet.estimators.settings import EstimatorSettings, settings_context
+from greedynet.search import Dictionary
 
 OFTEN = CheckpointSettings(seconds=0.01, pause=0.0)
 
@@ -89,7 +90,7 @@ FITS = {
     "tanh": regression(activation="tanh", max_nodes=6),
     "as grown": regression(correct=False, max_nodes=20),
     "absolute as grown": regression(loss="absolute_error", correct=False, max_nodes=8),
-    "dictionary": regression(search="dictionary", n_points=1_000, max_nodes=15),
+    "dictionary": regression(search=Dictionary(n_points=1_000), max_nodes=15),
     "many rows": regression(20_000, max_nodes=8),
     "blocks": regression(20_000, in_blocks=True, max_nodes=8),
     "classes": classification(),
@@ -233,7 +234,7 @@ LARGE_FITS = {
     "corrected": lambda: large_regression(6_000, max_nodes=120),
     "sampled": lambda: large_regression(100_000, max_nodes=120),
     "dictionary": lambda: large_regression(
-        2_000, search="dictionary", n_points=20_000, max_nodes=100
+        2_000, search=Dictionary(n_points=20_000), max_nodes=100
     ),
     "absolute_error": lambda: large_regression(4_000, loss="absolute_error", max_nodes=60),
     "classes": lambda: large_classification(max_nodes=40),

@@ -1,11 +1,10 @@
 """Cases of `fingerprints.py`: files, clusters, interrupted fits, tables, exports, pages."""
 
-import io
 import logging
 import re
 import subprocess
 import sys
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +35,7 @@ from fingerprintfits import (
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason, export, fit_table, load
+from greedynet.search import Dictionary
 
 # Many rows, of which samples are seen: in memory, mapped, in Parquet, in blocks
 
@@ -136,19 +136,26 @@ for name, (*where, parameters) in ON_DASK.items():
 # Checkpoints
 
 
-class Cut(io.StringIO):
-    """A stream that interrupts what writes the n-th line of a fit to it."""
+class Cut:
+    """What a fit tells of its progress, as lines; Ctrl-C at one of them."""
 
-    def __init__(self, n):
-        super().__init__()
-        self.left = n
+    def __init__(self, left=0):
+        self.left, self.said = left, ""
 
-    def write(self, text):
-        if text.startswith("[greedynet]"):
-            self.left -= 1
-            if self.left == 0:
-                raise KeyboardInterrupt
-        return super().write(text)
+    def write(self, line):
+        self.said += f"[greedynet] {line}\n"
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+    def on(self, model):
+        """Let a model tell it."""
+        what = "log-loss" if isinstance(model, GreedyNetClassifier) else "relative error"
+
+        def on_neuron(n, error):
+            self.write(f"{n} nodes: {what} {error:.3e}")
+
+        return model.set_progress(on_neuron, self.write)
 
 
 def interrupted(cuts, kind, X, y, new=X, calls=None, **parameters):
@@ -157,14 +164,13 @@ def interrupted(cuts, kind, X, y, new=X, calls=None, **parameters):
         file = Path(folder, "fit.checkpoint")
         for n in cuts:
             Softsign.calls_left = calls or np.inf
-            with redirect_stderr(Cut(n)):
-                try:
-                    with greedynet.checkpoint(file):
-                        kind(**parameters, n_jobs=1, verbose=2).fit(X, y)
-                except KeyboardInterrupt:
-                    assert file.exists()
-                else:
-                    raise AssertionError(f"the fit wrote fewer than {n} lines")
+            try:
+                with greedynet.checkpoint(file):
+                    Cut(n).on(kind(**parameters, n_jobs=1)).fit(X, y)
+            except KeyboardInterrupt:
+                assert file.exists()
+            else:
+                raise AssertionError(f"the fit wrote fewer than {n} lines")
         Softsign.calls_left = np.inf
         with greedynet.checkpoint(file):
             parts = fitted(kind, X, y, new=new, **parameters)
@@ -183,7 +189,7 @@ INTERRUPTED = {
     "in the correction": ((12,), R, X, NOISY, {"max_nodes": 12}),
     "again and again": ((2, 7, 12, 14, 15), R, X, CLEAN, {"max_nodes": 12}),
     "as grown": ((3, 6), R, X, NOISY, {"max_nodes": 12, "correct": False}),
-    "dictionary": ((3,), R, X, NOISY, {"search": "dictionary", "n_points": 400, "n_nodes": 9}),
+    "dictionary": ((3,), R, X, NOISY, {"search": Dictionary(n_points=400), "n_nodes": 9}),
     "absolute_error": ((3, 6, 9), R, X, NOISY, {"loss": "absolute_error", "max_nodes": 8}),
     "classes": ((3, 7, 9), C, X, TEXT, {"max_nodes": 6}),
     "cv": ((4,), R, X, NOISY, {"cv": 3, "max_nodes": 10}),
@@ -210,9 +216,9 @@ def lines():
     }
     said = {}
     for name, (kind, y, parameters) in fits.items():
-        with redirect_stderr(io.StringIO()) as stream:
-            kind(max_nodes=10, n_jobs=1, verbose=2, **parameters).fit(X, y)
-        said[name] = stream.getvalue()
+        told = Cut()
+        told.on(kind(max_nodes=10, n_jobs=1, **parameters)).fit(X, y)
+        said[name] = told.said
     return said
 
 

@@ -14,8 +14,9 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.losses import Fit, Huber
-from greedynet.paper import load_example
+from greedynet.losses import Fit, Huber, Quantile
+from greedynet.paper import GreedyShallowNetwork, load_example
+from greedynet.search import Dictionary
 
 CASES = {}
 WEIGHTS = ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept", "input_range")
@@ -43,7 +44,8 @@ def fitted(kind, X, y=None, weight=None, *, new=None, told=None, **parameters):
     """Fit and return the parts; `told` are more arguments of `fit`, `new` rows to predict."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = kind(**parameters).fit(X, y, weight, **(told or {}))
+        rows = (X, y) if weight is None else (X, y, weight)
+        model = kind(**parameters).fit(*rows, **(told or {}))
     fewer = [str(w.message) for w in caught if w.category is greedynet.FewerNodesWarning]
     return parts_of(model, X if new is None else new) | {"warnings": "\n".join(fewer)}
 
@@ -66,7 +68,7 @@ def parts_of(model, X):
     parts |= {"widths": np.stack(widths), "describe": network.describe()}
     parts |= {"n_nodes": str(model.n_nodes_), "stop": model.stop_reason_.name}
     parts |= {"names": str(network.feature_names)}
-    if hasattr(model, "training_"):
+    if getattr(model, "training_", None) is not None:
         parts["losses"] = model.training_.loss_history
     if not hasattr(model, "classes_"):
         return parts | {"predictions": model.predict(rows)}
@@ -114,11 +116,16 @@ DOUBLE = [*range(200), *range(100), *range(50)]
 LINE = np.linspace(-1, 1, 200)[:, None]
 POINTS = np.random.default_rng(4).standard_normal((60, 4))
 PLANTED = np.maximum(X @ POINTS[:3, :3].T + POINTS[:3, 3], 0).sum(axis=1)
-PAPER = {"points": load_example(1).sphere, "linear_term": False, "n_nodes": 12}
+PAPER = {"kind": GreedyShallowNetwork, "points": load_example(1).sphere, "max_nodes": 12}
 PAPER |= {"X": load_example(1).X_train, "y": load_example(1).y_train}
 regression = partial(fitting, kind=GreedyNetRegressor, X=X, y=NOISY)
-dictionary = partial(regression, search="dictionary", max_nodes=16)
 classification = partial(fitting, kind=GreedyNetClassifier, X=X, y=TRIPLE, max_nodes=8)
+
+
+def dictionary(name, *, max_nodes=16, **how):
+    """Enter a fit with a dictionary; some of the parameters are its own."""
+    own = {k: how.pop(k) for k in Dictionary().get_params() if k in how}
+    regression(name, search=Dictionary(**own), max_nodes=max_nodes, **how)
 
 
 # Objects of a user's own, as in docs/extending.md
@@ -190,7 +197,7 @@ regression("whole numbers", X=np.round(5 * X).astype(int), max_nodes=16)
 regression("constant target", y=np.full(300, 3.5))
 regression("tiny", X=X[:20], y=CLEAN[:20])
 regression("two rows", X=X[:2], y=NOISY[:2])
-regression("more columns than rows", X=problem(25, 40)["X"], y=NOISY[:25], linear_term=False)
+regression("more columns than rows", X=problem(25, 40)["X"], y=NOISY[:25])
 regression("frame", X=FRAME, max_nodes=12)
 regression("a share held out", max_nodes=8, **problem(11_000, 1, 0.2))
 
@@ -210,8 +217,6 @@ regression("validation, weights", told=HELD | {"sample_weight_val": ROW_WEIGHTS[
 regression("tol", y=CLEAN, tol=0.1, select="last")
 regression("alpha", alpha=1e-2, max_nodes=16)
 regression("alpha, as grown", alpha=1e-2, correct=False)
-regression("no linear term", linear_term=False, max_nodes=16)
-regression("min_active", min_active=40, correct=False)
 regression("random_state", random_state=7)
 regression("n_jobs=1", n_jobs=1, max_nodes=30)
 regression("n_jobs=2", n_jobs=2, max_nodes=30)
@@ -221,15 +226,16 @@ for name, held in (("refine", {}), ("refine, validation", HELD)):
 # Dictionaries
 
 dictionary("dictionary, n_points", n_points=800)
+dictionary("dictionary, min_active", min_active=40)
 dictionary("dictionary, points", points=POINTS)
-dictionary("dictionary, exact", y=PLANTED, points=POINTS, linear_term=False, tol=0)
-dictionary("dictionary, exhausted", points=np.eye(4)[:3], linear_term=False, n_nodes=9)
-dictionary("dictionary, paper", **PAPER)
+dictionary("dictionary, exact", y=PLANTED, points=POINTS, tol=0)
+dictionary("dictionary, exhausted", points=np.eye(4)[:3], n_nodes=9, max_nodes=None)
+fitting("dictionary, paper", **PAPER)
 dictionary("dictionary, oga", n_points=800, rule="oga")
 dictionary("dictionary, weak", n_points=3000, weakness=0.7)
 dictionary("dictionary, weak, oga", n_points=3000, weakness=0.5, rule="oga")
 dictionary("dictionary, small memory", n_points=3000, memory_budget=300_000)
-dictionary("dictionary, ridgelet", reduction="ridgelet", **PAPER)
+fitting("dictionary, ridgelet", reduction=0.001, **PAPER)
 dictionary("dictionary, ridgelet, two inputs", X=X[:, :2], n_points=800, reduction=0.05)
 dictionary("dictionary, float32", X=X.astype(np.float32), n_points=800)
 dictionary("dictionary, two outputs", y=TWO, n_points=800, weight=ROW_WEIGHTS)
@@ -251,7 +257,7 @@ regression("own loss", loss=Expectile(0.9), max_nodes=10)
 regression("loss as an object", loss=Huber(), max_nodes=10)
 
 LOSSES = {name: {"loss": name} for name in ("absolute_error", "huber", "chebyshev", 1.5, 2.0, 3.0)}
-LOSSES |= {f"quantile {q}": {"loss": "quantile", "quantile": q} for q in (0.1, 0.5, 0.9)}
+LOSSES |= {f"quantile {q}": {"loss": Quantile(q)} for q in (0.1, 0.5, 0.9)}
 WAYS = {
     "corrected": {},
     "as grown": {"correct": False},
@@ -261,7 +267,7 @@ WAYS = {
     "two outputs": {"y": TWO},
     "cv": {"cv": 3},
     "n_nodes": {"n_nodes": 7},
-    "dictionary": {"search": "dictionary", "n_points": 400},
+    "dictionary": {"search": Dictionary(n_points=400)},
     "tanh": {"activation": "tanh", "max_nodes": 5},
 }
 
@@ -288,9 +294,8 @@ classification("classes, as grown", correct=False)
 classification("classes, as grown, validation", correct=False, told=HELD_CLASSES)
 classification("classes, n_nodes", n_nodes=6)
 classification("classes, alpha", alpha=1e-3)
-classification("classes, no linear term", linear_term=False)
-classification("classes, dictionary", search="dictionary", n_points=400)
-classification("classes, dictionary, as grown", search="dictionary", points=POINTS, correct=False)
+classification("classes, dictionary", search=Dictionary(n_points=400))
+classification("classes, dictionary, as grown", search=Dictionary(POINTS), correct=False)
 classification("rare class", y=np.isin(NOISY, np.sort(NOISY)[-8:]).astype(int))
 classification("separable classes", y=(X[:, 0] > 0).astype(int))
 classification("classes, tiny", X=X[:12], y=PAIR[:12])

@@ -13,6 +13,8 @@ import numpy as np
 from promises import BrokenPromiseError, no_other_warnings
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
+from greedynet.losses import Quantile
+from greedynet.search import Dictionary
 
 REFUSED, ANSWERED = "refused", "answered"
 MOST_ROWS, MOST_COLUMNS = 30, 4
@@ -154,6 +156,20 @@ def _spoiled(rng, array):
 # Parameters
 
 
+def _dictionaries():
+    """Return dictionaries with one parameter changed."""
+    changed = {
+        "n_points": [1, 50],
+        "min_active": [1, 10**9],
+        "memory_budget": [1, 1e300],
+        "rule": ["oga"],
+        "weakness": [0.5, 1e-300],
+        "reduction": ["ridgelet"],
+    }
+    return [Dictionary(**{name: value}) for name, values in changed.items() for value in values]
+
+
+QUANTILES = [Quantile(0.9), Quantile(1e-12)]
 COMMON = {
     "n_nodes": [1, 2, 3, 5, 1000],
     "max_nodes": [1, 2, 4],
@@ -162,23 +178,15 @@ COMMON = {
     "cv": [2, 3, 50],
     "extrapolate": [True],
     "max_seconds": [1e-9, 1e300],
-    "search": ["dictionary"],
+    "search": ["dictionary", *_dictionaries()],
     "correct": [False],
-    "n_points": [1, 50],
-    "min_active": [1, 10**9],
-    "linear_term": [False],
     "alpha": [0, 0.1, 1e-300, 1e300],
     "activation": ["relu2", "relu3", "tanh", "gelu", "sin", "gaussian", "leaky_relu"],
-    "memory_budget": [1, 1e300],
     "random_state": [7, 2**32 - 1],
 }
 OF_NUMBERS = {
     "tol": [0, 0.5, 1e300],
-    "rule": ["oga"],
-    "weakness": [0.5, 1e-300],
-    "reduction": ["ridgelet"],
-    "loss": ["absolute_error", "huber", "chebyshev", "quantile", 1.5, 1.0001, 50.0],
-    "quantile": [0.9, 1e-12],
+    "loss": ["absolute_error", "huber", "chebyshev", "quantile", 1.5, 1.0001, 50.0, *QUANTILES],
 }
 OF_CLASSES = {"class_weight": ["balanced", {0: 1.0, 1: 1e300}, {0: 0.0}, {"class 1": 2.0}, {}]}
 BAD = [None, -1, 0, 1.5, 10**400, -(10**400), float("nan"), float("inf"), "x", [], {}, True, b"x"]

@@ -34,7 +34,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from greedynet import GreedyNetRegressor
-from greedynet.losses import get_loss
+from greedynet.losses import Quantile, get_loss
 from greedynet.losses.base import mean_size
 
 OURS = "greedynet"
@@ -75,7 +75,7 @@ def judge(seed, *, boosting=True):
     warnings.filterwarnings("ignore")
     problem, (name, quantile) = draw(seed), loss_of(seed)
     X, y = problem.X[:MAX_ROWS], problem.y[:MAX_ROWS]
-    loss = get_loss(name, quantile)
+    loss = get_loss(name) if quantile is None else Quantile(quantile)
 
     def error(predictions):
         return mean_size(loss, (problem.y_new - predictions)[:, None], None)
@@ -90,7 +90,7 @@ def judge(seed, *, boosting=True):
         "shape": list(X.shape),
         "constant": error(loss.fit(np.ones((len(y), 1)), y[:, None], None).weights[0, 0]),
     }
-    model = GreedyNetRegressor(loss=name, quantile=quantile, n_jobs=1)
+    model = GreedyNetRegressor(loss=loss, n_jobs=1)
     start = time.perf_counter()
     record[OURS] = error(model.fit(X, y).predict(problem.X_new))
     record["seconds"] = time.perf_counter() - start

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor
 
 from greedynet import GreedyNetRegressor
+from greedynet.losses import Quantile
 from greedynet.paper import load_example
 
 N_DRAWS = 10
@@ -81,7 +82,7 @@ def quantiles():
         for n in (1_000, 3_000):
             X, y = draw(n, 1)
             for q in (0.1, 0.5, 0.9):
-                model = GreedyNetRegressor(loss="quantile", quantile=q).fit(X, y)
+                model = GreedyNetRegressor(loss=Quantile(q)).fit(X, y)
                 boosted = GradientBoostingRegressor(loss="quantile", alpha=q, random_state=0)
                 ours, theirs = model.predict(X_test), boosted.fit(X, y).predict(X_test)
                 figures = [(np.mean(y_test <= p), pinball(y_test, p, q)) for p in (ours, theirs)]

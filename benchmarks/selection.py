@@ -22,7 +22,7 @@ import numpy as np
 from greedynet.linalg.factor import Factor
 from greedynet.paper import load_example
 from greedynet.search import DictionarySearch, WeakSearch
-from greedynet.search.atoms import MEMORY_BUDGET, Dictionary
+from greedynet.search.atoms import MEMORY_BUDGET, Atoms
 from greedynet.search.weak import grouped
 from greedynet.support.threads import deterministic_threads
 
@@ -39,7 +39,7 @@ def select(dictionary, y, n_steps, search=None):
 def compare_times(example, n_steps, rounds=3):
     """Seconds of OLS steps and of bare products, the best of a few turns each."""
     with deterministic_threads(None) as pool:
-        dictionary = Dictionary(example.sphere, example.X_train, pool=pool)
+        dictionary = Atoms(example.sphere, example.X_train, pool=pool)
     D = np.concatenate([dictionary.atoms(b) for b in dictionary._blocks(len(dictionary))])
     q = np.random.RandomState(0).randn(D.shape[1])
     steps, products = [], []
@@ -65,10 +65,10 @@ def peak_memory(number, n_steps, budget):
 def measure(number, n_steps, budget):
     example = load_example(number)
     # A first small run loads and warms what any selection needs.
-    select(Dictionary(example.sphere[:200], example.X_train), example.y_train, 3)
+    select(Atoms(example.sphere[:200], example.X_train), example.y_train, 3)
     before = high_water()
     with deterministic_threads(None) as pool:
-        budgeted = Dictionary(example.sphere, example.X_train, memory_budget=budget, pool=pool)
+        budgeted = Atoms(example.sphere, example.X_train, memory_budget=budget, pool=pool)
         select(budgeted, example.y_train, n_steps)
     print(json.dumps(high_water() - before))
 
@@ -82,7 +82,7 @@ def high_water():
 def looked_at(example, n_steps):
     """Share of the dictionary the weak algorithm looks at, and the error it reaches."""
     order = grouped(example.sphere, len(example.X_train))
-    dictionary = Dictionary(example.sphere[order], example.X_train, labels=order)
+    dictionary = Atoms(example.sphere[order], example.X_train, labels=order)
     size = np.linalg.norm(example.y_train)
     for rule in ("ols", "oga"):
         for weakness in (1.0, 0.7, 0.5, 0.3):

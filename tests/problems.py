@@ -3,15 +3,18 @@
 import numpy as np
 
 from greedynet import GreedyNetRegressor
+from greedynet.search import Dictionary
 from greedynet.search.sphere import gaussian, sample_sphere
 
 SEARCHES = ("continuous", "dictionary")
 
 
 def regressor(search, *, n_points, **parameters):
-    """An estimator with one of the searches; `n_points` are for the dictionary alone."""
+    """An estimator with one of the searches; `n_points` and the like are for the dictionary."""
+    of_dictionary = {k: parameters.pop(k) for k in Dictionary().get_params() if k in parameters}
     if search == "dictionary":
-        parameters["n_points"] = n_points
+        sampled = {} if "points" in of_dictionary else {"n_points": n_points}
+        search = Dictionary(**sampled, **of_dictionary)
     return GreedyNetRegressor(search=search, **parameters)
 
 

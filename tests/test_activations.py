@@ -24,6 +24,7 @@ from greedynet.activations import (
     shared_degree,
 )
 from greedynet.paper import load_example
+from greedynet.search import Dictionary
 from problems import relative_error
 
 NAMES = list(ACTIVATIONS)
@@ -317,27 +318,20 @@ def test_parts_that_do_not_go_together_are_refused(activation, message):
 
 
 @pytest.mark.parametrize("activation", [Crooked(), Squash()], ids=["degree", "scales"])
-@pytest.mark.parametrize("linear_term", [True, False])
 @pytest.mark.parametrize(
     ("parameters", "bar"),
     [
         ({"search": "continuous"}, 1e-6),
         ({"search": "continuous", "correct": False}, 0.2),
-        ({"search": "dictionary", "n_points": 3000}, 0.2),
+        ({"search": Dictionary(n_points=3000)}, 0.2),
     ],
     ids=["corrected", "grown", "dictionary"],
 )
-def test_own_activations_fit(activation, parameters, bar, linear_term, request):
-    if isinstance(activation, Crooked) and bar < 0.2 and not linear_term:
-        reason = "found to 2e-2 only: corrected after every width, it ends in a local minimum"
-        request.applymarker(pytest.mark.xfail(reason=reason))
-    X, y = planted(activation, linear=linear_term)
-    model = GreedyNetRegressor(
-        activation=activation, linear_term=linear_term, extrapolate=True, **parameters
-    )
-    model.set_params(n_nodes=5 if linear_term else 3).fit(X, y)
+def test_own_activations_fit(activation, parameters, bar):
+    X, y = planted(activation)
+    model = GreedyNetRegressor(5, activation=activation, extrapolate=True, **parameters).fit(X, y)
     assert model.network_.activation is activation
-    X_new, y_new = planted(activation, linear=linear_term, rows=1)
+    X_new, y_new = planted(activation, rows=1)
     assert relative_error(model.predict(X_new), y_new) < bar
 
 
@@ -345,7 +339,7 @@ def test_a_dictionary_has_neurons_of_every_scale():
     """On inputs that span [-1, 1], where points are those of the sphere times a scale."""
     x = np.linspace(-1, 1, 200)[:, None]
     y = np.sum([np.tanh(s * (x[:, 0] - s / 20)) for s in (1, 8, -16)], axis=0)
-    model = GreedyNetRegressor(30, search="dictionary", n_points=1200, activation=Tanh()).fit(x, y)
+    model = GreedyNetRegressor(30, search=Dictionary(n_points=1200), activation=Tanh()).fit(x, y)
     network = model.network_
     lengths = np.hypot(network.inner_weights[:, 0], network.biases)
     assert {round(length, 6) for length in lengths} <= set(Tanh().scales)
@@ -356,8 +350,8 @@ def test_a_dictionary_has_neurons_of_every_scale():
 # In a network
 
 
-def planted(activation, seed=0, n_outputs=1, *, linear=True, rows=0, n=300):
-    """Rows of a network with three neurons, and an affine function or none."""
+def planted(activation, seed=0, n_outputs=1, *, rows=0, n=300):
+    """Rows of a network with three neurons and an affine function."""
     sigma = get_activation(activation)
     rng = np.random.default_rng(seed)
     U = rng.standard_normal((3, 2))
@@ -365,20 +359,15 @@ def planted(activation, seed=0, n_outputs=1, *, linear=True, rows=0, n=300):
     W = 3 * np.column_stack([U, rng.uniform(-0.5, 0.5, 3)])
     C = rng.choice([-1.0, 1.0], (3, n_outputs)) * rng.uniform(1, 2, (3, n_outputs))
     X = np.random.default_rng([seed, rows]).uniform(-1, 1, (n, 2))
-    Y = sigma.value(X @ W[:, :-1].T + W[:, -1]) @ C
-    if linear:
-        Y = Y + X @ rng.standard_normal((2, n_outputs)) + 0.5
+    Y = sigma.value(X @ W[:, :-1].T + W[:, -1]) @ C + X @ rng.standard_normal((2, n_outputs)) + 0.5
     return X, (Y[:, 0] if n_outputs == 1 else Y)
 
 
-def error_on_new_rows(name, fitted_with, seed=0, linear=True, n_outputs=1):
-    X, y = planted(name, seed, n_outputs, linear=linear)
-    n_nodes = 5 if linear else 3
-    model = GreedyNetRegressor(
-        n_nodes, activation=fitted_with, linear_term=linear, extrapolate=True
-    ).fit(X, y)
-    assert model.n_nodes_ == n_nodes
-    X_new, y_new = planted(name, seed, n_outputs, linear=linear, rows=1)
+def error_on_new_rows(name, fitted_with, seed=0, n_outputs=1):
+    X, y = planted(name, seed, n_outputs)
+    model = GreedyNetRegressor(5, activation=fitted_with, extrapolate=True).fit(X, y)
+    assert model.n_nodes_ == 5
+    X_new, y_new = planted(name, seed, n_outputs, rows=1)
     return relative_error(model.predict(X_new), y_new)
 
 
@@ -397,9 +386,9 @@ def test_a_planted_network_is_found(name):
 def test_a_planted_network_with_two_outputs_and_no_affine_term_is_found(name, request):
     if name == "gelu":
         request.applymarker(pytest.mark.xfail(reason="ends in a local minimum"))
-    assert error_on_new_rows(name, name, 2, linear=False, n_outputs=2) < 1e-6
+    assert error_on_new_rows(name, name, 2, n_outputs=2) < 1e-6
     if name != "relu":
-        assert error_on_new_rows(name, "relu", 2, linear=False, n_outputs=2) > 1e-2
+        assert error_on_new_rows(name, "relu", 2, n_outputs=2) > 1e-2
 
 
 @pytest.mark.parametrize("name", BROKEN_LINES[1:])
@@ -486,27 +475,6 @@ def test_a_fit_is_kept_bit_for_bit(name, tmp_path):
     np.testing.assert_array_equal(clone(model).fit(X, y).predict(3 * X), wanted)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("correct", [True, False])
-def test_an_affine_target_is_no_end_without_an_affine_term(name, sign, correct):
-    """All rows may lie on one side of a kink, on either side where the neuron lives there."""
-    x = np.linspace(0, 1, 60)[:, None]
-    y = 5 + sign * x[:, 0]
-    model = GreedyNetRegressor(max_nodes=3, activation=name, linear_term=False, correct=correct)
-    assert relative_error(model.fit(x, y).predict(x), y) < 1e-2
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("sign", [1, -1])
-def test_without_an_affine_term_both_signs_of_a_neuron_are_found(name, sign):
-    x = np.linspace(-1, 1, 100)[:, None]
-    y = get_activation(name).value(sign * 8 * (x[:, 0] - 0.3))
-    model = GreedyNetRegressor(1, activation=name, linear_term=False, correct=False).fit(x, y)
-    assert relative_error(model.predict(x), y) < 0.05
-
-
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "abs"])
 @pytest.mark.parametrize("row", [50, 99])
 def test_a_row_that_is_far_off_does_not_end_the_growth(name, row):
@@ -514,7 +482,7 @@ def test_a_row_that_is_far_off_does_not_end_the_growth(name, row):
     X = np.sort(np.random.default_rng(0).uniform(-1, 1, (100, 1)), axis=0)
     y = np.sin(3 * X[:, 0])
     y[row] += 30
-    model = GreedyNetRegressor(8, activation=name, correct=False, min_active=5).fit(X, y)
+    model = GreedyNetRegressor(8, activation=name, correct=False).fit(X, y)
     assert model.n_nodes_ == 8
 
 

@@ -14,10 +14,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 from greedynet import (
+    GreedyNetClassifier,
     GreedyNetRegressor,
     Network,
     collapsed_ridgelet_transform,
@@ -29,10 +31,10 @@ from greedynet.activations import ReLU
 from greedynet.cli import main
 from greedynet.losses import Absolute
 from greedynet.paper import load_example
-from greedynet.search.atoms import Dictionary
+from greedynet.search.atoms import Atoms
 from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere
 from interruptions import StopAfter, fail_while_growing
-from problems import SEARCHES, noisy, some_points
+from problems import SEARCHES, noisy, regressor, some_points
 
 X, y = noisy(n_rows=40)
 FRAME = pd.DataFrame(X, columns=["a", "b"])
@@ -44,8 +46,7 @@ BAD_NUMBERS = [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
 
 
 def small(search, **parameters):
-    defaults = {"max_nodes": 8} | ({"n_points": 60} if search == "dictionary" else {})
-    return GreedyNetRegressor(search=search, **(defaults | parameters))
+    return regressor(search, **({"max_nodes": 8, "n_points": 60} | parameters))
 
 
 def spoiled(array, value):
@@ -74,11 +75,12 @@ def fitted_dictionary():
 def refuse(fitted, error, message, data=None, **parameters):
     """Demand the error of a new estimator, which stays new, and of a fitted one, which stays so."""
     data = {"X": X, "y": y} | (data or {})
-    new = small(**{"search": fitted.search, **parameters})
+    new = clone(fitted).set_params(**parameters)
     with pytest.raises(error, match=message):
         new.fit(**data)
     assert fitted_attributes(new) == []
     before, wanted = dict(vars(fitted)), fitted.predict(FRAME)
+    fitted.search = clone(fitted.search, safe=False)
     try:
         with pytest.raises(error, match=message):
             fitted.set_params(**parameters).fit(**data)
@@ -209,23 +211,14 @@ def test_wrong_validation_data(fitted, data, message):
         ("select", r"a str among {.*'1se'.*} or a float in the range \[0.0, inf\)", ["2se", -0.1]),
         ("cv", r"an int in the range \[2, inf\), an object.*'split'", [0, 1, -2, 2.5]),
         ("search", "a str among {.*'dictionary'.*}", ["nope", None]),
-        ("points", "an array-like or None", ["circle", 3]),
-        ("n_points", r"an int in the range \[1, inf\) or None", [0, -5, 2.5]),
-        ("min_active", r"an int in the range \[1, inf\) or None", [0, -1, 2.5]),
-        ("rule", "a str among {.*'ols'.*}", ["omp", None]),
-        ("weakness", r"a float in the range \(0.0, 1.0\]", [0, -1, 1.1, np.nan]),
-        ("reduction", r"a float in the range \[0.0, 1.0\), a str among", [-1, 1, "radon", np.nan]),
-        ("linear_term", "an instance of 'bool'", ["yes", "auto", None, 2]),
         ("correct", "an instance of 'bool'", ["yes", None, 2]),
         (
             "alpha",
             r"a float in the range \[0.0, inf\) or a str among {'auto'}",
             ["no", -1, np.nan, np.inf, None],
         ),
-        ("memory_budget", r"a float in the range \[1.0, inf\)", [0, -1, "1GB", np.nan]),
         ("random_state", "an int in the range", [-1, "seed", 2.5]),
         ("n_jobs", "an instance of 'int' or None", ["all", 1.5]),
-        ("verbose", r"an int in the range \[0, inf\)", [-1, "yes"]),
     ],
 )
 def test_parameters_out_of_range(fitted, name, expected, values):
@@ -235,14 +228,37 @@ def test_parameters_out_of_range(fitted, name, expected, values):
 
 
 @pytest.mark.parametrize(
+    ("name", "expected", "values"),
+    [
+        ("points", "an array-like or None", ["circle", 3]),
+        ("n_points", r"an int in the range \[1, inf\) or None", [0, -5, 2.5]),
+        ("min_active", r"an int in the range \[1, inf\) or None", [0, -1, 2.5]),
+        ("rule", "a str among {.*'ols'.*}", ["omp", None]),
+        ("weakness", r"a float in the range \(0.0, 1.0\]", [0, -1, 1.1, np.nan]),
+        ("reduction", r"a float in the range \[0.0, 1.0\), a str among", [-1, 1, "radon", np.nan]),
+        ("memory_budget", r"a float in the range \[1.0, inf\)", [0, -1, "1GB", np.nan]),
+    ],
+)
+def test_parameters_of_a_dictionary_out_of_range(fitted_dictionary, name, expected, values):
+    for value in values:
+        message = f"'{name}' parameter of Dictionary must be {expected}.*Got "
+        message += re.escape(f"{value!r} instead")
+        refuse(fitted_dictionary, ValueError, message, **{f"search__{name}": value})
+
+
+@pytest.mark.parametrize("kind", [GreedyNetRegressor, GreedyNetClassifier])
+@pytest.mark.parametrize("name", ["points", "linear_term", "verbose", "quantile", "margin"])
+def test_names_that_are_no_parameters(kind, name):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        kind(**{name: None})
+
+
+@pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"n_nodes": 9}, "`n_nodes` must be at most `max_nodes`, got n_nodes=9 and max_nodes=8"),
-        (
-            {"n_nodes": 1, "linear_term": True},
-            "`n_nodes` must be at least 2 with an affine term.*got 1: write `linear_term=False`",
-        ),
-        ({"max_nodes": 1, "linear_term": True}, "`max_nodes` must be at least 2 with an affine"),
+        ({"n_nodes": 1}, "`n_nodes` must be at least 2, the nodes of the affine.*write n_nodes=2"),
+        ({"max_nodes": 1}, "`max_nodes` must be at least 2, .*got 1: write max_nodes=2 for a line"),
         (
             {"n_nodes": 5, "select": 0.1},
             "`select` chooses the number of nodes, got select=0.1 with n_nodes=5",
@@ -271,27 +287,8 @@ def test_parameters_that_do_not_fit_the_data(fitted, parameters, message):
     ],
 )
 def test_points_that_do_not_fit_the_data(fitted_dictionary, parameters, message):
-    refuse(fitted_dictionary, ValueError, message, **parameters)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("points", some_points(2)),
-        ("n_points", 60),
-        ("rule", "oga"),
-        ("weakness", 0.5),
-        ("reduction", "ridgelet"),
-        ("reduction", 0.1),
-    ],
-)
-def test_parameters_of_a_dictionary_without_one(name, value):
-    model = small("continuous", **{name: value})
-    message = f"`{name}` requires a dictionary.*search='continuous': write search=\"dictionary\""
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    assert fitted_attributes(model) == []
-    model.set_params(search="dictionary").fit(X, y)
+    of_dictionary = {f"search__{name}": value for name, value in parameters.items()}
+    refuse(fitted_dictionary, ValueError, message, **of_dictionary)
 
 
 @pytest.mark.parametrize(
@@ -305,21 +302,6 @@ def test_parameters_of_a_dictionary_without_one(name, value):
         ({"loss": "squared"}, ValueError, '`loss` must be .* write "squared_error" for least'),
         ({"loss": None}, ValueError, "`loss` must be one of .*got None"),
         ({"loss": Absolute}, ValueError, "`loss` must be one of .*got <class"),
-        (
-            {"loss": "quantile", "quantile": 0.0},
-            ValueError,
-            "`quantile` must lie strictly between 0 and 1, got 0.0: write 0.5",
-        ),
-        ({"loss": "quantile", "quantile": 1.0}, ValueError, "`quantile` must lie .*got 1.0"),
-        ({"loss": "quantile", "quantile": -0.1}, ValueError, "`quantile` must lie .*got -0.1"),
-        ({"loss": "quantile", "quantile": np.nan}, ValueError, "`quantile` must lie .*got nan"),
-        ({"loss": "quantile", "quantile": "half"}, TypeError, "`quantile` must be a number"),
-        (
-            {"quantile": 0.3},
-            ValueError,
-            "`quantile` applies to `loss=\"quantile\"` only, .* with loss='squared_error'",
-        ),
-        ({"loss": 1.5, "quantile": 0.3}, ValueError, "`quantile` applies to .*with loss=1.5"),
     ],
 )
 def test_losses_that_are_none(fitted, parameters, error, message):
@@ -327,9 +309,10 @@ def test_losses_that_are_none(fitted, parameters, error, message):
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
-@pytest.mark.parametrize(("name", "value"), [("alpha", 1e-3), ("weakness", 0.5)])
+@pytest.mark.parametrize(("name", "value"), [("alpha", 1e-3), ("search__weakness", 0.5)])
 def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, name, value):
-    message = f'`{name}` requires loss="squared_error", got it with loss={loss!r}: omit `{name}`'
+    own = name.removeprefix("search__")
+    message = f'`{own}` requires loss="squared_error", got it with loss={loss!r}: omit `{own}`'
     refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})
 
 
@@ -417,7 +400,7 @@ def test_activations_that_are_none(fitted, activation, message):
     ],
 )
 def test_reduction_where_there_is_no_transform(fitted_dictionary, inputs, message):
-    refuse(fitted_dictionary, ValueError, message, {"X": inputs}, reduction="ridgelet")
+    refuse(fitted_dictionary, ValueError, message, {"X": inputs}, search__reduction="ridgelet")
 
 
 # A fit that is interrupted
@@ -437,7 +420,7 @@ def test_interrupt_by_a_callback(fitted):
     [
         *[(search, mode) for search in SEARCHES for mode in ({}, {"cv": 2}, {"n_jobs": 2})],
         ("continuous", {"correct": False}),
-        ("dictionary", {"weakness": 0.5}),
+        ("dictionary", {"search__weakness": 0.5}),
     ],
 )
 def test_interrupt_in_the_middle_of_growing(monkeypatch, error, search, parameters):
@@ -653,7 +636,7 @@ def test_examples_that_the_paper_does_not_have(number):
 )
 def test_bad_data_for_the_dictionary(change, message):
     with pytest.raises((ValueError, IndexError), match=message):
-        Dictionary(**{"points": some_points(2), "X": X} | change)
+        Atoms(**{"points": some_points(2), "X": X} | change)
 
 
 # The command line

@@ -8,12 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import clone
-from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 import greedynet
 import scopes
@@ -39,6 +37,8 @@ from greedynet.export import (
     to_onnx,
     to_torch,
 )
+from greedynet.losses import Quantile
+from greedynet.search import Dictionary
 from greedynet.support.tensorfile import write_tree
 from greedynet.views.effects import feature_effect
 from networks import assert_same, random_deep_network, random_network
@@ -62,10 +62,11 @@ def fitted(**parameters) -> GreedyNetRegressor:
 
 
 @cache
-def classified(**parameters) -> GreedyNetClassifier:
-    return GreedyNetClassifier(
-        **{"bounds": (-1, 1.5), "n_nodes": 6, "extrapolate": True, **parameters}
-    ).fit(X, Z)
+def classified(low: float, high: float) -> GreedyNetClassifier:
+    """A classifier whose network has bounds: of the log-odds, which are its output."""
+    model = GreedyNetClassifier(n_nodes=6, extrapolate=True).fit(X, Z)
+    model.network_ = replace(model.network_, bounds=OutputBounds(low, high))
+    return model
 
 
 def assert_fills(values, low=LOW, high=HIGH) -> None:
@@ -171,13 +172,12 @@ def test_nothing_leaves_the_bounds():
         {"hidden_layers": "auto", "n_nodes": None, "max_nodes": 16},
         {"loss": "absolute_error", "n_nodes": None},
         {"loss": "chebyshev"},
-        {"loss": "quantile", "quantile": 0.2},
+        {"loss": Quantile(0.2)},
         {"n_nodes": None, "cv": 3},
         {"n_nodes": None, "correct": False},
         {"n_nodes": None, "select": "last"},
-        {"search": "dictionary", "n_points": 300},
+        {"search": Dictionary(n_points=300)},
         {"n_networks": 2, "n_nodes": 12},
-        {"linear_term": False},
     ],
     ids=str,
 )
@@ -316,56 +316,13 @@ def test_trained_networks_keep_bounds(hidden_layers):
     assert_same(replace(model.network_, bounds=None), free.network_)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # tiny data give fewer nodes
-def test_checks_of_scikit_learn():
-    """Of a classifier, which has another tag with bounds."""
-    model = GreedyNetClassifier(n_nodes=4, bounds=(-1e6, 1e6))
-    found = check_estimator(model, on_skip=None, on_fail=None)
-    assert [check["check_name"] for check in found if check["status"] == "failed"] == []
-
-
 # Classifiers
 
 
-def test_log_odds_and_probabilities_stay_within():
-    model = classified()
+def test_log_odds_and_probabilities_of_a_bounded_network_stay_within():
+    model = classified(-1, 1.5)
     assert_fills(model.decision_function(FAR), -1, 1.5)
     assert_fills(model.predict_proba(FAR)[:, 1], expit(-1), expit(1.5))
-    staged = np.array(list(model.staged_decision_function(FAR)))
-    assert (staged >= -1).all()
-    assert (staged <= 1.5).all()
-    assert model.path_.kept_error == pytest.approx(log_loss(Z, model.predict_proba(X)), rel=1e-8)
-    careful = classified(bounds=tuple(logit([0.2, 0.9])))
-    assert_fills(careful.predict_proba(FAR)[:, 1], pytest.approx(0.2), pytest.approx(0.9))
-
-
-def test_log_losses_are_those_of_bounded_probabilities():
-    held = slice(0, 100)
-    near = np.clip(X[held], X[100:].min(axis=0), X[100:].max(axis=0))
-    for correct in (True, False):
-        model = GreedyNetClassifier(max_nodes=6, bounds=(-0.5, 0.5), correct=correct)
-        model.fit(X[100:], Z[100:], X_val=near, y_val=Z[held])
-        P = model.predict_proba(near)
-        # With half a row of the other class.
-        told = (100 * log_loss(Z[held], P) + 0.5 * log_loss(1 - Z[held], P)) / 100.5
-        assert model.expected_error_ == pytest.approx(told)
-        trained = log_loss(Z[100:], model.predict_proba(X[100:]))
-        assert model.path_.kept_error == pytest.approx(trained, rel=1e-8)
-    # Within half a unit of 0, no row has a smaller log-loss than this, however clear its class.
-    clear = GreedyNetClassifier(max_nodes=6, bounds=(-0.5, 0.5)).fit(X, X[:, 0] > 0)
-    least = -np.log(expit(0.5))
-    assert (clear.ladder_.errors >= least).all()
-    assert clear.expected_error_ >= least
-    assert clear.expectation_.line >= least
-
-
-def test_more_classes_are_refused():
-    y = np.digitize(X[:, 0], [-0.3, 0.3])
-    with pytest.raises(
-        ValueError, match=r"with `bounds`, which are on the log-odds .* got 3 classes, \[0, 1, 2\]"
-    ):
-        GreedyNetClassifier(bounds=(-1, 1)).fit(X, y)
 
 
 # Exports
@@ -374,7 +331,7 @@ def test_more_classes_are_refused():
 @pytest.fixture(params=["one layer", "two layers", "classes"])
 def exported(request):
     if request.param == "classes":
-        return classified(bounds=(-1.1, 0.3)), -1.1, 0.3
+        return classified(-1.1, 0.3), -1.1, 0.3
     layers = 2 if request.param == "two layers" else 1
     nodes = 16 if layers == 2 else 8
     return fitted(bounds=(-0.1, 2.1), hidden_layers=layers, n_nodes=nodes), -0.1, 2.1
@@ -690,14 +647,11 @@ def test_commands_for_numbers(table):
     assert model.estimator.bounds == (0.0, None)
 
 
-def test_commands_for_classes(table):
+def test_commands_refuse_them_for_classes(table):
     out = table.with_name("model.safetensors")
     fit = ("fit", table, "--target", "kind", "--ignore", "y", "--nodes", 6, "--out", out)
-    assert "log-odds of yes, within bounds: at most 1" in command(*fit, "--at-most", 1)
-    assert "  bounds      log-odds of yes at most 1, everywhere" in command("info", out)
-    model = greedynet.load(out)
-    p = model.predict_proba({"a": FAR[:, 0], "b": FAR[:, 1]})
-    assert p[:, 1].max() == expit(1)
+    said = command(*fit, "--at-most", 1)
+    assert "--at-least and --at-most applies to a target of numbers" in said
 
 
 @pytest.mark.slow

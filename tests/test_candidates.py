@@ -257,7 +257,7 @@ def test_mean_sizes():
     assert mean_size(get_loss("squared_error"), r, None) == pytest.approx(np.sqrt(12.5))
     assert mean_size(get_loss("absolute_error"), r, None) == pytest.approx(3.5)
     assert mean_size(get_loss("chebyshev"), r, None) == pytest.approx(4.0)
-    assert mean_size(get_loss("quantile", 0.9), r, None) == pytest.approx((2.7 + 0.4) / 2)
+    assert mean_size(get_loss("quantile", quantile=0.9), r, None) == pytest.approx((2.7 + 0.4) / 2)
     assert mean_size(get_loss("absolute_error"), r, np.array([3.0, 1.0])) == pytest.approx(13 / 4)
 
 

@@ -36,8 +36,8 @@ from greedynet.fitting.objective import Growth
 from greedynet.linalg.factor import Factor
 from greedynet.rows.blocks import SourceBlocks
 from greedynet.rows.rows import Rows
-from greedynet.search import ContinuousSearch, DictionarySearch, WeakSearch
-from greedynet.search.atoms import Dictionary
+from greedynet.search import ContinuousSearch, Dictionary, DictionarySearch, WeakSearch
+from greedynet.search.atoms import Atoms
 from greedynet.search.sphere import directions
 from greedynet.support.context import NO_JOURNAL
 
@@ -93,10 +93,10 @@ FITS: dict[str, Callable] = {
     "last": regression(select="last"),
     "as grown": regression(correct=False),
     "n_nodes as grown": regression(correct=False, n_nodes=7, max_nodes=None),
-    "dictionary": regression(search="dictionary", n_points=500),
-    "weak": regression(search="dictionary", n_points=3_000, weakness=0.7),
+    "dictionary": regression(search=Dictionary(n_points=500)),
+    "weak": regression(search=Dictionary(n_points=3_000, weakness=0.7)),
     "tanh": regression(activation="tanh", max_nodes=5),
-    "relu2": regression(activation="relu2", max_nodes=5, linear_term=False),
+    "relu2": regression(activation="relu2", max_nodes=5),
     "several outputs": regression(y=np.column_stack([CLEAN, NOISY])),
     "monotone": regression(y=CLEAN + 3 * X[:, 0], monotonic_cst=[1, 0, 0], max_nodes=6),
     "two layers": regression(hidden_layers=2, max_nodes=16),
@@ -359,7 +359,7 @@ def test_a_search_goes_on_from_neurons_that_it_is_told(activation, n_recalled):
 
 @pytest.mark.parametrize("weakness", [1.0, 0.7])
 def test_a_search_leaves_what_it_is_told_as_it_is(weakness):
-    dictionary = Dictionary(rng.normal(size=(400, 4)), X)
+    dictionary = Atoms(rng.normal(size=(400, 4)), X)
 
     def search():
         return (
@@ -552,13 +552,13 @@ def test_points_are_compared_by_their_numbers(moments):
     points = rng.normal(size=(40, 4))
 
     def fit(points):
-        return regression(search="dictionary", points=points)
+        return regression(search=Dictionary(points))
 
     moments.of(fit(points))
     wanted = bits(fit(points)())
     assert bits(moments.again(fit(points.tolist()), 2)) == wanted
     points[3, 2] += 1e-9
-    with pytest.raises(ValueError, match=r"points=\(40, 4\) [0-9a-f]+, not \(40, 4\)"):
+    with pytest.raises(ValueError, match=r"points=\(40, 4\) .* not Dict.*=\(40, 4\)"):
         moments.again(fit(points), 2)
 
 
@@ -659,10 +659,9 @@ def test_a_fit_on_blocks_of_a_cluster_goes_on_with_other_partitions(moments):
 # The block
 
 
-def test_threads_and_words_may_change(interrupted, capsys):
+def test_threads_may_change(interrupted):
     wanted = bits(regression(correct=False)())
-    assert bits(regression(correct=False, n_jobs=2, verbose=2)(checkpoint=interrupted)) == wanted
-    assert "8 nodes" in capsys.readouterr().err
+    assert bits(regression(correct=False, n_jobs=2)(checkpoint=interrupted)) == wanted
 
 
 def test_an_activation_of_the_users_own_is_the_same_in_another_process():

@@ -27,13 +27,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
 from greedynet.fitting import log_loss as log_loss_objective
+from greedynet.search import Dictionary
 from interruptions import StopAfter, fail_while_growing
 
 SETTINGS = [
     {},
     {"correct": False},
-    {"search": "dictionary", "n_points": 200, "alpha": 1e-2},
-    {"linear_term": False, "alpha": 1e-2},
+    {"search": Dictionary(n_points=200), "alpha": 1e-2},
     {"cv": 3},
     {"select": "1se"},
     {"n_nodes": 5, "alpha": 1e-2},
@@ -62,7 +62,7 @@ def test_scikit_learn(estimator, check):
 @parametrize_with_checks(
     [
         small(max_nodes=4),
-        small(max_nodes=4, search="dictionary", n_points=100, alpha=1e-2, linear_term=False),
+        small(max_nodes=4, search=Dictionary(n_points=100), alpha=1e-2),
         small(max_nodes=4, class_weight="balanced", alpha=1e-2),
     ]
 )
@@ -455,17 +455,11 @@ def test_without_correction_the_best_width_is_kept():
 
 @pytest.mark.parametrize("correct", [True, False])
 @pytest.mark.parametrize("search", ["continuous", "dictionary"])
-@pytest.mark.parametrize(
-    ("n_nodes", "linear_term"), [(1, False), (4, False), (2, True), (3, True), (9, True)]
-)
-def test_exactly_so_many_nodes(data, n_nodes, linear_term, search, correct):
-    settings = {"linear_term": linear_term, "search": search, "correct": correct}
-    model = GreedyNetClassifier(n_nodes, alpha=1e-2, **settings)
-    if search == "dictionary":
-        model.set_params(n_points=200)
-    model.fit(*data)
+@pytest.mark.parametrize("n_nodes", [2, 3, 9])
+def test_exactly_so_many_nodes(data, n_nodes, search, correct):
+    search = Dictionary(n_points=200) if search == "dictionary" else search
+    model = GreedyNetClassifier(n_nodes, alpha=1e-2, search=search, correct=correct).fit(*data)
     assert model.n_nodes_ == model.network_.n_nodes == n_nodes
-    assert (model.network_.linear_weights is not None) == linear_term
     assert model.stop_reason_ is StopReason.N_NODES
 
 
@@ -556,7 +550,7 @@ def test_an_activation_of_a_users_own_learns():
 
 @pytest.mark.parametrize("correct", [True, False])
 def test_a_dictionary_learns(correct):
-    model = GreedyNetClassifier(max_nodes=20, search="dictionary", n_points=500, correct=correct)
+    model = GreedyNetClassifier(max_nodes=20, search=Dictionary(n_points=500), correct=correct)
     assert model.fit(*rings()).score(*rings(500, seed=1)) > 0.85
     assert (model.path_.indices >= 0).all()
 
@@ -564,7 +558,7 @@ def test_a_dictionary_learns(correct):
 def test_given_points_are_the_neurons():
     X, y = rings()
     points = np.random.RandomState(0).randn(50, 3)
-    model = GreedyNetClassifier(8, search="dictionary", points=points, correct=False).fit(X, y)
+    model = GreedyNetClassifier(8, search=Dictionary(points), correct=False).fit(X, y)
     chosen = points[model.path_.indices]
     np.testing.assert_allclose(model.network_.inner_weights, chosen[:, :2], rtol=1e-12)
     np.testing.assert_allclose(model.network_.biases, chosen[:, 2], rtol=1e-12)
@@ -643,7 +637,7 @@ def test_classes_that_are_far_apart_have_finite_weights(parameters):
             assert np.abs(getattr(model.network_, part)).max(initial=0) < 1e3
 
 
-@pytest.mark.parametrize("parameters", [{}, {"correct": False}, {"linear_term": False}])
+@pytest.mark.parametrize("parameters", [{}, {"correct": False}])
 @pytest.mark.parametrize("labels", [[0, 1, 1], [0, 1, 2], ["b", "a", "b"]])
 def test_three_rows(parameters, labels):
     X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
@@ -731,14 +725,11 @@ def test_frames_keep_their_names(data):
         model.predict(frame[["height", "width"]])
 
 
-def test_verbose_says_how_far_it_is(data, capsys):
-    GreedyNetClassifier(20, verbose=1, correct=False).fit(*data)
-    assert capsys.readouterr().err.count("nodes: log-loss") == 2
-    GreedyNetClassifier(7, verbose=2, correct=False).fit(*data)
+def test_progress_says_how_far_it_is(data):
+    told = []
+    GreedyNetClassifier(7, correct=False).set_progress(lambda *now: told.append(now)).fit(*data)
     # The class shares, a line, and five neurons.
-    assert capsys.readouterr().err.count("nodes: log-loss") == 7
-    GreedyNetClassifier(7, correct=False).fit(*data)
-    assert capsys.readouterr().err == ""
+    assert [n_nodes for n_nodes, _ in told] == [2, 2, 3, 4, 5, 6, 7]
 
 
 def test_scoring_monitor_sees_every_candidate(data):
@@ -900,13 +891,7 @@ class WithoutSlope:
         ),
         ({"class_weight": {"yes": 0, "no": 1}}, ValueError, r"`y`.*two classes.*\['no'\]"),
         (
-            {"n_points": 50},
-            ValueError,
-            '`n_points` requires a dictionary.*write search="dictionary", or omit `n_points`',
-        ),
-        ({"points": np.ones((4, 3))}, ValueError, "`points` requires a dictionary"),
-        (
-            {"points": np.ones((4, 2)), "search": "dictionary"},
+            {"search": Dictionary(np.ones((4, 2)))},
             ValueError,
             "`points` must have 3 columns.*got 2",
         ),
@@ -916,7 +901,7 @@ class WithoutSlope:
             TypeError,
             r"`activation` must be.*got WithoutSlope without `slope`: add `def slope\(",
         ),
-        ({"max_nodes": 1}, ValueError, "`max_nodes` must be at least 2.*`linear_term=False`"),
+        ({"max_nodes": 1}, ValueError, "`max_nodes` must be at least 2, the nodes of the"),
         ({"max_nodes": 8, "n_nodes": 9}, ValueError, "`n_nodes` must be at most `max_nodes`"),
         ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0; use 1"),
         ({"select": "2se"}, ValueError, r"'select' parameter.*'1se'.*'2se'"),

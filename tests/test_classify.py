@@ -38,6 +38,7 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.splitting import FoldSettings, n_of_others, stratified_folds
+from greedynet.search import Dictionary
 from greedynet.search.batch import BatchSearch, _Chosen
 from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
@@ -452,7 +453,7 @@ def test_every_search_has_its_coordinates():
         LogLoss().coordinates(rows, plan_of(**settings), None)
         for settings in (
             {"search": "dictionary"},
-            {"search": "dictionary", "points": points},
+            {"search": Dictionary(points)},
             {"search": "continuous"},
         )
     )

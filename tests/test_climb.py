@@ -17,6 +17,7 @@ from greedynet.model.candidate import NETWORK
 from greedynet.paper import load_example
 from greedynet.rows.affine import RIDGES, AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
+from greedynet.search import Dictionary
 from problems import noisy, relative_error
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -130,7 +131,7 @@ def test_the_candidates_from_simple_to_wide():
         {"n_nodes": 6},
         {"cv": 3},
         {"correct": False},
-        {"search": "dictionary", "n_points": 100},
+        {"search": Dictionary(n_points=100)},
         {"loss": "absolute_error"},
         {"loss": "chebyshev"},
         {"X_val": True},
@@ -306,7 +307,7 @@ def test_each_rung_where_it_is_right():
 @pytest.mark.all_folds
 @pytest.mark.parametrize("quantile", [None, 0.8])
 def test_each_rung_of_another_loss_where_it_is_right(quantile):
-    how = {"loss": "huber"} if quantile is None else {"loss": "quantile", "quantile": quantile}
+    how = {"loss": "huber"} if quantile is None else {"loss": Quantile(quantile)}
     rng = np.random.default_rng(0)
     X, e = rng.normal(size=(200, 3)), rng.normal(size=200)
     targets = (e, X @ [1.0, 2.0, 0.0] + 0.3 * e, np.abs(2 * X[:, 0]) + 0.2 * e)
@@ -347,8 +348,7 @@ def test_few_distinct_rows_are_learned(loss):
         {"cv": 3},
         {"select": "last", "max_nodes": 8},
         {"correct": False},
-        {"search": "dictionary", "n_points": 300},
-        {"linear_term": False},
+        {"search": Dictionary(n_points=300)},
         {"activation": "tanh", "max_nodes": 6},
     ],
     ids=str,
@@ -369,13 +369,12 @@ def test_every_way_of_choosing_tells_its_error(how, tmp_path):
     assert str(loaded.ladder_) == str(model.ladder_)
 
 
-@pytest.mark.parametrize(("loss", "best"), [("absolute_error", 0.16), ("quantile", 0.056)])
+@pytest.mark.parametrize(("loss", "best"), [("absolute_error", 0.16), (Quantile(0.8), 0.056)])
 def test_other_losses_tell_their_own(loss, best):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (200, 1))
     y = np.abs(X[:, 0]) + 0.2 * rng.normal(size=200)
-    quantile = 0.8 if loss == "quantile" else None
-    model = GreedyNetRegressor(loss=loss, quantile=quantile, max_nodes=6).fit(X, y)
+    model = GreedyNetRegressor(loss=loss, max_nodes=6).fit(X, y)
     assert 0.7 * best < model.expected_error_ < 1.6 * best
 
 
@@ -410,7 +409,7 @@ def test_networks_see_a_spread_that_squares_cannot_see():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (500, 2))
     y = (0.05 + np.abs(X[:, 0])) * rng.normal(size=500)
-    model = GreedyNetRegressor(3, loss="quantile", quantile=0.9).fit(X, y)
+    model = GreedyNetRegressor(3, loss=Quantile(0.9)).fit(X, y)
     wanted = 1.2816 * (0.05 + np.abs(X[:, 0]))
     assert rmse(model.predict(X), wanted) < 0.12
 

@@ -25,7 +25,7 @@ from greedynet.activations import ACTIVATIONS
 from greedynet.cli import commands as commands_folder
 from greedynet.cli import main, progress
 from greedynet.cli.program import COMMANDS
-from greedynet.losses import get_loss
+from greedynet.losses import Quantile, get_loss
 from networks import random_network
 
 COLORS = ("blue", "green", "red")
@@ -165,11 +165,11 @@ def test_numbers_are_classes_only_on_demand(folder):
 
 
 def test_options_reach_the_estimator(data):
-    options = ["--nodes", 4, "--activation", "tanh", "--loss", "quantile", "--quantile", 0.7]
+    options = ["--nodes", 4, "--activation", "tanh", "--loss", "quantile=0.7"]
     options += ["--seed", 5]
     run("fit", data, "--target", "y", "--out", "m.safetensors", *options)
     parameters = load("m.safetensors").estimator.get_params()
-    wanted = {"n_nodes": 4, "activation": "tanh", "loss": "quantile", "quantile": 0.7}
+    wanted = {"n_nodes": 4, "activation": "tanh", "loss": Quantile(0.7)}
     assert wanted.items() <= parameters.items()
     assert parameters["random_state"] == 5
     options = ["--max-nodes", 3, "--loss", 1.5]
@@ -414,7 +414,7 @@ def test_largest_neurons_come_first():
         ("fit data.csv --target y --separator ; --out m", "such as --separator ';'"),
         ("fit data.csv --target y --activation step --out m", "`activation` must be one of"),
         ("fit data.csv --target y --loss bad --out m", "`loss` must be one of"),
-        ("fit data.csv --target y --quantile 0.5 --out m", "`quantile` applies to"),
+        ("fit data.csv --target y --loss quantile=1 --out m", "`quantile` must lie strictly"),
         ("fit data.csv --target y --nodes 0 --out m", "Invalid value for '--nodes'"),
         ("fit data.csv --target y --missing zero --out m", "'zero' is not one of"),
         ("fit data.csv --target color --loss huber --out m", "'color' contains classes"),

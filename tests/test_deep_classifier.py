@@ -14,6 +14,7 @@ from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.scores import CandidateScores
 from greedynet.model.candidate import CURVES, LINE, NETWORK, SHARES, TWO_LAYERS, Candidate
 from greedynet.rows.rows import Rows
+from greedynet.search import Dictionary
 
 N_COLUMNS = 6
 
@@ -122,7 +123,7 @@ def test_probabilities_and_sets_of_three_classes_with_weights():
 def test_given_points_are_refused():
     X, y = drawn(line, 60, 6)
     points = np.ones((5, N_COLUMNS + 1))
-    model = GreedyNetClassifier(hidden_layers=2, search="dictionary", points=points)
+    model = GreedyNetClassifier(hidden_layers=2, search=Dictionary(points))
     with pytest.raises(ValueError, match=r"`points` are neurons over the columns"):
         model.fit(X, y)
 

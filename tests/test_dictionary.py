@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from greedynet.search.atoms import Dictionary
+from greedynet.search.atoms import Atoms
 from greedynet.support.threads import Pool
 from problems import atoms_of, noisy, some_points
 
@@ -20,7 +20,7 @@ def test_products_and_columns_equal_the_atoms_written_out(row_scale, memory_budg
     X, y = noisy()
     points = some_points(2)
     D, norms = atoms_of(points, X, row_scale)
-    dictionary = Dictionary(points, X, row_scale, memory_budget=memory_budget)
+    dictionary = Atoms(points, X, row_scale, memory_budget=memory_budget)
     kept = dictionary.labels
     assert set(kept) == set(np.flatnonzero(norms >= 1e-6))
     np.testing.assert_allclose(dictionary.norms, norms[kept], rtol=1e-13)
@@ -36,7 +36,7 @@ def test_products_and_columns_equal_the_atoms_written_out(row_scale, memory_budg
 def test_lengths_equal_those_of_the_atoms_written_out(row_scale, memory_budget, power, dtype):
     X, _ = noisy()
     points = some_points(2)
-    dictionary = Dictionary(points, X, row_scale, memory_budget=memory_budget, dtype=dtype)
+    dictionary = Atoms(points, X, row_scale, memory_budget=memory_budget, dtype=dtype)
     # The neurons themselves, their weights as those of the sum: an atom has length 1 for p = 2.
     weights = np.ones(len(X)) if row_scale is None else row_scale**2
     values = np.maximum(X @ dictionary.points[:, :-1].T + dictionary.points[:, -1], 0)
@@ -49,16 +49,16 @@ def test_lengths_equal_those_of_the_atoms_written_out(row_scale, memory_budget, 
 def test_blocks_keep_the_budget():
     X, _ = noisy(n_rows=400)
     points = some_points(2, 2000)
-    whole = Dictionary(points, X)
+    whole = Atoms(points, X)
     assert whole.held_bytes == len(whole) * len(X) * 8
-    part = Dictionary(points, X, memory_budget=1_000_000)
+    part = Atoms(points, X, memory_budget=1_000_000)
     assert 0 < part.held_bytes < 1_000_000
 
 
 def test_other_rows_keep_the_training_norms():
     X, _ = noisy()
     points = some_points(2)
-    dictionary = Dictionary(points, X)
+    dictionary = Atoms(points, X)
     other = np.random.RandomState(9).uniform(-1, 1, (7, 2))
     atoms = np.array([0, 3, 11])
     hidden = np.maximum(other @ dictionary.points[atoms, :-1].T + dictionary.points[atoms, -1], 0)
@@ -69,14 +69,14 @@ def test_other_rows_keep_the_training_norms():
 def test_atoms_have_unit_norm_and_dead_points_are_dropped():
     X = np.linspace(-1, 1, 20)[:, None]
     dead, alive = [1.0, -5.0], [1.0, 0.0]
-    dictionary = Dictionary(np.array([dead, alive]), X)
+    dictionary = Atoms(np.array([dead, alive]), X)
     np.testing.assert_array_equal(dictionary.labels, [1])
     assert np.linalg.norm(dictionary.columns(np.array([0]))) == pytest.approx(1)
 
 
 def test_labels_follow_the_points():
     X, _ = noisy()
-    dictionary = Dictionary(some_points(2, 50), X, labels=np.arange(100, 150))
+    dictionary = Atoms(some_points(2, 50), X, labels=np.arange(100, 150))
     assert set(dictionary.labels) <= set(range(100, 150))
 
 
@@ -85,14 +85,14 @@ def test_minimum_of_active_rows():
     kinks = np.array([-0.95, -0.5, 0.0, 0.5, 0.95])
     points = np.c_[np.ones(5), -kinks]
     everywhere = np.array([[0.0, 1.0]])
-    dictionary = Dictionary(np.r_[points, everywhere], X, min_active=3)
+    dictionary = Atoms(np.r_[points, everywhere], X, min_active=3)
     np.testing.assert_array_equal(dictionary.labels, [1, 2, 3, 5])
 
 
 def test_single_precision_is_near_double():
     X, y = noisy()
     points = some_points(2)
-    double, single = Dictionary(points, X), Dictionary(points, X, dtype=np.float32)
+    double, single = Atoms(points, X), Atoms(points, X, dtype=np.float32)
     assert single.held_bytes * 2 == double.held_bytes
     np.testing.assert_allclose(single.correlate(y), double.correlate(y), atol=1e-5)
 
@@ -101,12 +101,12 @@ def test_single_precision_is_near_double():
 def test_threads_change_nothing(memory_budget):
     X, y = noisy()
     points = some_points(2, 500)
-    one = Dictionary(points, X, memory_budget=memory_budget).correlate(y)
-    two = Dictionary(points, X, memory_budget=memory_budget, pool=Pool(2)).correlate(y)
+    one = Atoms(points, X, memory_budget=memory_budget).correlate(y)
+    two = Atoms(points, X, memory_budget=memory_budget, pool=Pool(2)).correlate(y)
     np.testing.assert_array_equal(one, two)
 
 
 def test_a_budget_too_small_for_the_data():
     X, _ = noisy()
     with pytest.raises(ValueError, match="`memory_budget` must cover the data and one atom"):
-        Dictionary(some_points(2), X, memory_budget=100)
+        Atoms(some_points(2), X, memory_budget=100)

@@ -17,12 +17,9 @@ def table():
 
 
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
-@pytest.mark.parametrize("linear_term", [True, False])
-def test_equals_partial_dependence(table, activation, linear_term):
+def test_equals_partial_dependence(table, activation):
     X, y = table
-    model = GreedyNetRegressor(
-        n_nodes=7, activation=activation, linear_term=linear_term, correct=False
-    ).fit(X, y)
+    model = GreedyNetRegressor(n_nodes=7, activation=activation, correct=False).fit(X, y)
     twin = partial_dependence(model, X, [1], method="brute", grid_resolution=9)
     found = feature_effect(model.network_, X, 1, twin["grid_values"][0])
     np.testing.assert_allclose(found[:, 0], twin["average"][0], rtol=1e-10, atol=1e-12)

@@ -9,6 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
+from greedynet.losses import Quantile
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.support.phrases import number, percent
 
@@ -57,7 +58,7 @@ def test_weighted_rows_count_as_copies():
 
 def test_another_loss_is_called_by_its_name():
     X, y = kinked(120)
-    said = GreedyNetRegressor(loss="quantile", quantile=0.9, n_nodes=4).fit(X, y).expectation_
+    said = GreedyNetRegressor(loss=Quantile(0.9), n_nodes=4).fit(X, y).expectation_
     assert said.measure == "quantile_loss"
     assert said.sentence().startswith("On new rows expect a mean pinball loss of about ")
     assert "the best constant: " in said.sentence()

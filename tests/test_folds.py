@@ -14,6 +14,7 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.fitting import climb
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of
+from greedynet.search import Dictionary
 
 N_NEW = 2_000
 
@@ -119,9 +120,8 @@ def test_weights_of_many_rows_are_no_copies():
         {"n_nodes": 6, "correct": False},
         {"correct": False},
         {"correct": False, "cv": 3},
-        {"search": "dictionary", "n_points": 200},
+        {"search": Dictionary(n_points=200)},
         {"select": "last"},
-        {"linear_term": False},
         {"cv": 3},
         {"alpha": 1e-2},
     ],
@@ -185,8 +185,8 @@ def test_no_output_has_a_say_in_what_scores_it(monkeypatch, make, search):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     folds = list(KFold(3).split(X))
     kind = GreedyNetClassifier if make == "classifier" else GreedyNetRegressor
-    n_points = 50 if search == "dictionary" else None
-    model = kind(n_nodes=5, cv=folds, search=search, n_points=n_points, alpha=1e-3, n_jobs=1)
+    search = Dictionary(n_points=50) if search == "dictionary" else search
+    model = kind(n_nodes=5, cv=folds, search=search, alpha=1e-3, n_jobs=1)
 
     def predictions(labels):
         found = []

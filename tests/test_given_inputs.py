@@ -12,6 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.plots import draw_effects
 from greedynet.tables.load import as_table_model
 from greedynet.tables.readers import open_table
@@ -70,19 +71,21 @@ def test_sparse_classes():
 def test_sparse_rows_beyond_the_memory_are_read_in_blocks():
     X, y = sparse_rows(40_000)
     weights = np.full(len(X), 2.0)
-    model = GreedyNetRegressor(n_nodes=8, correct=False, memory_budget=500_000)
-    model.fit(sparse.csr_array(X), y, weights)
-    assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match=r"`cv` needs all rows in memory, got 40"):
-        model.set_params(cv=3).fit(sparse.csr_array(X), y)
-    with pytest.raises(ValueError, match=r"`X` and `y` must have the same number of rows"):
-        model.fit(sparse.csr_array(X), y[:-1])
+    model = GreedyNetRegressor(n_nodes=8, correct=False)
+    with settings_context(EstimatorSettings(dense_bytes=500_000)):
+        model.fit(sparse.csr_array(X), y, weights)
+        assert model.score(X, y) > 0.9
+        with pytest.raises(ValueError, match=r"`cv` needs all rows in memory, got 40"):
+            model.set_params(cv=3).fit(sparse.csr_array(X), y)
+        with pytest.raises(ValueError, match=r"`X` and `y` must have the same number of rows"):
+            model.fit(sparse.csr_array(X), y[:-1])
 
 
 def test_too_many_sparse_columns_are_refused_with_the_way_out():
     X = sparse.csr_array((20_000, 1000))
-    with pytest.raises(ValueError, match=r"`X` is sparse with 1,000 columns.*TruncatedSVD"):
-        GreedyNetRegressor(memory_budget=1_000_000).fit(X, np.arange(20_000.0))
+    refused = pytest.raises(ValueError, match=r"`X` is sparse with 1,000 columns.*TruncatedSVD")
+    with refused, settings_context(EstimatorSettings(dense_bytes=1_000_000)):
+        GreedyNetRegressor().fit(X, np.arange(20_000.0))
 
 
 # Data frames

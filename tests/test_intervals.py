@@ -9,6 +9,7 @@ from sklearn.model_selection import ShuffleSplit
 
 import scopes
 from greedynet import GreedyNetRegressor, load
+from greedynet.losses import Quantile
 from greedynet.model.uncertainty.calibration import (
     MOST,
     CalibrationData,
@@ -18,6 +19,7 @@ from greedynet.model.uncertainty.calibration import (
 from greedynet.model.uncertainty.intervals import Intervals, student
 from greedynet.model.uncertainty.local_size import Errors, SizePath, SizeSettings, local_size
 from greedynet.rows.rows import Rows
+from greedynet.search import Dictionary
 from greedynet.support.errors import FewHeldOutRowsWarning
 from networks import random_network
 
@@ -227,7 +229,7 @@ def test_one_sided_errors_have_ends_of_their_own():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"loss": "quantile", "quantile": 0.8},
+        {"loss": Quantile(0.8)},
         {"loss": "huber"},
         {"loss": "chebyshev"},
         {"n_nodes": 5},
@@ -235,7 +237,7 @@ def test_one_sided_errors_have_ends_of_their_own():
         {"correct": False},
         {"cv": ShuffleSplit(1, test_size=0.25, random_state=0)},
         {"select": "last", "max_nodes": 6},
-        {"search": "dictionary", "n_points": 200},
+        {"search": Dictionary(n_points=200)},
     ],
 )
 def test_every_way_to_choose_has_intervals(parameters):

@@ -7,8 +7,10 @@ import pytest
 
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet.losses import Quantile
 from greedynet.rows.rows import GRID, CanonicalColumns, Rows, on_grid
 from greedynet.rows.scaling import InputScaling, canonical_columns
+from greedynet.search import Dictionary
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
@@ -56,13 +58,12 @@ def assert_same(found, wanted, share):
 REGRESSORS = {
     "plain": regressor(max_nodes=12),
     "as grown": regressor(n_nodes=12, correct=False),
-    "no affine term": regressor(max_nodes=10, linear_term=False),
     "all nodes": regressor(max_nodes=12, select="last"),
     "folds": regressor(max_nodes=8, cv=5),
     "tanh": regressor(n_nodes=4, activation="tanh"),
     "absolute_error": regressor(max_nodes=6, loss="absolute_error"),
     "huber": regressor(max_nodes=6, loss="huber"),
-    "quantile": regressor(max_nodes=6, loss="quantile", quantile=0.8),
+    "quantile": regressor(max_nodes=6, loss=Quantile(0.8)),
     "chebyshev": regressor(max_nodes=5, loss="chebyshev"),
 }
 
@@ -304,7 +305,7 @@ def test_a_dictionary_keeps_the_columns_as_given():
     """Its points refer to them: rows are sorted by the columns as given."""
     X, y = mixed()
     points = np.random.default_rng(0).standard_normal((60, X.shape[1] + 1))
-    model = GreedyNetRegressor(8, search="dictionary", points=points, n_jobs=1).fit(X, y)
+    model = GreedyNetRegressor(8, search=Dictionary(points), n_jobs=1).fit(X, y)
     chosen = points[model.path_.indices]
     np.testing.assert_array_equal(model.path_.network.inner_weights, chosen[:, :-1])
 

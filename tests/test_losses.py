@@ -628,22 +628,26 @@ def test_loss_comes_back_from_its_arguments(loss):
             ValueError,
             '"squared_error", "absolute_error", "huber", .*, a power above',
         ),
-        (
-            ("quantile", 0.0),
-            ValueError,
-            "`quantile` must lie strictly between 0 and 1, got 0.0: write",
-        ),
-        (("quantile", 1), ValueError, "`quantile` must lie strictly between 0 and 1, got 1: write"),
-        (("quantile", np.nan), ValueError, "`quantile` must lie strictly between 0 and 1, got nan"),
-        (("quantile", "0.5"), TypeError, "`quantile` must be a number .* got '0.5': write 0.5"),
-        (("quantile", True), TypeError, "`quantile` must be a number .* got True"),
-        (("squared_error", 0.5), ValueError, '`quantile` applies to `loss="quantile"` only, got'),
-        ((Quantile(0.3), 0.5), ValueError, '`quantile` applies to `loss="quantile"` only'),
     ],
 )
 def test_bad_losses_are_explained(arguments, error, text):
     with pytest.raises(error, match=text):
         get_loss(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("quantile", "error", "text"),
+    [
+        (0.0, ValueError, "`quantile` must lie strictly between 0 and 1, got 0.0: write"),
+        (1, ValueError, "`quantile` must lie strictly between 0 and 1, got 1: write"),
+        (np.nan, ValueError, "`quantile` must lie strictly between 0 and 1, got nan"),
+        ("0.5", TypeError, "`quantile` must be a number .* got '0.5': write 0.5"),
+        (True, TypeError, "`quantile` must be a number .* got True"),
+    ],
+)
+def test_bad_quantiles_are_explained(quantile, error, text):
+    with pytest.raises(error, match=text):
+        Quantile(quantile)
 
 
 def test_no_warning_on_wide_ranging_targets():

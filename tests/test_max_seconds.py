@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
 from greedynet.cli.program import main
+from greedynet.search import Dictionary
 from greedynet.support.context import Clock
 
 # They take long, and vary what other tests check once.
@@ -56,7 +57,7 @@ FITS = {
     "nodes": lambda: (GreedyNetRegressor(n_nodes=9), waves()),
     "as grown": lambda: (GreedyNetRegressor(max_nodes=9, correct=False), waves()),
     "dictionary": lambda: (
-        GreedyNetRegressor(max_nodes=6, search="dictionary", n_points=300),
+        GreedyNetRegressor(max_nodes=6, search=Dictionary(n_points=300)),
         waves(),
     ),
     "folds": lambda: (GreedyNetRegressor(max_nodes=6, cv=3), waves()),

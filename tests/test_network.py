@@ -82,12 +82,11 @@ def test_arrays_are_copies():
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("alpha", [0.0, 0.01])
-@pytest.mark.parametrize("linear_term", [True, False])
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_truncation_equals_a_fit_of_that_width(search, alpha, linear_term, n_outputs):
+def test_truncation_equals_a_fit_of_that_width(search, alpha, n_outputs):
     X, y = noisy()
     Y = np.column_stack([y, y**2])[:, :n_outputs]
-    settings = {"alpha": alpha, "linear_term": linear_term, "n_points": 500, "correct": False}
+    settings = {"alpha": alpha, "n_points": 500, "correct": False}
     long = regressor(search, n_nodes=14, **settings).fit(X, Y)
     for width in (2, 3, 9):
         short = regressor(search, n_nodes=width, **settings).fit(X, Y).network_
@@ -109,10 +108,10 @@ def test_truncation_needs_a_path(network):
 @pytest.mark.parametrize("search", SEARCHES)
 def test_description_names_the_largest_neurons(search):
     X, y = noisy(n_features=3)
-    model = regressor(search, n_nodes=12, linear_term=False, n_points=200)
+    model = regressor(search, n_nodes=14, n_points=200)
     network = model.fit(X, y).network_
     text = network.describe()
-    assert text.startswith("12 relu neurons (12 nodes): 3 inputs -> 1 output, 60 parameters")
+    assert text.startswith("12 relu neurons and an affine term (14 nodes): 3 inputs -> 1 out")
     assert text.count("neuron ") == 10
     assert "and 2 more" in text
 

@@ -305,16 +305,6 @@ def test_other_things_are_refused(make, search):
         make(6, search=search).fit(X, y)
 
 
-@each_estimator
-@pytest.mark.parametrize("parameters", [{"points": np.eye(3)}, {"n_points": 100}])
-def test_it_has_no_dictionary(make, parameters):
-    X, y = problem(make)
-    (name,) = parameters
-    message = f'`{name}` requires a dictionary .* search=RandomNeurons.*: write search="dictionary"'
-    with pytest.raises(ValueError, match=message):
-        make(6, search=RandomNeurons(), **parameters).fit(X, y)
-
-
 # Files
 
 

@@ -10,6 +10,7 @@ import pytest
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.fitting.construct import construct
+from greedynet.search import Dictionary
 from problems import noisy
 
 # Checks of parameters and rows, and intervals of the result, take the rest.
@@ -30,7 +31,7 @@ FITS = {
     "absolute_error": (wide(max_nodes=20, loss="absolute_error"), {}),
     "chebyshev": (wide(max_nodes=5, loss="chebyshev"), {}),
     "correct=False": (wide(max_nodes=40, cv=3, correct=False), {}),
-    "dictionary": (wide(max_nodes=60, search="dictionary", n_points=40_000), {}),
+    "dictionary": (wide(max_nodes=60, search=Dictionary(n_points=40_000)), {}),
     "two layers": (wide(cv=3, hidden_layers=2), {}),
     "monotone": (wide(max_nodes=12, monotonic_cst=[1, 0, 0], hidden_layers=1), {}),
     "classifier": (GreedyNetClassifier(max_nodes=10), {}),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from greedynet import GreedyNetRegressor
-from greedynet.paper import load_example
+from greedynet.paper import GreedyShallowNetwork, load_example
 from problems import relative_error
 
 # Nodes, error with rule ols (and how far near-ties may move it), error with rule oga, honest width.
@@ -18,13 +18,6 @@ EXPECTED = {
 NUMBERS = [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)]
 
 
-def given_points(example, **parameters):
-    """The paper's search: among the example's points, without an affine term."""
-    return GreedyNetRegressor(
-        search="dictionary", points=example.sphere, linear_term=False, **parameters
-    )
-
-
 def error_of(example, network):
     return relative_error(network.predict(example.X_test), example.y_test)
 
@@ -35,7 +28,7 @@ def test_ols_at_the_published_and_at_the_validated_width(number):
     nodes, error, tolerance, _, validated = EXPECTED[number]
     example = load_example(number)
     assert example.published.n_nodes == nodes
-    model = given_points(example, max_nodes=example.published.max_nodes, rule="ols")
+    model = GreedyShallowNetwork(example.sphere, max_nodes=example.published.max_nodes)
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     published = error_of(example, model.path_.network_at(nodes))
     assert published == pytest.approx(error, rel=tolerance)
@@ -45,7 +38,7 @@ def test_ols_at_the_published_and_at_the_validated_width(number):
     found = relative_error(model.predict(example.X_val), example.y_val)
     assert found == pytest.approx(path.held_out_errors.min(), rel=1e-9)
     if number < 5:  # the ridgelet transform is for one or two inputs
-        reduced = given_points(example, n_nodes=nodes, reduction="ridgelet")
+        reduced = GreedyShallowNetwork(example.sphere, reduction=0.001, max_nodes=nodes)
         reduced.fit(example.X_train, example.y_train)
         assert error_of(example, reduced) == pytest.approx(published, rel=0.02)
 
@@ -54,7 +47,8 @@ def test_ols_at_the_published_and_at_the_validated_width(number):
 def test_oga_at_the_published_width(number):
     nodes, _, _, error, _ = EXPECTED[number]
     example = load_example(number)
-    model = given_points(example, n_nodes=nodes, rule="oga").fit(example.X_train, example.y_train)
+    model = GreedyShallowNetwork(example.sphere, rule="oga", max_nodes=nodes)
+    model.fit(example.X_train, example.y_train)
     assert error_of(example, model) == pytest.approx(error, rel=0.005)
 
 

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
+from greedynet.search import Dictionary
 from problems import noisy
 
 
@@ -33,7 +34,7 @@ KINDS = {
     "n_nodes": {"n_nodes": 11},
     "last": {"max_nodes": 12, "select": "last"},
     "as grown": {"max_nodes": 9, "correct": False},
-    "dictionary": {"max_nodes": 9, "search": "dictionary", "n_points": 200},
+    "dictionary": {"max_nodes": 9, "search": Dictionary(n_points=200)},
     "absolute_error": {"max_nodes": 8, "loss": "absolute_error"},
     "chebyshev": {"max_nodes": 5, "loss": "chebyshev"},
     "averages": {"max_nodes": 16, "n_networks": 2},

@@ -32,7 +32,7 @@ from greedynet import (
     fit_table,
 )
 from greedynet.model.description import column_curves
-from greedynet.paper import load_example
+from greedynet.paper import GreedyShallowNetwork, load_example
 from greedynet.plots import (
     ApproximationDisplay,
     CollapsedDisplay,
@@ -43,6 +43,7 @@ from greedynet.plots import (
 )
 from greedynet.plots.ridgelets import nearest_values
 from greedynet.plots.style import BLUE, RED
+from greedynet.search import Dictionary
 from greedynet.search.sphere import circle, golden_spiral
 from greedynet.views.effects import feature_effect
 from problems import SEARCHES, noisy, relative_error
@@ -58,9 +59,7 @@ def _close_figures():
 def one():
     """Example 1 with its published network and a model that chose by validation."""
     example = load_example(1)
-    model = GreedyNetRegressor(
-        search="dictionary", points=example.sphere, linear_term=False, max_nodes=40
-    )
+    model = GreedyShallowNetwork(example.sphere, max_nodes=40)
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     return example, model
 
@@ -69,7 +68,7 @@ def one():
 def two():
     """Example 3 at the published width."""
     example = load_example(3)
-    model = GreedyNetRegressor(50, search="dictionary", points=example.sphere, linear_term=False)
+    model = GreedyShallowNetwork(example.sphere, max_nodes=50)
     return example, model.fit(example.X_train, example.y_train)
 
 
@@ -247,7 +246,7 @@ def test_path_with_validation(one):
         {"n_nodes": 8},
         {"select": "last", "max_nodes": 10},
         {"correct": False, "max_nodes": 12},
-        {"search": "dictionary", "n_points": 300, "max_nodes": 12},
+        {"search": Dictionary(n_points=300), "max_nodes": 12},
     ],
 )
 @pytest.mark.parametrize("n_features", [1, 2])

@@ -29,7 +29,6 @@ MODES = {
         {},
         {"select": "last", "max_nodes": 12},
         {"n_nodes": 4},
-        {"linear_term": False},
         {"correct": False},
         {"alpha": 1e-3},
         {"correct": False, "alpha": 1e9},
@@ -38,7 +37,6 @@ MODES = {
         {},
         {"select": "last", "max_nodes": 12},
         {"n_nodes": 4},
-        {"linear_term": False},
         {"rule": "oga"},
         {"weakness": 0.5},
         {"alpha": 1e-3},
@@ -158,7 +156,7 @@ def test_units_that_are_powers_of_two_change_no_bit(search, problem, data, power
 @law(seed=st.integers(0, 9999), data=st.data())
 def test_an_affine_function_added_to_the_outputs_comes_back(seed, data):
     """For a given width: without the affine function, the mean may be the better choice."""
-    mode = drawn_mode(data.draw, "dictionary", without=["linear_term", "alpha"])
+    mode = drawn_mode(data.draw, "dictionary", without=["alpha"])
     width = {} if "select" in mode else {"n_nodes": 4}
     small = partial(estimator, "dictionary", **(width | mode))
     rng = np.random.RandomState(seed)
@@ -258,8 +256,7 @@ def test_a_constant_output_among_others(data, search, mode):
         .fit(X, np.column_stack([y, np.full(40, 3.0), np.zeros(40)]))
         .predict(X)
     )
-    if mode.get("linear_term", True):
-        np.testing.assert_allclose(found[:, 1:], [[3.0, 0.0]] * 40, atol=1e-12)
+    np.testing.assert_allclose(found[:, 1:], [[3.0, 0.0]] * 40, atol=1e-12)
     np.testing.assert_array_equal(found[:, 2], 0)
 
 
@@ -367,12 +364,9 @@ def test_hardly_any_rows(n_rows, n_features, search, mode):
     ("search", "parameters"),
     [
         ("continuous", {}),
-        ("continuous", {"linear_term": False}),
         ("continuous", {"correct": False}),
         ("dictionary", {}),
-        ("dictionary", {"linear_term": False}),
         ("dictionary", {"points": some_points(2)}),
-        ("dictionary", {"points": some_points(2), "linear_term": False}),
     ],
 )
 def test_rows_that_are_all_equal(search, parameters):
@@ -381,9 +375,7 @@ def test_rows_that_are_all_equal(search, parameters):
 
 
 @few_nodes_are_fine
-@pytest.mark.parametrize(
-    ("search", "mode"), [(search, m) for search, m in EACH_MODE if "linear_term" not in m]
-)
+@pytest.mark.parametrize(("search", "mode"), EACH_MODE)
 def test_equal_inputs_with_different_outputs_give_their_mean(search, mode):
     model = estimator(search, **mode).fit(np.ones((30, 2)), np.arange(30.0))
     np.testing.assert_allclose(model.predict(np.ones((1, 2))), [14.5])
@@ -398,7 +390,6 @@ def test_equal_inputs_with_different_outputs_give_their_mean(search, mode):
         ("continuous", {}),
         ("continuous", {"correct": False}),
         ("continuous", {"alpha": 0.1}),
-        ("continuous", {"min_active": 1000}),
         ("dictionary", {}),
         ("dictionary", {"rule": "oga"}),
         ("dictionary", {"weakness": 0.5}),
@@ -424,11 +415,9 @@ def test_a_validation_set_does_not_overrule_the_number_of_nodes(small):
     ("search", "parameters"),
     [
         ("dictionary", {}),
-        ("dictionary", {"linear_term": False}),
-        ("dictionary", {"linear_term": False, "weakness": 0.5}),
+        ("dictionary", {"weakness": 0.5}),
         ("dictionary", {"reduction": "ridgelet", "rule": "oga"}),
         ("continuous", {"correct": False}),
-        ("continuous", {"correct": False, "linear_term": False}),
     ],
 )
 def test_truncation_to_any_width_equals_the_fit_of_that_width(data, search, parameters):
@@ -647,9 +636,7 @@ def test_monitor_of_a_second_fit(small, data):
 
 
 @few_nodes_are_fine
-@pytest.mark.parametrize(
-    "parameters", [{"max_nodes": 2, "linear_term": True}, {"cv": 3}, {"n_nodes": 300}]
-)
+@pytest.mark.parametrize("parameters", [{"max_nodes": 2}, {"cv": 3}, {"n_nodes": 300}])
 def test_progress_of_fits_that_end_early(small, data, parameters, capsys):
     small(**parameters).set_callbacks(ProgressBar()).fit(*data)
     assert "100%" in capsys.readouterr().out

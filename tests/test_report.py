@@ -40,6 +40,7 @@ from greedynet.report.sections import calibration, importances
 from greedynet.report.subject import ShownClasses, Subject, SubjectRows, as_columns
 from greedynet.report.summary import code_blocks, paragraphs, suggestions
 from greedynet.report.write import known_scores
+from greedynet.search import Dictionary
 from greedynet.support.phrases import percent
 from problems import noisy
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
@@ -232,7 +233,7 @@ def test_stops_are_the_networks_of_the_path(name):
 
 def test_long_paths_have_some_of_their_widths():
     X, y = noisy(200, 2)
-    how = {"search": "dictionary", "n_points": 400, "select": "last"}
+    how = {"search": Dictionary(n_points=400), "select": "last"}
     short, long = (GreedyNetRegressor(max_nodes=n, **how).fit(X, y).path_ for n in (20, 120))
     assert some_widths(short) == list(range(len(short)))
     for n_nodes in (3, 60, 75, int(long.n_nodes[-1])):
@@ -459,12 +460,11 @@ def test_every_activation(tmp_path, activation):
     "parameters",
     [
         {"correct": False},
-        {"linear_term": False},
         {"loss": "absolute_error"},
         {"n_nodes": 2},
         {"select": "1se"},
         {"cv": 3},
-        {"search": "dictionary", "n_points": 300},
+        {"search": Dictionary(n_points=300)},
     ],
 )
 def test_every_kind_of_fit(tmp_path, parameters):
@@ -559,7 +559,7 @@ def test_report_of_a_truncated_network(tmp_path):
     assert "90 % intervals" in text
 
 
-@pytest.mark.parametrize("how", [{}, {"n_nodes": 6}, {"linear_term": False}])
+@pytest.mark.parametrize("how", [{}, {"n_nodes": 6}])
 def test_growth_of_classes_has_log_losses(tmp_path, how):
     known, page = case("classes"), tmp_path / "report.html"
     model = GreedyNetClassifier(**{"max_nodes": 10, **how}).fit(known.X, known.y)

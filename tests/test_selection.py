@@ -6,7 +6,7 @@ import pytest
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.weights import outer_weights
 from greedynet.search import DictionarySearch, WeakSearch
-from greedynet.search.atoms import Dictionary
+from greedynet.search.atoms import Atoms
 from greedynet.search.weak import grouped
 from problems import atoms_of, follows_the_rule, noisy, planted, relative_error, some_points
 
@@ -36,7 +36,7 @@ def test_rules_match_the_naive_twin(rule, n_outputs, n_features):
     rng = np.random.RandomState(3)
     Y = np.column_stack([y, *(np.sin(X @ rng.randn(n_features)) for _ in range(n_outputs - 1))])
     points = some_points(n_features, 300)
-    dictionary = Dictionary(points, X)
+    dictionary = Atoms(points, X)
     D, _ = atoms_of(points, X)
     chosen, _ = run(DictionarySearch(dictionary, rule), Y, 25)
     assert len(chosen) == 25
@@ -49,7 +49,7 @@ def test_weighted_rows_match_the_naive_twin(rule):
     X, y = noisy()
     scale = np.sqrt(np.random.RandomState(1).uniform(0.1, 2, len(X)))
     points = some_points(2)
-    dictionary = Dictionary(points, X, scale)
+    dictionary = Atoms(points, X, scale)
     D, _ = atoms_of(points, X, scale)
     chosen, _ = run(DictionarySearch(dictionary, rule), y * scale, 15)
     assert follows_the_rule(D, y * scale, chosen, rule)
@@ -61,7 +61,7 @@ def test_weighted_rows_match_the_naive_twin(rule):
 def test_planted_network_is_recovered(rule, n_outputs):
     """The residual vanishes as soon as all planted neurons are in; others get no weight."""
     X, y, points, planted_points = planted(n_outputs=n_outputs)
-    chosen, factor = run(DictionarySearch(Dictionary(points, X), rule), y, 60)
+    chosen, factor = run(DictionarySearch(Atoms(points, X), rule), y, 60)
     done = 1 + max(chosen.index(atom) for atom in planted_points)
     assert done < 60
     assert np.linalg.norm(factor.z[done:]) < 1e-10 * np.linalg.norm(y)
@@ -75,7 +75,7 @@ def test_planted_network_is_recovered(rule, n_outputs):
 def test_full_width_is_least_squares(rule):
     X, y = noisy(n_rows=60)
     points = some_points(2, 40)
-    dictionary = Dictionary(points, X)
+    dictionary = Atoms(points, X)
     D, _ = atoms_of(points[dictionary.labels], X)
     _, factor = run(DictionarySearch(dictionary, rule), y, 100)
     wanted = y - D @ np.linalg.lstsq(D, y, rcond=1e-6)[0]
@@ -87,7 +87,7 @@ def test_drift_does_not_show(rule):
     """After many steps and a residual fallen far, running correlations equal fresh ones."""
     X, _ = noisy(n_rows=300, n_features=3)
     y = np.exp(-(X**2).sum(axis=1))
-    dictionary = Dictionary(some_points(3, 2000), X)
+    dictionary = Atoms(some_points(3, 2000), X)
     search = DictionarySearch(dictionary, rule)
     chosen, factor = run(search, y, 150)
     correlations = search._update(factor)
@@ -106,7 +106,7 @@ def test_weak_choice_is_within_its_factor_of_the_best(rule, weakness, n_outputs)
     Y = np.column_stack([y, np.sin(5 * X[:, 0])])[:, :n_outputs]
     points = some_points(2, 1500)
     order = grouped(points, len(X))
-    dictionary = Dictionary(points[order], X, labels=order)
+    dictionary = Atoms(points[order], X, labels=order)
     search = WeakSearch(dictionary, rule, weakness)
     assert len(search._groups) > 30
     factor = Factor(Y)
@@ -127,7 +127,7 @@ def test_weak_search_looks_at_part_of_the_dictionary():
     X, y = noisy(n_rows=2500, n_features=2)
     points = some_points(2, 1500)
     order = grouped(points, len(X))
-    dictionary = Dictionary(points[order], X, labels=order)
+    dictionary = Atoms(points[order], X, labels=order)
     shares = []
     for weakness in (0.9, 0.3):
         search = WeakSearch(dictionary, "oga", weakness)
@@ -142,7 +142,7 @@ def test_strong_search_is_the_weak_one_with_factor_one(rule):
     X, y = noisy(n_rows=500, n_features=3)
     points = some_points(3, 600)
     order = grouped(points, len(X))
-    dictionary = Dictionary(points[order], X, labels=order)
+    dictionary = Atoms(points[order], X, labels=order)
     strong, _ = run(DictionarySearch(dictionary, rule), y, 20)
     weak, _ = run(WeakSearch(dictionary, rule, 1.0), y, 20)
     assert strong == weak
@@ -151,7 +151,7 @@ def test_strong_search_is_the_weak_one_with_factor_one(rule):
 @pytest.mark.parametrize("search", [DictionarySearch, WeakSearch])
 def test_search_ends_when_the_atoms_are_spent(search):
     X, y = noisy(n_rows=8)
-    chosen, factor = run(search(Dictionary(some_points(2, 500), X)), y, 20)
+    chosen, factor = run(search(Atoms(some_points(2, 500), X)), y, 20)
     assert len(chosen) <= 8
     assert relative_error(y - factor.residual[:, 0], y) < 1e-6
 
@@ -159,5 +159,5 @@ def test_search_ends_when_the_atoms_are_spent(search):
 @pytest.mark.parametrize("search", [DictionarySearch, WeakSearch])
 def test_an_empty_dictionary_proposes_nothing(search):
     X = np.linspace(-1, 1, 9)[:, None]
-    empty = Dictionary(np.array([[1.0, -5.0]]), X)
+    empty = Atoms(np.array([[1.0, -5.0]]), X)
     assert run(search(empty), X[:, 0], 3)[0] == []

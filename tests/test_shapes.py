@@ -518,7 +518,6 @@ def test_commands_have_shapes(tmp_path):
         ({"monotonic_cst": [1, 0, 0], "loss": "absolute_error"}, 'loss="squared_error"'),
         ({"monotonic_cst": [1, 0, 0], "correct": False}, "correct=True"),
         ({"monotonic_cst": [1, 0, 0], "search": "dictionary"}, 'search="continuous"'),
-        ({"convex": [1, 0, 0], "linear_term": False}, "linear_term=True"),
         ({"convex": [1, 0, 0], "bounds": "seen"}, "no upper end for a convex function"),
         ({"convex": [1, 0, 0], "bounds": (None, 99)}, "no upper end for a convex function"),
         ({"convex": {"a": -1}, "bounds": (-99, None)}, "column names"),

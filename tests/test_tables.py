@@ -21,6 +21,7 @@ from greedynet import (
     load,
 )
 from greedynet.export.resolve import as_network
+from greedynet.losses import Quantile
 from greedynet.rows.arrow import is_index_column
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
@@ -664,7 +665,7 @@ def test_validation_chooses_the_width():
 def test_scores_by_hand():
     table = columns(50)
     table["y"] += np.sin(9 * table["x"])
-    model = fit_table(table, "y", n_nodes=4, loss="quantile", quantile=0.8)
+    model = fit_table(table, "y", n_nodes=4, loss=Quantile(0.8))
     residuals = table["y"] - model.predict(table)
     found = evaluate(model, open_table(table))
     assert found["rmse"] == pytest.approx(np.sqrt(np.mean(residuals**2)))

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from extras import need
 from greedynet import GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
-from greedynet.paper import load_example
+from greedynet.paper import GreedyShallowNetwork, load_example
 from networks import assert_same, impostor, inputs, random_deep_network
 from problems import noisy, relative_error
 
@@ -60,10 +60,7 @@ def greedy(example):
 
 
 def greedy_start(example):
-    n_nodes = example.published.n_nodes
-    model = GreedyNetRegressor(
-        n_nodes=n_nodes, search="dictionary", points=example.sphere, linear_term=False
-    )
+    model = GreedyShallowNetwork(example.sphere, max_nodes=example.published.n_nodes)
     return model.fit(example.X_train, example.y_train).network_
 
 

@@ -24,11 +24,10 @@ each_search = pytest.mark.parametrize("search", SEARCHES)
 
 
 @each_search
-@pytest.mark.parametrize("linear_term", [True, False])
-def test_scaled_network_computes_the_scaled_function(search, linear_term):
+def test_scaled_network_computes_the_scaled_function(search):
     X, y = noisy(n_features=3)
     X, Y = X * [1e3, 1.0, 1e-4] + [5.0, 0.0, 1.0], np.column_stack([1e6 * y, y**2 - 7])
-    model = regressor(search, n_nodes=9, linear_term=linear_term, n_points=300)
+    model = regressor(search, n_nodes=9, n_points=300)
     network = model.fit(X, Y).network_
     inputs, outputs = InputScaling.to_cube(X), OutputScaling.of(Rows(X, Y), centred=True)
     inner = scaled(network, inputs, outputs)

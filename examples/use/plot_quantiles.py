@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from greedynet import GreedyNetRegressor
+from greedynet.losses import Quantile
 
 rng = np.random.default_rng(1)
 
@@ -24,7 +25,7 @@ fresh = rng.uniform(-3, 3, 10_000)
 y_fresh = draw(fresh)
 
 models = {
-    quantile: GreedyNetRegressor(loss="quantile", quantile=quantile).fit(x[:, None], y)
+    quantile: GreedyNetRegressor(loss=Quantile(quantile)).fit(x[:, None], y)
     for quantile in (0.1, 0.5, 0.9)
 }
 

@@ -10,13 +10,12 @@ width, data, optimiser and number of epochs. It needs the extra ``train`` (JAX);
 import matplotlib.pyplot as plt
 import numpy as np
 
-from greedynet import GreedyNetRegressor
-from greedynet.paper import load_example
+from greedynet.paper import GreedyShallowNetwork, load_example
 from greedynet.train import random_networks, train_networks
 
 example = load_example(2)
 X, y = example.X_train, example.y_train
-greedy = GreedyNetRegressor(n_nodes=40, correct=False, linear_term=False).fit(X, y).network_
+greedy = GreedyShallowNetwork(max_nodes=40).fit(X, y).network_
 starts = [greedy, *random_networks(5, n_features=1, n_nodes=40)]
 labels = ["greedy start"] + ["random starts"] * 5
 results = train_networks(starts, X, y, epochs=2000, progress=False)

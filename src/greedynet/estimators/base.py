@@ -1,6 +1,5 @@
 """The common base of the estimators: held-out rows, limits, progress, storage of the path."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -9,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
@@ -43,6 +42,7 @@ from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.outside import TrainingSample, share_ahead
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import go_forward
+from greedynet.search import Dictionary
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.support.checks import check_float
@@ -53,7 +53,7 @@ from greedynet.support.types import Float64
 
 # Parameters that do not affect the result, or are represented by the seed and the folds;
 # `max_seconds` is refused with a checkpoint.
-_NOT_IN_FINGERPRINT = frozenset({"n_jobs", "verbose", "random_state", "cv", "max_seconds"})
+_NOT_IN_FINGERPRINT = frozenset({"n_jobs", "random_state", "cv", "max_seconds"})
 
 
 class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstimator):
@@ -66,14 +66,10 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     max_nodes: int | None
     hidden_layers: HiddenLayers | None
     max_seconds: float | None
-    points: ArrayLike | None
-    linear_term: bool
     random_state: RandomState
-    verbose: int
     missing: Literal["error", "learn"]
     monotonic_cst: Any
     convex: Any
-    bounds: Any
     extrapolate: bool
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -83,26 +79,18 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         "select": [StrOptions({"best", "1se", "last"}), Interval(Real, 0, None, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
-        "search": [StrOptions(set(SEARCHES)), HasMethods("begin")],
+        "search": [StrOptions(set(SEARCHES)), Dictionary, HasMethods("begin")],
         "correct": ["boolean"],
-        "points": ["array-like", None],
-        "n_points": [Interval(Integral, 1, None, closed="left"), None],
-        "min_active": [Interval(Integral, 1, None, closed="left"), None],
-        "linear_term": ["boolean"],
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "activation": [object],
-        "memory_budget": [Interval(Real, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
         "missing": [StrOptions({"error", "learn"})],
         "monotonic_cst": ["array-like", dict, None],
         "convex": ["array-like", dict, None],
-        "bounds": ["array-like", None],
         "extrapolate": ["boolean"],
     }
     _most_nodes: int
-    _error_name: str
     path_: SelectionPath
     expectation_: Expectation
     truncated_from_: int
@@ -214,7 +202,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         rows = data.rows
         if isinstance(rows, Rows) or data.sampling(plan) is None:
             return
-        check_in_blocks(rows, cv=data.cv is not None, search=plan.search == "dictionary")
+        check_in_blocks(rows, cv=data.cv is not None, search=plan.dictionary is not None)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -242,9 +230,6 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
 
     def _on_step(self, task: NeuronTask | None) -> OnStep:
         def on_step(network: Callable[[], Network], error: float, n_nodes: int) -> bool:
-            if self.verbose and (self.verbose > 1 or n_nodes % 10 == 0):
-                line = f"[greedynet] {n_nodes} nodes: {self._error_name} {error:.3e}"
-                print(line, file=sys.stderr)
             if self._on_neuron is not None:
                 self._on_neuron(n_nodes, error)
             return task is not None and task(lambda: self._attributes(network()))
@@ -255,8 +240,6 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         """Return the context shared by all stages of the fit."""
 
         def on_stage(stage: str) -> None:
-            if self.verbose:
-                print(f"[greedynet] {stage}", file=sys.stderr)
             if self._on_stage is not None:
                 self._on_stage(stage)
 
@@ -343,9 +326,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     def _limits(self, tol: float = 0.0) -> Limits:
         """Return when to stop."""
         check_select(self.select, self.n_nodes)
-        neurons = check_n_neurons(
-            self.n_nodes, self.max_nodes, self._most_nodes, bool(self.linear_term)
-        )
+        neurons = check_n_neurons(self.n_nodes, self.max_nodes, self._most_nodes)
         if self.n_nodes is not None:
             # A requested number is reached irrespective of the error, unless that is only rounding.
             return Limits(neurons, exact=True)

@@ -8,7 +8,6 @@ the output, whichever that is.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.model.bounds import OutputBounds
 from greedynet.rows.blocks import Blocks
@@ -64,18 +63,6 @@ def number_bounds(
         for name, data in (("y", training), ("y_val", validation)):
             if data is not None:
                 _check_inside(found, _range(data), name)
-    return found
-
-
-def class_bounds(bounds: Any, classes: NDArray[Any]) -> OutputBounds | None:
-    """Return the bounds on the log-odds of the second of two classes; refuse them for more."""
-    found = check_bounds(bounds)
-    if found is not None and len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported with `bounds`, which are on the log-odds of "
-            f"the second class, got {len(classes)} classes, {classes.tolist()}: omit `bounds`, or "
-            f"fit one class against the others, as in fit(X, y == {classes.tolist()[-1]!r})."
-        )
     return found
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
@@ -269,12 +270,17 @@ def described(value: Any, depth: int = 5) -> str:
         return shown if len(shown) < _LONG else f"{len(value)} {_digest(shown.encode())}"
     if isinstance(value, dict):
         return f"dict({described(list(value.items()), depth)})"
+    if isinstance(value, BaseEstimator):  # whose `repr` shortens arrays
+        return _with_fields(value, value.get_params(deep=False), depth)
     shown = repr(value)
     # The address of an object differs between processes.
     if " at 0x" not in shown:
         return shown
-    held = vars(value) if hasattr(value, "__dict__") else {}
-    parts = [f"{name}={described(held[name], depth - 1)}" for name in sorted(held)]
+    return _with_fields(value, vars(value) if hasattr(value, "__dict__") else {}, depth)
+
+
+def _with_fields(value: Any, fields: Mapping[str, Any], depth: int) -> str:
+    parts = [f"{name}={described(fields[name], depth - 1)}" for name in sorted(fields)]
     return f"{getattr(value, '__qualname__', type(value).__qualname__)}({', '.join(parts)})"
 
 

@@ -7,12 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.estimators.bounds import class_bounds
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
@@ -25,8 +23,7 @@ from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.model.uncertainty.class_sets import ClassSets
 from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
 from greedynet.rows.classes import unit_vectors
-from greedynet.search.atoms import MEMORY_BUDGET
-from greedynet.search.base import SearchFactory
+from greedynet.search import Dictionary, SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.checks import check_labels, named
@@ -56,11 +53,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
         Maximum number of nodes (neurons plus two for the affine term); None for 100.
-    hidden_layers : {1, 2, "auto"} or None, default=None
-        Number of hidden layers. With two, the first one consists of hinges along single columns,
-        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
-        builds both, and keeps two layers where they are clearly better on held-out rows. None for
-        one, or "auto" with `monotonic_cst`, where two are more flexible.
     select : {"best", "1se", "last"} or float, default="best"
         Which network is kept: the one with the smallest log-loss on held-out rows, or a smaller one
         that ties with it; the smallest within a standard error of the best; the last one, with all
@@ -69,43 +61,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         Cross-validation to choose ridge and width: the number of folds, a scikit-learn splitter, or
         pairs of training and test positions. None for stratified folds, repeated if there are few
         rows.
-    max_seconds : float or None, default=None
-        About how long the fit may take. Where this is not enough, wider networks are left out and
-        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
-        result then depends on the machine; a fit that ends in time is the same as without a limit.
-    search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
-        How neurons are searched; "dictionary" uses `points` and `n_points`. See
-        `GreedyNetRegressor`.
-    correct : bool, default=True
-        Whether to correct all weights jointly at the end, with the ridge chosen by
-        cross-validation, and to remove neurons that do not help. False keeps the network as grown,
-        at the width with the smallest log-loss on a validation set, or by Akaike's criterion.
-    points : array-like of shape (n_points, n_features + 1) or None, default=None
-        Points on the sphere, bias last, for inputs in their original units.
-    n_points : int or None, default=None
-        Number of points to sample; None for 10,000 per feature, but at most 50,000 and, beyond
-        2,000, no more than fit into `memory_budget`.
-    min_active : int or None, default=None
-        Minimum number of training rows on which a neuron must be active and, unless it is active on
-        all rows, inactive. None for the number of features if the network is corrected, otherwise 1
-        % of the rows and at least 3.
-    linear_term : bool, default=True
-        Whether the network has an affine term `L' x + m`, which counts as two nodes.
-    alpha : float or "auto", default="auto"
-        Ridge: `alpha / 2` times the sum of squared weights, for scaled inputs, is added to the mean
-        log-loss. "auto" chooses it by cross-validation.
-    activation : str or Activation, default="relu"
-        Activation of the neurons; see `GreedyNetRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. "balanced" gives every class the same total weight.
-    memory_budget : int, default=4294967296
-        Maximum size of the dictionary in bytes.
-    random_state : int, RandomState or None, default=0
-        Seed of the directions and of the folds. By default, every fit is reproducible.
-    n_jobs : int or None, default=None
-        Number of threads; None or -1 for all cores. The result does not depend on it.
-    verbose : int, default=0
-        1 prints a line every ten nodes, 2 prints a line for each neuron.
     missing : {"error", "learn"}, default="error"
         How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
         gaps say something about `y` becomes two inputs of the network, its value, or the mean where
@@ -122,16 +79,35 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     convex : array-like of shape (n_features,), dict of str to int, or None, default=None
         Likewise: 1 for convex, -1 for concave, 0 for any; with "relu" or "softplus", and one hidden
         layer.
-    bounds : (low, high) or None, default=None
-        What the log-odds of the second class may not leave, anywhere, for two classes; None for an
-        open end. Its probability then lies between `1 / (1 + exp(-low))` and
-        `1 / (1 + exp(-high))`: `scipy.special.logit([0.01, 0.99])` gives the bounds for
-        probabilities from 0.01 to 0.99. See *Shapes* in the documentation.
     extrapolate : bool, default=False
         Whether log-odds go on as straight lines beyond the training rows. By default every input is
         clipped to the box of the training rows, from the smallest to the largest value of its
         column, before the first layer. Where held-out rows are clearly better predicted that way,
         the box is widened by its own width on both sides. With `convex`, inputs are never clipped.
+    hidden_layers : {1, 2, "auto"} or None, default=None
+        Number of hidden layers. With two, the first one consists of hinges along single columns,
+        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
+        builds both, and keeps two layers where they are clearly better on held-out rows. None for
+        one, or "auto" with `monotonic_cst`, where two are more flexible.
+    activation : str or Activation, default="relu"
+        Activation of the neurons; see `GreedyNetRegressor`.
+    alpha : float or "auto", default="auto"
+        Ridge: `alpha / 2` times the sum of squared weights, for scaled inputs, is added to the mean
+        log-loss. "auto" chooses it by cross-validation.
+    max_seconds : float or None, default=None
+        About how long the fit may take. Where this is not enough, wider networks are left out and
+        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
+        result then depends on the machine; a fit that ends in time is the same as without a limit.
+    search : {"continuous", "dictionary"}, Dictionary or SearchFactory, default="continuous"
+        How neurons are searched; see `GreedyNetRegressor`.
+    correct : bool, default=True
+        Whether to correct all weights jointly at the end, with the ridge chosen by
+        cross-validation, and to remove neurons that do not help. False keeps the network as grown,
+        at the width with the smallest log-loss on a validation set, or by Akaike's criterion.
+    random_state : int, RandomState or None, default=0
+        Seed of the directions and of the folds. By default, every fit is reproducible.
+    n_jobs : int or None, default=None
+        Number of threads; None or -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -195,7 +171,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     """
 
     _most_nodes = 100
-    _error_name = "log-loss"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -206,53 +181,39 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         n_nodes: int | None = None,
         *,
         max_nodes: int | None = None,
-        hidden_layers: HiddenLayers | None = None,
         select: Select = "best",
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
-        max_seconds: float | None = None,
-        search: SearchName | SearchFactory = "continuous",
-        correct: bool = True,
-        points: ArrayLike | None = None,
-        n_points: int | None = None,
-        min_active: int | None = None,
-        linear_term: bool = True,
-        alpha: float | Literal["auto"] = "auto",
-        activation: str | Activation = "relu",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        memory_budget: int = MEMORY_BUDGET,
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
-        bounds: tuple[float | None, float | None] | None = None,
         extrapolate: bool = False,
+        hidden_layers: HiddenLayers | None = None,
+        activation: str | Activation = "relu",
+        alpha: float | Literal["auto"] = "auto",
+        max_seconds: float | None = None,
+        search: SearchName | Dictionary | SearchFactory = "continuous",
+        correct: bool = True,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
-        self.hidden_layers = hidden_layers
         self.select = select
         self.cv = cv
-        self.max_seconds = max_seconds
-        self.search = search
-        self.correct = correct
-        self.points = points
-        self.n_points = n_points
-        self.min_active = min_active
-        self.linear_term = linear_term
-        self.alpha = alpha
-        self.activation = activation
         self.class_weight = class_weight
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.convex = convex
-        self.bounds = bounds
         self.extrapolate = extrapolate
+        self.hidden_layers = hidden_layers
+        self.activation = activation
+        self.alpha = alpha
+        self.max_seconds = max_seconds
+        self.search = search
+        self.correct = correct
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @with_callbacks
     def fit(
@@ -272,10 +233,10 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
             Inputs. Columns of the type `category` in a data frame become a feature for each level.
-            A sparse matrix is made dense, in blocks beyond `memory_budget`. For data larger than
-            memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them; or an
-            iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can be iterated over
-            repeatedly.
+            A sparse matrix is made dense, in blocks if it would take more than 4 GiB. For data
+            larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them;
+            or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can be
+            iterated over repeatedly.
         y : array-like of shape (n_samples,), str, or None
             Classes: numbers, text or anything that can be sorted. The name of a column for Parquet;
             None if `X` yields blocks.
@@ -311,8 +272,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
             )
             check_cv(self.cv, validation)
             given = in_groups(groups, given, validation)
-            bounds, limits = class_bounds(self.bounds, self.classes_), self._limits()
-            plan = classification_plan(self, given, limits, self._seed(), bounds)
+            plan = classification_plan(self, given, self._limits(), self._seed())
             data = TrainingData(given, validation, self.cv)
             tasks = neuron_tasks(self, X, y)
             self._store_errors(self._constructed(plan, data, pool, tasks))
@@ -348,13 +308,6 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         check_labels(y, "y")
         with named("y"):
             return float(accuracy_score(y, found, sample_weight=sample_weight))
-
-    def __sklearn_tags__(self) -> Tags:
-        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
-        tags = super().__sklearn_tags__()
-        # Bounds are on the log-odds of one class against the other.
-        tags.classifier_tags.multi_class = self.bounds is None
-        return tags
 
     def _store_errors(self, fitted: Fitted) -> None:
         """Store what is known of the errors on new rows."""

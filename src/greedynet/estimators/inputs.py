@@ -105,7 +105,7 @@ def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, 
     The estimator has `categories_` afterwards if there are some, levels by the name of the column,
     and `booleans_`, which of the features are true and false.
     """
-    X, y, sample_weight = dense_rows(X, y, sample_weight, float(estimator.memory_budget))
+    X, y, sample_weight = dense_rows(X, y, sample_weight, estimator._settings.dense_bytes)
     levels = levels_of_frame(X)
     X = as_features(X, levels, "X") if levels else with_encoded_frames(X, y)
     _store_kinds(estimator, levels, booleans_of(X))

@@ -9,78 +9,42 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
 from greedynet.fitting.plan import Limits
 from greedynet.losses import Loss, Squared
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.support.checks import check_labels, check_matrix, check_same_length, named
-from greedynet.support.types import Float64
+from greedynet.search import Dictionary
+from greedynet.support.checks import check_labels, check_same_length, named
 
 
-def check_n_neurons(
-    n_nodes: int | None, max_nodes: int | None, most_nodes: int, linear_term: bool
-) -> int:
-    """Return the maximum number of neurons; an affine term counts as two nodes.
-
-    Parameters
-    ----------
-    n_nodes, max_nodes : int or None
-    most_nodes : int
-        Maximum number of nodes by default.
-    linear_term : bool
-    """
+def check_n_neurons(n_nodes: int | None, max_nodes: int | None, most_nodes: int) -> int:
+    """Return the maximum number of neurons; the affine term counts as two nodes."""
     nodes = n_nodes or max_nodes or most_nodes
     if n_nodes is not None and max_nodes is not None and max_nodes < nodes:
         raise ValueError(
             f"`n_nodes` must be at most `max_nodes`, got n_nodes={n_nodes} and "
             f"max_nodes={max_nodes}: pass only one of them."
         )
-    if linear_term and nodes < 2:
+    if nodes < 2:
         name = "max_nodes" if n_nodes is None else "n_nodes"
         raise ValueError(
-            f"`{name}` must be at least 2 with an affine term, which counts as two nodes, got "
-            f"{nodes}: write `linear_term=False`."
+            f"`{name}` must be at least 2, the nodes of the affine term, got {nodes}: write "
+            f"{name}=2 for a line."
         )
-    return nodes - 2 if linear_term else nodes
+    return nodes - 2
 
 
-def check_search(search: Any, **changed: bool) -> None:
-    """Raise an error for a class, and for parameters of the dictionary if there is none.
-
-    Parameters
-    ----------
-    search : str or SearchFactory
-    **changed
-        Parameters of the dictionary, and whether they differ from their defaults.
-    """
+def check_search(search: Any, n_features: int) -> None:
+    """Raise an error for a class, and for wrong parameters of a dictionary."""
     if isinstance(search, type):
         raise TypeError(
             f"`search` must be an object, got the class {search.__name__}: write "
             f"search={search.__name__}()."
         )
-    if search == "dictionary":
-        return
-    for name in (name for name, used in changed.items() if used):
-        raise ValueError(
-            f"`{name}` requires a dictionary of sampled points, got it with "
-            f'search={search!r}: write search="dictionary", or omit `{name}`.'
-        )
-
-
-def check_points(points: ArrayLike | None, n_features: int) -> Float64 | None:
-    """Return the points of the dictionary, or None if they are to be sampled."""
-    if points is None:
-        return None
-    checked = check_matrix(points, "points")
-    if checked.shape[1] != n_features + 1:
-        raise ValueError(
-            f"`points` must have {n_features + 1} columns, {n_features} weights and the bias "
-            f"last, got {checked.shape[1]}."
-        )
-    return checked
+    if isinstance(search, Dictionary):
+        search.check(n_features)
 
 
 def check_loss(loss: Loss, given: Any, **changed: bool) -> None:

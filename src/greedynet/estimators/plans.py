@@ -7,7 +7,6 @@ from greedynet.activations import get_activation
 from greedynet.estimators.parameters import (
     check_loss,
     check_n_networks,
-    check_points,
     check_search,
 )
 from greedynet.estimators.shapes import extrapolates, layers_of, shape_of
@@ -16,7 +15,7 @@ from greedynet.losses import Loss, Squared, can_be_corrected, get_loss, is_squar
 from greedynet.model.bounds import OutputBounds
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
-from greedynet.search.ridgelet import THRESHOLD, check_dimension
+from greedynet.search import Dictionary
 from greedynet.support.errors import NotCorrectedWarning
 
 
@@ -29,29 +28,10 @@ def regression_plan(
     *,
     single_output: bool,
 ) -> Plan:
-    """Return the plan of a regressor.
-
-    Parameters
-    ----------
-    model : GreedyNetRegressor
-    rows : Rows or Blocks
-    limits : Limits
-    seed : int
-    bounds : OutputBounds or None
-        What the outputs may not leave.
-    single_output : bool
-        Whether the outputs are one column, as given.
-    """
-    if model.reduction is not None:
-        check_dimension(rows.n_features)
-    of_dictionary = {
-        "reduction": model.reduction is not None,
-        "weakness": model.weakness != 1.0,
-        "rule": model.rule != "ols",
-    }
-    shared = _shared(model, rows, limits, seed, of_dictionary)
-    loss = get_loss(model.loss, model.quantile)
-    correct = bool(model.correct) and model.search != "dictionary"
+    """Return the plan of a regressor; `single_output` says whether `y` has one dimension."""
+    shared, loss, search = _shared(model, rows, limits, seed), get_loss(model.loss), model.search
+    of_dictionary = isinstance(search, Dictionary) or search == "dictionary"
+    correct = bool(model.correct) and not of_dictionary
     if correct and is_squared(loss):
         # The same norm in another form; the correction of least squares is the best.
         loss = Squared()
@@ -60,16 +40,13 @@ def regression_plan(
         model.loss,
         # Networks for another loss have no ridge as grown, and one of their own when corrected.
         alpha=model.alpha != "auto" and (correct or model.alpha != 0),
-        weakness=model.weakness != 1.0,
+        weakness=isinstance(search, Dictionary) and search.weakness != 1.0,
         n_networks=model.n_networks not in ("auto", 1),
     )
     n_networks = check_n_networks(model.n_networks, limits, correct=correct)
     return Plan(
         **shared,
         correct=correct and _is_correctable(loss, rows.n_outputs),
-        rule=model.rule,
-        weakness=float(model.weakness),
-        reduction=THRESHOLD if model.reduction == "ridgelet" else model.reduction,
         loss=loss,
         n_networks=n_networks,
         single_output=single_output,
@@ -77,41 +54,20 @@ def regression_plan(
     )
 
 
-def classification_plan(
-    model: Any, rows: Rows | Blocks, limits: Limits, seed: int, bounds: OutputBounds | None = None
-) -> Plan:
-    """Return the plan of a classifier.
-
-    Parameters
-    ----------
-    model : GreedyNetClassifier
-    rows : Rows or Blocks
-        With classes as unit vectors.
-    limits : Limits
-    seed : int
-    bounds : OutputBounds or None
-        What the logit of the second of two classes may not leave.
-    """
+def classification_plan(model: Any, rows: Rows | Blocks, limits: Limits, seed: int) -> Plan:
+    """Return the plan of a classifier, for rows with classes as unit vectors."""
     return Plan(
-        **_shared(model, rows, limits, seed, {}),
+        **_shared(model, rows, limits, seed),
         correct=bool(model.correct),
         single_output=rows.n_outputs == 1,
-        bounds=bounds,
     )
 
 
-def _shared(
-    model: Any, rows: Rows | Blocks, limits: Limits, seed: int, of_dictionary: dict[str, bool]
-) -> dict[str, Any]:
+def _shared(model: Any, rows: Rows | Blocks, limits: Limits, seed: int) -> dict[str, Any]:
     """Return what the plans of both estimators have in common."""
     activation = get_activation(model.activation)
-    check_search(
-        model.search,
-        points=model.points is not None,
-        n_points=model.n_points is not None,
-        **of_dictionary,
-    )
-    if model.points is not None and model.hidden_layers == 2:
+    check_search(model.search, rows.n_features)
+    if getattr(model.search, "points", None) is not None and model.hidden_layers == 2:
         raise ValueError(
             "`points` are neurons over the columns, got hidden_layers=2: write hidden_layers=1, or "
             "omit `points`."
@@ -121,13 +77,8 @@ def _shared(
         "select": model.select,
         "hidden_layers": layers_of(model),
         "search": model.search,
-        "points": check_points(model.points, rows.n_features),
-        "n_points": model.n_points,
-        "min_active": model.min_active,
-        "linear_term": bool(model.linear_term),
         "alpha": None if model.alpha == "auto" else float(model.alpha),
         "activation": activation,
-        "memory_budget": int(model.memory_budget),
         "random_state": seed,
         "settings": model._settings.fit,
         "extrapolate": extrapolates(model),

@@ -28,8 +28,7 @@ from greedynet.losses import Loss
 from greedynet.model.candidate import MOST_NETWORKS
 from greedynet.model.uncertainty.expectation import Expectation, errors_by_output
 from greedynet.model.uncertainty.intervals import Intervals
-from greedynet.search.atoms import MEMORY_BUDGET
-from greedynet.search.base import RULES, Rule, SearchFactory
+from greedynet.search import Dictionary, SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.checks import check_columns, named
@@ -58,17 +57,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Exact number of nodes (neurons plus two for the affine term); None to choose it.
     max_nodes : int or None, default=None
         Maximum number of nodes (neurons plus two for the affine term); None for 200.
-    hidden_layers : {1, 2, "auto"} or None, default=None
-        Number of hidden layers. With two, the first one consists of hinges along single columns,
-        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
-        builds both, and keeps two layers where they are clearly better on held-out rows. None for
-        one, or "auto" with `monotonic_cst`, where two are more flexible.
-    n_networks : int or "auto", default="auto"
-        Number of networks that are grown apart and averaged into one, which share the nodes; at
-        most 10, for squared errors. "auto" compares one, two and four on held-out rows. One column
-        always has one network.
-    tol : float, default=1e-8
-        Stop when the relative residual on the training data falls below this value.
     select : {"best", "1se", "last"} or float, default="best"
         Which network is kept: the one with the smallest error on held-out rows, or a smaller one
         that ties with it; the smallest within a standard error of the best; the last one, with all
@@ -77,63 +65,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     cv : int, splitter, iterable or None, default=None
         Folds by which to choose: their number, a scikit-learn splitter, or pairs of training and
         test positions. None for folds that suit the number of rows.
-    max_seconds : float or None, default=None
-        About how long the fit may take. Where this is not enough, wider networks are left out and
-        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
-        result then depends on the machine; a fit that ends in time is the same as without a limit.
-    search : {"continuous", "dictionary"} or SearchFactory, default="continuous"
-        How neurons are searched. "continuous" evaluates every threshold along many directions and
-        refines the best neurons locally; "dictionary" is the paper's dictionary of sampled points,
-        with the parameters `points`, `n_points`, `rule`, `weakness` and `reduction`. Or an object
-        of your own with `begin(X, row_scale, activation, seed)`; see `greedynet.search`.
-    correct : bool, default=True
-        Whether to correct all neurons jointly after every width, and to try averages. With False, a
-        dictionary, or a user-defined loss without `row_weights`, networks are kept as grown.
-    points : array-like of shape (n_points, n_features + 1) or None, default=None
-        Points on the sphere, bias last, for inputs in their original units. None to sample them for
-        inputs scaled to [-1, 1].
-    n_points : int or None, default=None
-        Number of points to sample; None for the paper's 10,000 per feature, but at most 50,000 and,
-        beyond 2,000, no more than fit into `memory_budget`.
-    min_active : int or None, default=None
-        Minimum number of training rows on which a neuron must be active and, unless it is active on
-        all rows, inactive. None for the number of features if the network is corrected, otherwise 1
-        % of the rows and at least 3, which prevents wild behaviour between and outside the data; 1
-        if `points` are given.
-    rule : {"ols", "oga"}, default="ols"
-        How neurons are ranked. "oga" is the orthogonal greedy algorithm (orthogonal matching
-        pursuit): the largest inner product with the residual. "ols" is orthogonal least squares:
-        the neuron that lowers the error most. It costs the same and gives better networks.
-    weakness : float, default=1.0
-        Below 1, the weak greedy algorithm: a neuron whose score is at least this fraction of the
-        best is accepted as soon as it is found, without searching the whole dictionary.
-    reduction : float, "ridgelet" or None, default=None
-        Omit points whose collapsed ridgelet transform is below this fraction of its maximum, for
-        one or two features. "ridgelet" is the paper's 0.001.
-    linear_term : bool, default=True
-        Whether the network has an affine term `l . x + m`, which counts as two nodes.
-    alpha : float or "auto", default="auto"
-        Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" chooses it
-        from the data if the network is corrected, and is 0 otherwise.
-    activation : str or Activation, default="relu"
-        Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
-        "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
-        `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
     loss : str, float or Loss, default="squared_error"
         The loss to minimise: "squared_error", "absolute_error", "huber" (quadratic for small
-        errors, linear for large ones), "quantile" (the pinball loss), "chebyshev" (the largest
-        error), or the l_p norm for a number p above 1. It determines the choice of neurons, their
-        outer weights, and the width.
-    quantile : float or None, default=None
-        Fraction of the rows below the prediction, for `loss="quantile"`; None for the median.
-    memory_budget : int, default=4294967296
-        Maximum size of the dictionary in bytes; the part beyond it is recomputed in every step.
-    random_state : int, RandomState or None, default=0
-        Seed of the sampled points and of the held-out rows. By default, every fit is reproducible.
-    n_jobs : int or None, default=None
-        Number of threads; None or -1 for all cores. The result does not depend on it.
-    verbose : int, default=0
-        1 prints a line every ten nodes, 2 prints a line for each neuron.
+        errors, linear for large ones), `greedynet.losses.Quantile(0.9)` (the pinball loss;
+        "quantile" is the median), "chebyshev" (the largest error), or the l_p norm for a number p
+        above 1. It determines the choice of neurons, their outer weights, and the width.
     missing : {"error", "learn"}, default="error"
         How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
         gaps say something about `y` becomes two inputs of the network, its value, or the mean where
@@ -162,6 +98,41 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         Where held-out rows are clearly better predicted that way, the box is widened by its own
         width on both sides.
         With `convex`, inputs are never clipped: a convex function would not be convex at the edge.
+    hidden_layers : {1, 2, "auto"} or None, default=None
+        Number of hidden layers. With two, the first one consists of hinges along single columns,
+        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
+        builds both, and keeps two layers where they are clearly better on held-out rows. None for
+        one, or "auto" with `monotonic_cst`, where two are more flexible.
+    n_networks : int or "auto", default="auto"
+        Number of networks that are grown apart and averaged into one, which share the nodes; at
+        most 10, for squared errors. "auto" compares one, two and four on held-out rows. One column
+        always has one network.
+    activation : str or Activation, default="relu"
+        Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
+        "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
+        `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
+    alpha : float or "auto", default="auto"
+        Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" chooses it
+        from the data if the network is corrected, and is 0 otherwise.
+    max_seconds : float or None, default=None
+        About how long the fit may take. Where this is not enough, wider networks are left out and
+        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
+        result then depends on the machine; a fit that ends in time is the same as without a limit.
+    tol : float, default=1e-8
+        Stop when the relative residual on the training data falls below this value.
+    search : {"continuous", "dictionary"}, Dictionary or SearchFactory, default="continuous"
+        How neurons are searched. "continuous" evaluates every threshold along many directions and
+        refines the best neurons locally. `greedynet.search.Dictionary` is the paper's dictionary of
+        sampled points, whose networks are kept as grown; "dictionary" is the one with default
+        parameters. Or an object of your own with `begin(X, row_scale, activation, seed)`; see
+        `greedynet.search`.
+    correct : bool, default=True
+        Whether to correct all neurons jointly after every width, and to try averages. With False, a
+        dictionary, or a user-defined loss without `row_weights`, networks are kept as grown.
+    random_state : int, RandomState or None, default=0
+        Seed of the sampled points and of the held-out rows. By default, every fit is reproducible.
+    n_jobs : int or None, default=None
+        Number of threads; None or -1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -227,16 +198,11 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     """
 
     _most_nodes = 200
-    _error_name = "relative error"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseGreedyNet._parameter_constraints,
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_networks": [Interval(Integral, 1, MOST_NETWORKS, closed="both"), StrOptions({"auto"})],
-        "rule": [StrOptions(set(RULES))],
-        "weakness": [Interval(Real, 0, 1, closed="right")],
-        "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
         "loss": [object],
-        "quantile": [object],
         "bounds": ["array-like", StrOptions({"seen"}), None],
     }
 
@@ -245,65 +211,45 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         n_nodes: int | None = None,
         *,
         max_nodes: int | None = None,
-        hidden_layers: HiddenLayers | None = None,
-        n_networks: int | Literal["auto"] = "auto",
-        tol: float = 1e-8,
         select: Select = "best",
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
-        max_seconds: float | None = None,
-        search: SearchName | SearchFactory = "continuous",
-        correct: bool = True,
-        points: ArrayLike | None = None,
-        n_points: int | None = None,
-        min_active: int | None = None,
-        rule: Rule = "ols",
-        weakness: float = 1.0,
-        reduction: float | Literal["ridgelet"] | None = None,
-        linear_term: bool = True,
-        alpha: float | Literal["auto"] = "auto",
-        activation: str | Activation = "relu",
         loss: str | float | Loss = "squared_error",
-        quantile: float | None = None,
-        memory_budget: int = MEMORY_BUDGET,
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,
         bounds: tuple[float | None, float | None] | Literal["seen"] | None = None,
         extrapolate: bool = False,
+        hidden_layers: HiddenLayers | None = None,
+        n_networks: int | Literal["auto"] = "auto",
+        activation: str | Activation = "relu",
+        alpha: float | Literal["auto"] = "auto",
+        max_seconds: float | None = None,
+        tol: float = 1e-8,
+        search: SearchName | Dictionary | SearchFactory = "continuous",
+        correct: bool = True,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_nodes = n_nodes
         self.max_nodes = max_nodes
-        self.hidden_layers = hidden_layers
-        self.n_networks = n_networks
-        self.tol = tol
         self.select = select
         self.cv = cv
-        self.max_seconds = max_seconds
-        self.search = search
-        self.correct = correct
-        self.points = points
-        self.n_points = n_points
-        self.min_active = min_active
-        self.rule = rule
-        self.weakness = weakness
-        self.reduction = reduction
-        self.linear_term = linear_term
-        self.alpha = alpha
-        self.activation = activation
         self.loss = loss
-        self.quantile = quantile
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.convex = convex
         self.bounds = bounds
         self.extrapolate = extrapolate
+        self.hidden_layers = hidden_layers
+        self.n_networks = n_networks
+        self.activation = activation
+        self.alpha = alpha
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.search = search
+        self.correct = correct
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @with_callbacks
     def fit(
@@ -323,8 +269,8 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
             Inputs. Columns of the type `category` in a data frame become a feature for each level.
-            A sparse matrix is made dense, in blocks beyond `memory_budget`. With float32 inputs,
-            the dictionary is stored in float32, with half the memory.
+            A sparse matrix is made dense, in blocks if it would take more than 4 GiB. With float32
+            inputs, a dictionary is stored in float32, with half the memory.
             For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder
             of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can
             be iterated over repeatedly.

@@ -28,6 +28,7 @@ from greedynet.model.uncertainty.intervals import Intervals, OutputErrors
 from greedynet.model.uncertainty.local_size import LocalSize
 from greedynet.model.uncertainty.outside import TrainingSample
 from greedynet.rows.missing import Filling
+from greedynet.search import Dictionary
 from greedynet.support.tensorfile import ModelFileError, StoredTree, write_tree
 
 _ESTIMATORS: dict[str, "type[SaveMixin]"] = {}
@@ -213,6 +214,7 @@ _RECORDS: dict[str, Callable[..., Any]] = {
         ClassSets,
         TrainingSample,
         Filling,
+        Dictionary,
         Expectation,
         TrainingResult,
     )

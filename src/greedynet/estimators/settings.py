@@ -17,6 +17,8 @@ class EstimatorSettings:
     fit : FitSettings
     checkpoint : CheckpointSettings
     intervals : IntervalSettings
+    dense_bytes : float
+        Bytes that a dense copy of a sparse `X` may take; a larger one is read in blocks.
     check_every : float
         Seconds between checks of a fit on a cluster whether a worker that does not answer is still
         alive.
@@ -25,6 +27,7 @@ class EstimatorSettings:
     fit: FitSettings = FitSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     intervals: IntervalSettings = IntervalSettings()
+    dense_bytes: float = 4 * 2**30
     check_every: float = 1.0
 
 

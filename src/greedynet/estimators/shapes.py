@@ -141,7 +141,6 @@ def _check_others(model: Any, n_outputs: int) -> None:
             f"search={model.search!r}",
             'write search="continuous"',
         ),
-        ("an affine term", bool(model.linear_term), "linear_term=False", "write linear_term=True"),
         ("corrected neurons", bool(model.correct), "correct=False", "write correct=True"),
         (
             'loss="squared_error"',
@@ -168,7 +167,7 @@ def _check_others(model: Any, n_outputs: int) -> None:
 def _check_bounds(model: Any) -> None:
     """Raise an error for bounds at which a function would bend the other way."""
     asked = model.convex
-    if asked is None or model.bounds is None:
+    if asked is None or getattr(model, "bounds", None) is None:
         return
     values = set(asked.values() if isinstance(asked, dict) else np.ravel(asked).tolist())
     low, high = (model.bounds,) * 2 if isinstance(model.bounds, str) else model.bounds

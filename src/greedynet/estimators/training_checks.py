@@ -75,7 +75,7 @@ def dense_rows(X: Any, y: Any, sample_weight: Any, budget: float) -> tuple[Any, 
     if 8.0 * _FEWEST_ROWS * n_columns > budget:
         raise ValueError(
             f"`X` is sparse with {n_columns:,} columns, of which {_FEWEST_ROWS:,} dense rows take "
-            f"more than `memory_budget`, {budget:.3g} bytes: reduce the columns first, such as by "
+            f"more than {budget:.3g} bytes: reduce the columns first, such as by "
             "sklearn.decomposition.TruncatedSVD in a pipeline."
         )
     if y is None:

@@ -71,7 +71,6 @@ def _odd_part(activation: Activation) -> float:
     if s is None:
         raise ValueError(
             f"`fold_affine` must be False for the activation {activation.name!r}: two of its "
-            "neurons cannot form a linear function. Write `fold_affine=False`, or fit with "
-            "`linear_term=False`."
+            "neurons cannot form a linear function. Write `fold_affine=False`."
         )
     return s

@@ -218,7 +218,7 @@ def _without_linear_term(network: Network) -> Network:
         raise ValueError(
             "`network` of `init_torch_` must have no linear term with the activation "
             f"{network.activation.name!r}, of which two neurons cannot form a linear function: "
-            "write `to_torch(network, fold_affine=False)`, or fit with `linear_term=False`."
+            "write `to_torch(network, fold_affine=False)`."
         )
     return folded(network)
 

@@ -322,7 +322,7 @@ def _ridge(candidate: Candidate) -> float:
 def class_coordinates(rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
     """Return coordinates with scaled inputs and unscaled classes."""
     inputs = input_scaling(rows, plan)
-    if plan.search != "dictionary":
+    if plan.dictionary is None:
         inputs = InputScaling.limiting_kurtosis(rows).in_canonical_columns(rows)
     t = rows.n_outputs
     found = coordinates_of(rows, plan, input_range, inputs)

@@ -14,12 +14,13 @@ from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
 from greedynet.search import (
     ContinuousSearch,
+    Dictionary,
     DictionarySearch,
     Search,
     SearchFactory,
     WeakSearch,
 )
-from greedynet.search.atoms import Dictionary
+from greedynet.search.atoms import Atoms
 from greedynet.search.continuous import N_POLISHED
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.search.sphere import POINTS_PER_DIMENSION, directions, sample_sphere
@@ -46,7 +47,7 @@ def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
     The cube for sampled points; mean 0 and standard deviation 1 for directions, in canonical
     columns; none for given points, which refer to the inputs in their original units.
     """
-    if plan.search != "dictionary":
+    if plan.dictionary is None:
         return InputScaling.standard(rows).in_canonical_columns(rows)
     if plan.points is not None:
         return InputScaling.identity(rows.X.shape[1])
@@ -95,7 +96,8 @@ def make_search(
     pool : Pool or None
         Threads.
     """
-    make = SEARCHES[plan.search] if isinstance(plan.search, str) else begun_by(plan.search)
+    search = "dictionary" if isinstance(plan.search, Dictionary) else plan.search
+    make = SEARCHES[search] if isinstance(search, str) else begun_by(search)
     return make(rows, plan, turn, learned, shape, pool)
 
 
@@ -152,11 +154,13 @@ def _dictionary_search(
     pool: Pool | None,
 ) -> Search:
     """Return the search of the paper: sampled points, reduced by the ridgelet transform."""
-    points = _points(rows, plan)
-    kept = _reduced(points, rows, plan)
-    if plan.weakness < 1.0:
+    dictionary = plan.dictionary
+    assert dictionary is not None
+    points = _points(rows, plan, dictionary)
+    kept = _reduced(points, rows, dictionary)
+    if dictionary.weakness < 1.0:
         kept = kept[grouped(points[kept], len(rows))]
-    dictionary = Dictionary(
+    atoms = Atoms(
         points[kept],
         rows.X,
         rows.row_scale,
@@ -164,20 +168,20 @@ def _dictionary_search(
         min_active=least_active(len(rows), rows.X.shape[1], plan),
         activation=plan.activation,
         dtype=rows.X.dtype.type,
-        memory_budget=plan.memory_budget,
+        memory_budget=int(dictionary.memory_budget),
         pool=pool,
     )
-    if plan.weakness < 1.0:
-        return WeakSearch(dictionary, plan.rule, plan.weakness, plan.ridge)
-    return DictionarySearch(dictionary, plan.rule, plan.ridge, exponent(plan.loss))
+    if dictionary.weakness < 1.0:
+        return WeakSearch(atoms, dictionary.rule, float(dictionary.weakness), plan.ridge)
+    return DictionarySearch(atoms, dictionary.rule, plan.ridge, exponent(plan.loss))
 
 
-def _points(rows: Rows, plan: Plan) -> Float64:
+def _points(rows: Rows, plan: Plan, dictionary: Dictionary) -> Float64:
     """GSN 1: the given points, or points sampled from the sphere."""
     if plan.points is not None:
         return plan.points
     n_features = rows.X.shape[1]
-    n_points = plan.n_points or _default_n_points(rows, plan)
+    n_points = dictionary.n_points or _default_n_points(rows, dictionary)
     scales = scales_of(plan.activation)
     points = sample_sphere(n_features, -(-n_points // len(scales)), plan.random_state)
     return np.concatenate([scale * points for scale in scales])[:n_points]
@@ -185,8 +189,8 @@ def _points(rows: Rows, plan: Plan) -> Float64:
 
 def least_active(n_rows: int, n_features: int, plan: Plan) -> int:
     """Return the number of rows on which a neuron must be active: one for given points."""
-    if plan.min_active is not None:
-        return plan.min_active
+    if plan.dictionary is not None and plan.dictionary.min_active is not None:
+        return int(plan.dictionary.min_active)
     if plan.points is not None:
         return 1
     if plan.correct:
@@ -195,19 +199,19 @@ def least_active(n_rows: int, n_features: int, plan: Plan) -> int:
     return max(1, min(max(3, n_rows // 100), n_rows // 4))
 
 
-def _default_n_points(rows: Rows, plan: Plan) -> int:
+def _default_n_points(rows: Rows, dictionary: Dictionary) -> int:
     """Return the paper's number of points, or fewer if the atoms would exceed the budget."""
-    fitting = plan.memory_budget // (2 * rows.X.itemsize * len(rows))
+    fitting = dictionary.memory_budget // (2 * rows.X.itemsize * len(rows))
     wanted = min(MAX_POINTS, POINTS_PER_DIMENSION * rows.X.shape[1])
     return int(min(wanted, max(MIN_POINTS, fitting)))
 
 
-def _reduced(points: Float64, rows: Rows, plan: Plan) -> NDArray[np.intp]:
+def _reduced(points: Float64, rows: Rows, dictionary: Dictionary) -> NDArray[np.intp]:
     """GSN 2: positions of the points that the collapsed ridgelet transform keeps."""
-    if plan.reduction is None:
+    if dictionary.threshold is None:
         return np.arange(len(points))
     transform = collapsed_ridgelet_transform(points, rows.X, rows.Y)
-    kept = np.flatnonzero(transform.keep(plan.reduction))
+    kept = np.flatnonzero(transform.keep(dictionary.threshold))
     # A centred constant is zero, and so is its transform: keep all points.
     return kept if len(kept) else np.arange(len(points))
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from greedynet.activations import Activation, ReLU
 from greedynet.fitting.settings import FitSettings
 from greedynet.losses import Loss, Squared
@@ -11,8 +13,7 @@ from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import Sampling
 from greedynet.rows.shape import Shape
-from greedynet.search.atoms import MEMORY_BUDGET
-from greedynet.search.base import Rule, SearchFactory
+from greedynet.search import Dictionary, SearchFactory
 from greedynet.support.types import Float64
 
 # See `make_search.SEARCHES`.
@@ -55,19 +56,12 @@ class Plan:
     limits: Limits
     select: Select = "best"
     hidden_layers: HiddenLayers = 1
-    search: SearchName | SearchFactory = "continuous"
+    search: SearchName | Dictionary | SearchFactory = "continuous"
     correct: bool = True
-    points: Float64 | None = None
-    n_points: int | None = None
-    rule: Rule = "ols"
-    weakness: float = 1.0
-    min_active: int | None = None
-    reduction: float | None = None
     linear_term: bool = True
     alpha: float | None = None
     activation: Activation = field(default_factory=ReLU)
     loss: Loss = field(default_factory=Squared)
-    memory_budget: int = MEMORY_BUDGET
     random_state: int = 0
     n_networks: int | None = None
     single_output: bool = True
@@ -78,9 +72,22 @@ class Plan:
     bounds: OutputBounds | None = None
 
     @property
+    def dictionary(self) -> Dictionary | None:
+        """The dictionary of sampled points, if neurons are searched for in one."""
+        if self.search == "dictionary":
+            return Dictionary()
+        return self.search if isinstance(self.search, Dictionary) else None
+
+    @property
+    def points(self) -> Float64 | None:
+        """The points of the dictionary, if they are given."""
+        given = None if self.dictionary is None else self.dictionary.points
+        return None if given is None else np.asarray(given, dtype=np.float64)
+
+    @property
     def rounds(self) -> bool:
         """Whether scaled rows are rounded: never with a dictionary."""
-        return self.rounded and self.search != "dictionary"
+        return self.rounded and self.dictionary is None
 
     @property
     def ridge(self) -> float:

@@ -18,7 +18,7 @@ from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
-from greedynet.search import Candidate
+from greedynet.search import Candidate, Dictionary
 from greedynet.support.context import FitContext
 from greedynet.support.magnitudes import LARGEST_OUTPUT
 from greedynet.support.types import Float64
@@ -116,7 +116,7 @@ class Problem:
 
     def check_proposed(self, found: Candidate, rows: Rows) -> None:
         """Refuse a neuron of a user's own search whose column is not that of the neuron."""
-        if isinstance(self.plan.search, str):
+        if isinstance(self.plan.search, str | Dictionary):
             return
         sigma = self.plan.activation
         column = self.coordinates.neuron_columns(rows, found.point[None, :], sigma)[:, 0]

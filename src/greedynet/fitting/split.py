@@ -77,7 +77,7 @@ def split(data: TrainingData, plan: Plan, context: FitContext, *, classes: bool)
         return _of_classes(data, plan, context)
     if not data.has_folds and isinstance(data.rows, Rows):
         data = replace(data, rows=data.rows.of_positive_weight())
-    sampling = None if plan.search == "dictionary" else data.sampling(plan)
+    sampling = data.sampling(plan) if plan.dictionary is None else None
     if data.has_folds:
         rows = _in_memory(data.rows, plan)
         folds = _asked_for(rows, data, plan, classes=False)
@@ -140,7 +140,7 @@ def _held_out(
 ) -> Folds:
     """Return one fold of many rows: a sample, and rows that are in no sample."""
     settings = plan.settings.sampling
-    if plan.search == "dictionary":
+    if plan.dictionary is not None:
         # All rows are in memory, and all are used.
         all_rows = in_memory(rows).canonical(0)
         order = np.random.default_rng(plan.random_state).permutation(len(all_rows))
@@ -230,7 +230,7 @@ def _in_memory(data: Rows | Blocks, plan: Plan) -> Rows:
     and the signs of the columns.
     """
     rows = in_memory(data)
-    if plan.search == "dictionary" or len(rows) > plan.settings.merged_up_to:
+    if plan.dictionary is not None or len(rows) > plan.settings.merged_up_to:
         return rows
     X: Float64 = np.asarray(rows.X, dtype=np.float64)
     return replace(rows, X=X, columns=canonical_columns(rows))

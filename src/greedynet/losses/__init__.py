@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 # The losses that have a name; powers are given as numbers.
-LOSSES: dict[str, Callable[[], Loss]] = {
+LOSSES: dict[str, Callable[..., Loss]] = {
     "squared_error": Squared,
     "absolute_error": Absolute,
     "huber": Huber,
@@ -39,7 +39,7 @@ LOSSES: dict[str, Callable[[], Loss]] = {
 }
 
 
-def get_loss(loss: object, quantile: object = None) -> Loss:
+def get_loss(loss: object, **arguments: object) -> Loss:
     """Return the loss for the value of a parameter.
 
     Parameters
@@ -47,27 +47,19 @@ def get_loss(loss: object, quantile: object = None) -> Loss:
     loss : str, float or Loss
         "squared_error", "absolute_error", "huber", "quantile", "chebyshev", a power above 1, or a
         loss object.
-    quantile : float or None
-        For "quantile" only: the fraction of rows below the fit; None means 0.5.
+    **arguments
+        Of a loss that is named, such as `quantile=0.9`.
     """
-    if quantile is not None and not (isinstance(loss, str) and loss == "quantile"):
-        raise ValueError(
-            f'`quantile` applies to `loss="quantile"` only, got quantile={quantile!r} with '
-            f'loss={loss!r}: write quantile=None, or loss="quantile".'
-        )
-    if isinstance(loss, str):
-        if loss == "quantile":
-            return Quantile(_quantile(quantile))
-        if loss in LOSSES:
-            return LOSSES[loss]()
-    elif is_number(loss) and not isinstance(loss, bool):
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss](**arguments)
+    if is_number(loss) and not isinstance(loss, bool):
         return Power(_power(float(loss)))  # type: ignore[arg-type]
-    elif isinstance(loss, Loss) and not isinstance(loss, type):
+    if isinstance(loss, Loss) and not isinstance(loss, type):
         return loss
     names = ", ".join(f'"{name}"' for name in LOSSES)
     raise ValueError(
-        f"`loss` must be one of {names}, a power above 1 such as 1.5, or a loss object, got "
-        f'{loss!r}: write "squared_error" for least squares.'
+        f"`loss` must be one of {names}, a power above 1 such as 1.5, or a loss object such as "
+        f'Quantile(0.9), got {loss!r}: write "squared_error" for least squares.'
     )
 
 
@@ -88,20 +80,3 @@ def _power(p: float) -> float:
         p, 'write "absolute_error" for the power 1, "squared_error" for least squares'
     )
     raise ValueError(f"`loss` as a power must be a finite number above 1, got {p!r}: {advice}.")
-
-
-def _quantile(quantile: object) -> float:
-    if quantile is None:
-        return 0.5
-    if not is_number(quantile) or isinstance(quantile, bool):
-        raise TypeError(
-            f"`quantile` must be a number between 0 and 1, got {quantile!r}: write 0.5 for the "
-            "median."
-        )
-    value = float(quantile)  # type: ignore[arg-type]
-    if not 0 < value < 1:
-        raise ValueError(
-            f"`quantile` must lie strictly between 0 and 1, got {quantile!r}: write 0.5 for the "
-            "median, or 0.9 for a bound that nine out of ten rows stay below."
-        )
-    return value

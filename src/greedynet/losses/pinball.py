@@ -27,6 +27,7 @@ from greedynet.losses.solvers import (
     solve_programme,
     unit_columns,
 )
+from greedynet.support.checks import is_number
 from greedynet.support.types import Float64
 
 # Residuals and distances to a bound below this are zero; targets and weights are scaled to one.
@@ -79,12 +80,25 @@ class Quantile:
     Attributes
     ----------
     quantile : float, default=0.5
-        Between 0 and 1.
+        Between 0 and 1, both excluded: 0.5 for the median, 0.9 for a bound that nine out of ten
+        rows stay below.
     """
 
     quantile: float = 0.5
     name: str = "quantile"
     exponent: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if not is_number(self.quantile) or isinstance(self.quantile, bool):
+            raise TypeError(
+                f"`quantile` must be a number between 0 and 1, got {self.quantile!r}: write 0.5 "
+                "for the median."
+            )
+        if not 0 < self.quantile < 1:
+            raise ValueError(
+                f"`quantile` must lie strictly between 0 and 1, got {self.quantile!r}: write 0.5 "
+                "for the median, or 0.9 for a bound that nine out of ten rows stay below."
+            )
 
     @property
     def arguments(self) -> Mapping[str, str | float]:

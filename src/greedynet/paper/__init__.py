@@ -1,8 +1,9 @@
-"""The paper: its five examples, drawn exactly by its protocol, and their reproduction.
+"""The paper: its algorithm, its five examples by its protocol, and their reproduction.
 
 May import everything but `cli`; only `cli` imports it.
 """
 
 from greedynet.paper.examples import Example, Published, load_example
+from greedynet.paper.regressor import GreedyShallowNetwork
 
-__all__ = ["Example", "Published", "load_example"]
+__all__ = ["Example", "GreedyShallowNetwork", "Published", "load_example"]

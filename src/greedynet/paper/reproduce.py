@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.estimators import GreedyNetRegressor
 from greedynet.model.network import Network
 from greedynet.paper.examples import Example, load_example
+from greedynet.paper.regressor import GreedyShallowNetwork
 from greedynet.paper.store import Part, Store
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.support.types import Float64
@@ -121,13 +121,7 @@ def run_example(
 def greedy_part(example: Example) -> Part:
     """Return the greedy start at both widths, the path, and the fraction of points removed."""
     start = time.perf_counter()
-    model = GreedyNetRegressor(
-        max_nodes=example.published.max_nodes,
-        search="dictionary",
-        points=example.sphere,
-        linear_term=False,
-        extrapolate=True,
-    )
+    model = GreedyShallowNetwork(example.sphere, max_nodes=example.published.max_nodes)
     model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
     seconds = time.perf_counter() - start
     path, network = model.path_, model.network_

@@ -6,12 +6,13 @@ the chosen columns and the residual, and nothing of the greedy loop that calls i
 
 from greedynet.search.base import Candidate, Recallable, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
-from greedynet.search.dictionary import DictionarySearch
+from greedynet.search.dictionary import Dictionary, DictionarySearch
 from greedynet.search.weak import WeakSearch
 
 __all__ = [
     "Candidate",
     "ContinuousSearch",
+    "Dictionary",
     "DictionarySearch",
     "Recallable",
     "Search",

@@ -24,7 +24,7 @@ BLOCK_BYTES = 16 * 2**20
 MEMORY_BUDGET = 4 * 2**30
 
 
-class Dictionary:
+class Atoms:
     """Normalised atoms `g_j`: products with all of them, and single ones as columns.
 
     Parameters

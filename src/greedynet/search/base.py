@@ -8,7 +8,7 @@ import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
-from greedynet.search.atoms import Dictionary
+from greedynet.search.atoms import Atoms
 from greedynet.support.types import Float64
 
 Rule = Literal["ols", "oga"]
@@ -131,7 +131,7 @@ def scores(
     return squares
 
 
-def candidate(dictionary: Dictionary, atom: int) -> Candidate:
+def candidate(dictionary: Atoms, atom: int) -> Candidate:
     """Return an atom of the dictionary as a candidate."""
     return Candidate(
         point=dictionary.points[atom],

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.linalg.factor import Factor
-from greedynet.search.atoms import Dictionary
+from greedynet.search.atoms import Atoms
 from greedynet.search.base import Candidate, Rule, candidate, scores
 from greedynet.support.types import Float64
 
@@ -38,7 +38,7 @@ class WeakSearch:
 
     Parameters
     ----------
-    dictionary : Dictionary
+    dictionary : Atoms
         The atoms, in the order of `grouped`.
     rule : {"ols", "oga"}, default="ols"
         The kind of score; see `DictionarySearch`.
@@ -54,7 +54,7 @@ class WeakSearch:
     """
 
     def __init__(
-        self, dictionary: Dictionary, rule: Rule = "ols", weakness: float = 0.7, alpha: float = 0.0
+        self, dictionary: Atoms, rule: Rule = "ols", weakness: float = 0.7, alpha: float = 0.0
     ) -> None:
         self.dictionary = dictionary
         self.rule = rule

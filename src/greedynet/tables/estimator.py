@@ -24,7 +24,7 @@ def estimator_of(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     if types.classes is None:
         _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)
-    of_numbers = ("loss", "quantile", "tol", "n_networks")
+    of_numbers = ("loss", "tol", "n_networks", "bounds")
     wrong = next((name for name in of_numbers if name in parameters), None)
     if wrong is not None:
         raise TableError(

@@ -216,7 +216,7 @@ def loss_of(estimator: Any) -> Loss | None:
     """Return the loss that a regressor minimised; None for classes and for networks."""
     if not hasattr(estimator, "loss"):
         return None
-    return get_loss(estimator.loss, estimator.quantile)
+    return get_loss(estimator.loss)
 
 
 def read_target(

@@ -37,7 +37,6 @@ _PARAMETERS = {
     "max_seconds": "max_seconds",
     "activation": "activation",
     "loss": "loss",
-    "quantile": "quantile",
     "seed": "random_state",
     "cv": "cv",
     "class_weight": "class_weight",
@@ -64,6 +63,16 @@ def _number_or_name(context: click.Context, parameter: click.Parameter, value: s
         return None if value is None else float(value)
     except ValueError:
         return value
+
+
+def _loss(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """Return a name, a power, or the loss of a quantile such as quantile=0.9."""
+    name, _, number = (value or "").partition("=")
+    if name != "quantile" or not number:
+        return _number_or_name(context, parameter, value)
+    from greedynet.losses import Quantile
+
+    return Quantile(_number_or_name(context, parameter, number))
 
 
 def _class_weight(
@@ -230,23 +239,21 @@ def _shapes(named: dict[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
 @click.option(
     "--loss",
     metavar="NAME|P",
-    callback=_number_or_name,
-    help="squared_error (default), absolute_error, huber, quantile, chebyshev, or a power above 1.",
+    callback=_loss,
+    help="squared_error (default), absolute_error, huber, quantile (the median) or a quantile such "
+    "as quantile=0.9, chebyshev, or a power above 1.",
 )
-@click.option("--quantile", type=float, metavar="Q", help="For --loss quantile: 0.9, for example.")
 @click.option(
     "--at-least",
     type=float,
     metavar="LOW",
-    help="No prediction is smaller than this, anywhere; for two classes, the log-odds of the "
-    "second one.",
+    help="For a target of numbers: no prediction is smaller than this, anywhere.",
 )
 @click.option(
     "--at-most",
     type=float,
     metavar="HIGH",
-    help="No prediction is larger than this, anywhere; for two classes, the log-odds of the "
-    "second one.",
+    help="For a target of numbers: no prediction is larger than this, anywhere.",
 )
 @click.option(
     "--bounds",
