@@ -394,7 +394,7 @@ def test_clone_pickle_grid_and_pipeline(small, data):
     grid = GridSearchCV(model, {"greedynetregressor__max_nodes": [6, 12]}, cv=3).fit(X, y)
     assert grid.best_score_ > 0.5
     fitted = small().fit(X, y)
-    rules = {"greedynetregressor__rule": ["ols", "oga"]}
+    rules = {"greedynetregressor__search__rule": ["ols", "oga"]}
     model = make_pipeline(StandardScaler(), dictionary(max_nodes=12))
     assert GridSearchCV(model, rules, cv=3).fit(X, y).best_score_ > 0.5
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
