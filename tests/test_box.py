@@ -679,7 +679,7 @@ def test_a_report_tells_that_a_line_goes_on(tmp_path):
     (tmp_path / "line.csv").write_text("\n".join(["a,y", *(f"{a!r},{y!r}" for a, y in rows)]))
     out, report = tmp_path / "model.safetensors", tmp_path / "report.html"
     command("fit", tmp_path / "line.csv", "--target", "y", "--out", out, "--report", report)
-    assert "Values are not clipped: beyond all training rows" in report.read_text()
+    assert "Inputs are not clipped: beyond the training rows, predictions" in report.read_text()
     assert "counts as the nearest one among them" not in report.read_text()
     found = greedynet.load(out).predict({"a": [HIGH[0] + 5.0]})
     np.testing.assert_allclose(found, 3 * HIGH[0] + 15.0)

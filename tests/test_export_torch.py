@@ -58,7 +58,8 @@ def test_module_is_the_network(name: str, dtype: str):
             *scaled, first, middle, last = (type(layer).__name__ for layer in module)
             assert scaled == ["ScalingLayer"] * (scaling == "layer") + ["BoundsLayer"]
             assert (first, last) == ("Linear", "Linear")
-            assert middle.lower() == network.activation.name.replace("_", "")
+            middle = middle.lower().removesuffix("layer")
+            assert middle == network.activation.name.replace("_", "")
         assert all(p.requires_grad and p.is_contiguous() for p in module.parameters())
 
 
