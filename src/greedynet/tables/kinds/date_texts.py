@@ -2,9 +2,9 @@
 
 Understood are, each alone or followed by a time: year first (2024-01-31, 2024/01/31, 2024-01,
 20240131T1200), day or month first (31/01/2024, 31.01.2024, 31-01-24), English names of months (31
-January 2024, Jan 31, 2024, 31-Jan-2024, Jan 2024) and quarters (2024Q1). Times are 13:45,
-13:45:30.5 or 1:45 PM. An offset from universal time (Z, +02:00) is dropped: the time is that of the
-clock on the wall.
+January 2024, Jan 31, 2024, Jan-31-2024, 31-Jan-24), months (Jan 2024, 01/2024, Jan-24) and quarters
+(2024Q1). Times are 13:45, 13:45:30.5 or 1:45 PM. An offset from universal time (Z, +02:00) is
+dropped: the time is that of the clock on the wall.
 """
 
 import re
@@ -37,10 +37,13 @@ _FORMS = (
     r"(?P<y3>\d{4})(?P<m3>\d{2})(?P<d3>\d{2})(?=T)",
     r"(?P<a>\d{1,2})(?P<s4>[-/.])(?P<b>\d{1,2})(?P=s4)(?P<y4>\d{4}|\d{2})",
     rf"(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?[-/. ]*(?P<n5>{_MONTH})[-/., ]*(?P<y5>\d{{4}})",
-    rf"(?P<n6>{_MONTH})[. ]+(?P<d6>\d{{1,2}})(?:st|nd|rd|th)?[, ]+(?P<y6>\d{{4}})",
+    rf"(?P<n6>{_MONTH})[-. ]+(?P<d6>\d{{1,2}})(?:st|nd|rd|th)?[-, ]+(?P<y6>\d{{4}})",
     rf"(?P<n7>{_MONTH})[-/., ]*(?P<y7>\d{{4}})",
     r"(?P<y8>\d{4})[- ]?q(?P<q8>[1-4])",
     r"q(?P<q9>[1-4])[- /]?(?P<y9>\d{4})",
+    r"(?P<m10>\d{1,2})[-/](?P<y10>\d{4})",
+    rf"(?P<d11>\d{{1,2}})-(?P<n11>{_MONTH})-(?P<z11>\d\d)",
+    rf"(?P<n12>{_MONTH})(?:-| ?')(?P<z12>\d\d)\Z",
 )
 _TIME = (
     r"(?:[T, ]+(?P<hour>\d{1,2}):?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
@@ -62,12 +65,15 @@ class Moment:
         Between day, month and year, if the order is not plain: `/`, `-` or `.`; else "".
     short : int or None
         A year of two digits, as it stands.
+    of_month : int or None
+        What follows the name of a month in Jan-24, where there is nothing else.
     """
 
     day_first: datetime | None
     month_first: datetime | None
     separator: str = ""
     short: int | None = None
+    of_month: int | None = None
 
     def in_order(self, order: str | None) -> datetime | None:
         """Return the date in this order; None for one whose order is not plain without."""
@@ -92,7 +98,9 @@ def read_moment(text: str) -> Moment | None:
         return _numeric(parts, time)
     date = _plain(parts)
     moment = _moment(*date, time)
-    return None if moment is None else Moment(moment, moment)
+    if moment is None:
+        return None
+    return Moment(moment, moment, of_month=int(parts["z12"]) if "z12" in parts else None)
 
 
 def _plain(parts: dict[str, str]) -> tuple[int, int, int]:
@@ -104,14 +112,20 @@ def _plain(parts: dict[str, str]) -> tuple[int, int, int]:
         month = 3 * int(given["q"]) - 2
     else:
         month = int(given["m"])
-    return int(given["y"]), month, int(given.get("d", 1))
+    year = _century(int(given["z"])) if "z" in given else int(given["y"])
+    return year, month, int(given.get("d", 1))
+
+
+def _century(short: int) -> int:
+    """Return the year of two digits, as POSIX does."""
+    return short + (1900 if short >= 69 else 2000)
 
 
 def _numeric(parts: dict[str, str], time: tuple[int, int, int, int]) -> Moment | None:
     first, second, year = int(parts["a"]), int(parts["b"]), int(parts["y4"])
     short = year if len(parts["y4"]) == 2 else None
     if short is not None:
-        year += 1900 if short >= 69 else 2000  # as POSIX does
+        year = _century(short)
     both = _moment(year, second, first, time), _moment(year, first, second, time)
     return None if both == (None, None) else Moment(*both, parts["s4"], short)
 

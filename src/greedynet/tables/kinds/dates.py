@@ -34,6 +34,8 @@ UNITS = ("years", "days", "hours")
 _DAY = 86_400_000_000  # microseconds
 _YEAR = 365 * _DAY
 _LEAST = 3  # positions in a cycle
+# As many numbers up to 31 behind names of months are rather days than years.
+_MANY_DAYS = 20
 # Of each cycle, what its positions are called, and how many are told apart.
 _POSITIONS = {"year": ("month", 12), "week": ("weekday", 7), "day": ("hour", 24)}
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -252,6 +254,8 @@ class DateTally(TextTally):
         self._short: str | None = None
         self._is_year = False  # some year of two digits is no day
         self._has_points = False
+        self._months: dict[int, str] = {}  # what follows the name of a month -> the first text
+        self._n_months = 0
 
     def add(self, texts: Sequence[str], counts: Sequence[int], rows: Sequence[int]) -> None:
         """Add distinct texts, how often each comes, and the row of the first, from 1."""
@@ -283,6 +287,9 @@ class DateTally(TextTally):
         possible = {order: date for order, date in both.items() if date is not None}
         for order, date in possible.items():
             self._found[order].append(date)
+        if moment.of_month is not None:
+            self._months.setdefault(moment.of_month, text)
+            self._n_months += count
         if moment.separator:
             if len(possible) == 1:
                 self._only.setdefault(next(iter(possible)), text)
@@ -300,12 +307,29 @@ class DateTally(TextTally):
         `promised` is the order of day and month, if the user has given it.
         """
         order, note = self._order(words, promised)
+        note = self._of_months(words) or note
         if not self._spreads[order or DAY_FIRST].is_sane:
             raise TableError(
                 f"{words.what} holds dates beyond the years 1 to 9999: correct them, or "
                 f"{words.as_text}."
             )
         return self._spreads[order or DAY_FIRST].kind(order), note
+
+    def _of_months(self, words: Wording) -> str:
+        """Return what was assumed of texts such as Jan-24, which may be a month or a day."""
+        if not self._months:
+            return ""
+        parts, text = sorted(self._months), next(iter(self._months.values()))
+        are_days = parts[0] >= 1 and parts[-1] <= 31 and len(parts) >= _MANY_DAYS
+        if are_days or self._n_months < self.n:
+            why = "may be days without a year" if are_days else "stands beside dates with a day"
+            raise TableError(
+                f"{words.what} holds {text!r}, which {why}: write years of four digits, or "
+                f"{words.as_text}."
+            )
+        moment = read_moment(text)
+        assert moment is not None
+        return f"{text!r} is read as {moment.day_first:%B %Y}"
 
     def _order(self, words: Wording, promised: str | None) -> tuple[str | None, str]:
         if not self._only and self._either is None and not self._has_points:
