@@ -261,7 +261,7 @@ def test_activation_of_ones_own_is_exported_once_it_is_in_the_table(
             "export.keras_model.ACTIVATION_FUNCTIONS",
             lambda keras, own, z: keras.ops.relu(z + z),
         ),
-        "jax": ("train.activations.ACTIVATIONS", lambda z: 2 * jax.nn.relu(z)),
+        "jax": ("train.model.ACTIVATIONS", lambda z: 2 * jax.nn.relu(z)),
         "c": (
             "export.c_header.ACTIVATION_EXPRESSIONS",
             ("z < 0 ? 0 : 2 * z", lambda z, own: np.where(z < 0, 0, 2 * z)),
