@@ -10,8 +10,7 @@ from sklearn.model_selection import ShuffleSplit
 import scopes
 from greedynet import GreedyNetClassifier, load
 from greedynet.losses.logistic import probabilities
-from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions
-from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.calibration import CalibrationData, ClassSets, HeldOutPredictions
 from greedynet.rows.rows import Rows
 from greedynet.support.errors import FewHeldOutRowsWarning
 

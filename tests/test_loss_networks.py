@@ -25,8 +25,7 @@ from greedynet.losses import (
     Quantile,
     Squared,
 )
-from greedynet.losses.base import Reweightable, exponent
-from greedynet.losses.loss_factor import LossFactor
+from greedynet.losses.base import LossFactor, Reweightable, exponent
 from greedynet.losses.solvers import row_weights
 from greedynet.paper import load_example
 from greedynet.search import Dictionary

@@ -118,16 +118,14 @@ class Waiting:
                 return future.result(timeout=None if done else self._check_every)
             except OSError as error:  # includes TimeoutError
                 waiting = isinstance(error, TimeoutError) and not done
-                if not waiting or not self._is_alive(shard):
+                alive = shard.worker in self._client.nthreads()
+                if not waiting or not alive or shard.future.status != "finished":
                     raise LostError from error
             except Exception as error:
                 # A worker that was restarted at the same address does not know the shard.
                 if shard.future.status == "finished" and not isinstance(error, KeyError):
                     raise
                 raise LostError from error
-
-    def _is_alive(self, shard: PlacedShard) -> bool:
-        return shard.future.status == "finished" and shard.worker in self._client.nthreads()
 
     def _wait(self, future: Future[Any]) -> None:
         with suppress(TimeoutError, CancelledError):

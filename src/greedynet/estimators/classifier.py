@@ -20,7 +20,7 @@ from greedynet.estimators.uncertainty import WithSets
 from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
 from greedynet.fitting.refit import Fitted
 from greedynet.losses.logistic import log_probabilities, probabilities
-from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.calibration import ClassSets
 from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
 from greedynet.rows.classes import unit_vectors
 from greedynet.search import Dictionary, SearchFactory

@@ -21,8 +21,7 @@ from greedynet.losses import Loss, get_loss
 from greedynet.model.candidate import Candidate, Ladder
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath, StopReason
-from greedynet.model.uncertainty.calibration import Scores
-from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.calibration import ClassSets, Scores
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals, OutputErrors
 from greedynet.model.uncertainty.local_size import LocalSize

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from greedynet.estimators.parameters import check_coverage
 from greedynet.estimators.predicting import Predicting, finite_answers
 from greedynet.losses.logistic import probabilities
-from greedynet.model.uncertainty.class_sets import ClassSets
+from greedynet.model.uncertainty.calibration import ClassSets
 from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64

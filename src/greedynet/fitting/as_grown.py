@@ -27,8 +27,8 @@ from greedynet.fitting.scores import CandidateScores
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.weights import outer_weights
 from greedynet.losses import is_squared
+from greedynet.losses.base import LossFactor
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
-from greedynet.losses.loss_factor import LossFactor
 from greedynet.model.candidate import LINE, MEAN, NETWORK, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network

@@ -38,8 +38,7 @@ from greedynet.fitting.squares import (
 )
 from greedynet.linalg.weights import outer_weights
 from greedynet.losses import Loss
-from greedynet.losses.base import is_robust, singles_out_rows
-from greedynet.losses.loss_factor import LossFactor
+from greedynet.losses.base import LossFactor, is_robust, singles_out_rows
 from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 from greedynet.model.candidate import LINE, MEAN, Candidate, widths_up_to
 from greedynet.model.coordinates import Coordinates

@@ -1,4 +1,4 @@
-"""The interface of a loss, and the loop over the outputs that all losses share.
+"""The interface of a loss, the loop over its outputs, and the factor of columns fitted for it.
 
 A loss measures the residuals `r = Y - F c` of columns `F` with outer weights `c`. Its `fit` finds
 the weights that minimise this measure (step GSN 4 of the paper, in the norm of the loss), and the
@@ -11,7 +11,13 @@ and for every candidate neuron `g`, `<functional, g>` is the rate at which the m
 `g` is added. For least squares the functional is the residual.
 
 A loss may also define its row weights, `row_weights`, and a few further attributes, which are read
-by the functions at the end; see `Reweightable`.
+by the functions further down; see `Reweightable`.
+
+`LossFactor` is the factor of the greedy algorithm for losses other than the squared one. In a
+Banach space the residual of the best weights has a *norming functional* that vanishes on the span
+of the columns, with norm 1 and `<functional, r> = ||r||`. The (Chebyshev) greedy algorithm takes
+the neuron on which the functional is largest: it replaces the residual of a Hilbert space. For the
+squared loss the two coincide, and this is the orthogonal greedy algorithm.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +26,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from greedynet.linalg.factor import DEPENDENT, Factor
 from greedynet.support.types import Float64
 
 # Residuals below this fraction of the target are rounding errors: the target is interpolated, and
@@ -166,15 +173,12 @@ def fit_outputs(
     for j, y in enumerate(Y.T):
         # A power of two is exact: not even rounding depends on the unit of `y`.
         scale = 2.0 ** np.frexp(np.abs(y).max(initial=0.0))[1]
-        first = None if start is None else _extended(start.weights[:, j] / scale, columns.shape[1])
+        first = None if start is None else start.weights[:, j] / scale
+        if first is not None:  # new columns begin with zero weights
+            first = np.append(first, np.zeros(columns.shape[1] - len(first)))
         solution, functional[:, j] = solve(columns, y / scale, w, first)
         found[:, j] = solution * scale
     return Fit(found, Y - columns @ found, functional)
-
-
-def _extended(weights: Float64, n_columns: int) -> Float64:
-    """Append zero weights for new columns."""
-    return np.concatenate([weights, np.zeros(n_columns - len(weights))])
 
 
 def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:
@@ -213,3 +217,75 @@ def row_sizes(loss: Loss, residuals: Float64) -> Float64:
     above, below = (loss.size(np.full((1, 1), sign), None) for sign in (1.0, -1.0))
     sizes = np.where(residuals > 0, above, below) * np.abs(residuals)
     return np.asarray(np.mean(sizes**p, axis=1))
+
+
+class LossFactor(Factor):
+    """A factor whose weights minimise a loss, in the coordinates of its orthonormal columns.
+
+    The target is given without sample weights; columns are passed multiplied by the square roots of
+    the `weights`, as to any factor.
+    """
+
+    follows_projection = False
+
+    def __init__(
+        self,
+        target: Float64,
+        weights: Float64 | None,
+        loss: Loss,
+        dependent: float = DEPENDENT,
+    ) -> None:
+        super().__init__(target, dependent=dependent)
+        self.loss = loss
+        self._target = np.asarray(target, dtype=np.float64)
+        self._row_weights = weights
+        self._row_scale = (
+            np.ones((len(target), 1)) if weights is None else np.sqrt(weights)[:, None]
+        )
+        self._fits: dict[int, Fit] = {}
+
+    @property
+    def fit(self) -> Fit:
+        """The fit of all columns."""
+        if self.size not in self._fits:
+            start = self._fits.get(self.size - 1)
+            self._fits[self.size] = self.loss.fit(
+                self.Q / self._row_scale, self._target, self._row_weights, start
+            )
+            if self.size - 1 in self._fits:
+                # Of the narrower fit, only the weights are still needed.
+                narrower = self._fits[self.size - 1]
+                self._fits[self.size - 1] = Fit(narrower.weights, _NONE, _NONE)
+        return self._fits[self.size]
+
+    @property
+    def residual(self) -> Float64:
+        """The norming functional of the residuals, for columns that include sample weights."""
+        return self.fit.functional / self._row_scale
+
+    @property
+    def z(self) -> Float64:
+        """Weights of the orthonormal columns."""
+        return self.fit.weights
+
+    @property
+    def target_size(self) -> float:
+        """The loss's measure of the target."""
+        return self.loss.size(self._target, self._row_weights)
+
+    def square_left(self, weights: Float64, alpha: float) -> float:
+        """Return the square of the loss's measure of the residuals."""
+        return self.loss.size(self.fit.residuals, self._row_weights) ** 2
+
+    def solutions(self, n_affine: int) -> Float64:
+        """Weights of the orthonormal columns at every width from the affine term on, and zeros."""
+        padded = np.zeros((self.size - n_affine + 1, self.size, self._target.shape[1]))
+        for width, of_width in enumerate(padded, n_affine):
+            of_width[:width] = self._fits[width].weights if width < self.size else self.z
+        return padded
+
+    def _project(self, added: slice) -> None:
+        """Do nothing: the weights are fitted on demand."""
+
+
+_NONE: Float64 = np.empty((0, 0))

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from greedynet.losses.base import Fit
-from greedynet.losses.loss_factor import LossFactor
+from greedynet.losses.base import Fit, LossFactor
 from greedynet.support.types import Float64
 
 FIRST_ITERATIONS = 50
@@ -37,6 +36,11 @@ def log_probabilities(logits: Float64) -> Float64:
         return -np.logaddexp(0.0, np.hstack([logits, -logits]))
     shifted = logits - logits.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def class_indicators(Y: Float64) -> Float64:
+    """Return indicators of all classes; for two, `Y` holds that of the second."""
+    return Y if Y.shape[1] > 1 else np.hstack([1.0 - Y, Y])
 
 
 def losses_and_residual(logits: Float64, Y: Float64) -> tuple[Float64, Float64]:

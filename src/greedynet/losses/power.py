@@ -124,7 +124,8 @@ def _descend(
             return solution, np.zeros_like(y)
         unit = np.abs(r) / np.abs(r).max()
         slope = np.sign(r) * w * unit ** (p - 1)
-        step, dual = newton_step(columns, _curvature(unit, w, p, nearest), slope)
+        curvature = w * np.maximum(unit, nearest) ** (p - 2)
+        step, dual = newton_step(columns, np.maximum(curvature, FLATTEST * curvature.max()), slope)
         dual /= power_norm(dual / w, w, p / (p - 1)) or 1.0
         gap = size - float(dual @ y)
         newton = np.abs(r).max() / (p - 1)
@@ -140,11 +141,6 @@ def _descend(
     # The distance is quadratic in the error of the weights: another step refines these to rounding.
     before, after = (power_norm(y - columns @ c, w, p) for c in (solution, solution + step))
     return (solution + step if p <= FLAT and after < before else solution), dual
-
-
-def _curvature(unit: Float64, w: Float64, p: float, nearest: float) -> Float64:
-    curvature: Float64 = w * np.maximum(unit, nearest) ** (p - 2)
-    return np.maximum(curvature, FLATTEST * curvature.max())
 
 
 def _derivative(r: Float64, move: Float64, w: Float64, p: float, length: float) -> float:

@@ -14,7 +14,6 @@ from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows, on_grid
 from greedynet.rows.scaling import InputScaling, OutputScaling
 from greedynet.rows.shape import Shape
-from greedynet.support.magnitudes import INFINITE_NEURON
 from greedynet.support.types import Float64
 
 
@@ -140,16 +139,6 @@ class Coordinates:
         """Return the columns of neurons on scaled rows, sample weights included."""
         values = rows.X @ points[:, :-1].T + points[:, -1]
         return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
-
-    def normalised_column(self, neuron: Neuron, activation: Activation, rows: Rows) -> Float64:
-        """Return the column of a neuron on other scaled rows, divided by its *training* norm.
-
-        Without sample weights.
-        """
-        z = rows.X @ neuron.point[:-1] + neuron.point[-1]
-        with np.errstate(over="ignore"):
-            column = activation.value(z) / neuron.norm
-        return np.nan_to_num(column, posinf=INFINITE_NEURON, neginf=-INFINITE_NEURON)
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
         """Append the affine columns on scaled rows to a new factor, and return it."""

@@ -76,7 +76,8 @@ class Ramps:
         for j, x in enumerate(np.asarray(X, dtype=np.float64).T):
             found = _quantiles(x, weights, np.linspace(0, 1, n_ramps + 1))
             # A quantile may lie between the two values of a column.
-            if len(found) > 2 and _has_three_values(x, weights):
+            there = x if weights is None else x[weights > 0]
+            if len(found) > 2 and len(np.unique(there)) > 2:
                 features += [j] * len(found)
                 knots += found.tolist()
         return Ramps(X.shape[1], np.array(features, dtype=np.intp), np.array(knots))
@@ -168,10 +169,6 @@ def ramp_table(features: NDArray[np.intp], knots: NDArray[np.floating]) -> RampT
     first, last = np.diff(columns, prepend=-1) > 0, np.diff(columns, append=np.inf) > 0
     low, high = np.where(first, -np.inf, 0), np.where(last, np.inf, 1)
     return RampTable(columns, starts, ends - starts, *(b.astype(knots.dtype) for b in (low, high)))
-
-
-def _has_three_values(x: Float64, weights: Float64 | None) -> bool:
-    return len(np.unique(x if weights is None else x[weights > 0])) > 2
 
 
 def _quantiles(x: Float64, weights: Float64 | None, shares: Float64) -> Float64:

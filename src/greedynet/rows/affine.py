@@ -59,7 +59,8 @@ class RidgeLine:
         ridges = RIDGES[:, None] * len(X)
         shares, rest = s**2 / (s**2 + ridges), ridges / (s**2 + ridges)
         # By the shares that are left: with as many inputs as rows, `1 - h` would be rounding.
-        outside = 1.0 - _of_constant(rows) - np.sum(U**2, axis=1)
+        weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+        outside = 1.0 - weights / weights.sum() - np.sum(U**2, axis=1)
         free = U**2 @ rest.T + np.where(outside > _ZERO, outside, 0.0)[:, None]
         along = U.T @ left
         beyond = left - U @ along
@@ -72,9 +73,9 @@ class RidgeLine:
             linear.append(Vt.T @ (shares[best] / s * b))
             parameters.append(float(np.sum(shares[best])) + 1.0)
             chosen.append(float(ridges[best, 0]))
-        weights = np.array(linear).T.reshape(X.shape[1], -1)
+        slopes = np.array(linear).T.reshape(X.shape[1], -1)
         found = np.array(parameters), np.array(chosen)
-        return RidgeLine(weights, mean - center @ weights, *found)
+        return RidgeLine(slopes, mean - center @ slopes, *found)
 
     def _shaped(self, rows: Rows, shape: Shape) -> "RidgeLine":
         """Return the line of the same ridge whose slopes have the signs of a shape."""
@@ -90,12 +91,6 @@ class RidgeLine:
     def predict(self, X: NDArray[np.floating]) -> Float64:
         """Return the values of the line."""
         return np.asarray(X @ self.linear + self.intercept)
-
-
-def _of_constant(rows: Rows) -> Float64:
-    """Return the leverages of the constant, `w_i / sum w`."""
-    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-    return np.asarray(weights / weights.sum())
 
 
 # Principal components below this fraction of the largest are dropped: two columns that agree to six

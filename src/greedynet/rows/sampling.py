@@ -148,17 +148,13 @@ def at_most(
         return in_memory(rows)
     blocks = as_blocks(rows)
     sample = RandomSamples(blocks, n, seed=seed).sample()
-    there = np.bincount(class_numbers(sample.Y), minlength=_n_classes(rows.n_outputs))
+    there = np.bincount(class_numbers(sample.Y), minlength=max(2, rows.n_outputs))
     enough = int(rare_share * n / len(there))
     rare = there < enough
     if not rare.any():
         return sample
     found = blocks.total(OfRareClasses(np.flatnonzero(rare), enough, seed))
     return _combined(len(rows), sample.take(np.flatnonzero(~rare[class_numbers(sample.Y)])), found)
-
-
-def _n_classes(n_outputs: int) -> int:
-    return 2 if n_outputs == 1 else n_outputs
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,6 @@ done with it afterwards allows.
 LARGEST = 2.0**1000
 # In place of infinite predictions: the differences between them are finite.
 INFINITE = 1e300
-# In place of infinite values of neurons: their products with weights are finite.
-INFINITE_NEURON = 1e250
 # In place of larger losses and logits: their squares are finite.
 LARGEST_LOSS = 1e150
 # In place of larger scores and coordinates: sums of their squares are finite.

@@ -180,7 +180,7 @@ def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
         hook = progress
         yield lambda done, losses: hook(done, epochs)
     elif progress is False or (progress is None and not sys.stderr.isatty()):
-        yield _silence
+        yield lambda done, losses: None
     elif progress is not None and progress is not True:
         raise TypeError(
             "`progress` must be None, True, False or a function of the epochs done and their "
@@ -192,10 +192,6 @@ def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
             yield bar
         finally:
             bar.close()
-
-
-def _silence(done: int, losses: Float64) -> None:
-    """Report nothing."""
 
 
 class _Bar:

@@ -219,7 +219,9 @@ def _epoch(recipe: Recipe, state: State, data: Data, epoch: Array) -> tuple[Stat
     else:
         error = loss(state.weights, data.blocks, recipe.activation)
         end, _ = lax.scan(step, begin, data.batches.shuffled(jax.random.fold_in(data.key, epoch)))
-    score = _score(recipe, state.weights, data, error)
+    score = error  # by which the best weights are chosen
+    if data.validation is not None:
+        score = loss(state.weights, data.validation, recipe.activation)
     kept = _keep_best(state, state.weights, score, epoch)
     return kept._replace(weights=end[0], memory=end[1]), error, score
 
@@ -230,13 +232,6 @@ def _optimizer(recipe: Recipe, data: Data) -> Any:
         return recipe.optimizer
     n_steps = 1 if data.batches is None else data.batches.places.shape[0]
     return optax.adam(lambda count: data.learning_rate * data.decay ** (count // n_steps))
-
-
-def _score(recipe: Recipe, weights: TrainedWeights, data: Data, error: Array) -> Array:
-    """The error by which the best weights are chosen."""
-    if data.validation is None:
-        return error
-    return loss(weights, data.validation, recipe.activation)
 
 
 def _keep_best(state: State, weights: TrainedWeights, score: Array, epoch: Array) -> State:

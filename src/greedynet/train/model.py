@@ -51,18 +51,6 @@ def float64() -> AbstractContextManager[None]:
 Form = Callable[[Array], Array]
 
 
-def _relu2(z: Array) -> Array:
-    """`max(z, 0)**2`."""
-    r = jax.nn.relu(z)
-    return r * r
-
-
-def _relu3(z: Array) -> Array:
-    """`max(z, 0)**3`."""
-    r = jax.nn.relu(z)
-    return r * r * r
-
-
 @cache
 def _leaky_relu(negative_slope: float) -> Form:
     """`z` or `negative_slope z`; cached, so that each slope is compiled once."""
@@ -73,29 +61,19 @@ def _leaky_relu(negative_slope: float) -> Form:
     return leaky_relu
 
 
-def _gelu(z: Array) -> Array:
-    """`z Phi(z)`; by default, JAX approximates it by tanh."""
-    return jax.nn.gelu(z, approximate=False)
-
-
-def _gaussian(z: Array) -> Array:
-    """`exp(-z**2)`."""
-    return jnp.exp(-z * z)
-
-
 # Name of the activation -> function of an array; further ones may be added.
 ACTIVATIONS: dict[str, Form] = {
     "relu": jax.nn.relu,
-    "relu2": _relu2,
-    "relu3": _relu3,
+    "relu2": lambda z: jax.nn.relu(z) * jax.nn.relu(z),
+    "relu3": lambda z: jax.nn.relu(z) * jax.nn.relu(z) * jax.nn.relu(z),
     "leaky_relu": _leaky_relu(LeakyReLU().negative_slope),
     "abs": jnp.abs,
     "tanh": jnp.tanh,
     "sigmoid": jax.nn.sigmoid,
-    "gelu": _gelu,
+    "gelu": lambda z: jax.nn.gelu(z, approximate=False),  # by default, by tanh
     "softplus": jax.nn.softplus,
     "sin": jnp.sin,
-    "gaussian": _gaussian,
+    "gaussian": lambda z: jnp.exp(-z * z),
 }
 
 

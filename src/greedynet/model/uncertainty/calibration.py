@@ -1,4 +1,4 @@
-"""What held-out rows say of new ones: `CalibrationData`, and `Scores`, the distribution of errors.
+"""What held-out rows say of new ones: `CalibrationData`, `Scores` of errors, and `ClassSets`.
 
 The data are what a fit leaves behind for the intervals, while it lasts; they are not saved. Of the
 scores of held-out rows, at most 1,001 quantiles are kept: if a new row and `n` held-out rows are
@@ -7,15 +7,19 @@ probability of at least `p`: the quantile of level `p (n + 1) / n`, which exists
 `n >= p / (1 - p)`.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.losses.logistic import class_indicators, probabilities
 from greedynet.model.network import Network
+from greedynet.model.path import SelectionPath
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split
+from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.magnitudes import INFINITE
 from greedynet.support.types import Float64
 
@@ -248,3 +252,76 @@ def quantiles(values: Float64, weights: Float64, levels: Float64) -> Float64:
     # A share that is reached up to rounding is reached.
     at = np.searchsorted(shares, levels - 1e-12)
     return np.asarray(values[order][np.minimum(at, len(values) - 1)])
+
+
+# Probabilities that differ by less are the same: classes of equal shares are in a set together.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSets:
+    """Scores of the classes of held-out rows, and which classes new rows may have.
+
+    The score of a row is `1 - p`, where `p` is the probability of its class. With the quantile `q`
+    of level `c (n + 1) / n` of the scores of `n` held-out rows, the set of all classes with
+    `1 - p <= q` contains the class of a new row with a probability of at least `c`: split conformal
+    prediction. The most likely class is always in the set, which can only increase the coverage.
+
+    Networks of folds made the `p` of held-out rows, and another network those of new rows. Where
+    `p` hardly depends on the row, as for shares of the classes, a small difference between them
+    decides whether a class is in all sets or in none. So `q` is at least the same quantile of the
+    scores that the network which was kept gives its training rows: sets that do not cover these
+    cover no others.
+    """
+
+    scores: Scores
+    n_rows: int  # number of different rows that were held out
+    by_width: tuple[Scores, ...] = ()  # of the networks of every width of the path
+
+    @staticmethod
+    def of(evidence: CalibrationData, path: SelectionPath) -> "ClassSets | None":
+        """Return the scores that new rows may have; None if no row was held out."""
+        held_out, rows = evidence.held_out, evidence.rows
+        if held_out is None:
+            return None
+
+        def scores(logits: Float64, network: Network) -> Scores:
+            held = _scores(logits, held_out.Y[: len(logits)])
+            n = n_alike(held, held_out) if len(held) == len(held_out.Y) else float(len(held))
+            found = Scores.of(held, held_out.weights[: len(held)], n)
+            trained = _scores(network.predict(rows.X).reshape(rows.Y.shape), rows.Y)
+            levels = np.arange(1, len(found.quantiles) + 1) / len(found.quantiles)
+            least = quantiles(trained, row_weights(rows), levels)
+            return replace(found, quantiles=np.maximum(found.quantiles, least))
+
+        networks = [path.network_at(n_nodes) for n_nodes in path.n_nodes.tolist()]
+        by_width = tuple(map(scores, evidence.by_width, networks))
+        return ClassSets(scores(held_out.predictions, path.kept), held_out.n_rows, by_width)
+
+    def at_width(self, position: int) -> "ClassSets":
+        """Return the scores of the network of a width of the path."""
+        return ClassSets(self.by_width[position], self.n_rows, self.by_width[: position + 1])
+
+    def sets(self, p: Float64, coverage: float) -> NDArray[np.bool_]:
+        """Return which classes are in the sets, given their probabilities."""
+        chosen = 1.0 - p <= self.scores.bound(coverage) + _ROUNDING
+        chosen[np.arange(len(p)), p.argmax(axis=1)] = True
+        return np.asarray(chosen)
+
+    def warn_if_few(self, coverage: float) -> None:
+        """Warn if there are too few held-out rows for a coverage."""
+        if self.scores.suffices(coverage):
+            return
+        warnings.warn(
+            f"`coverage`={coverage} is more than "
+            f"{known_rows(self.n_rows, self.scores.n_rows)} can tell: the sets "
+            "contain every class that is as likely as the least likely class of these rows, and "
+            "may cover less. Fit more rows, or write a smaller coverage.",
+            FewHeldOutRowsWarning,
+            stacklevel=3,
+        )
+
+
+def _scores(logits: Float64, Y: Float64) -> Float64:
+    """Return `1 - p` of the classes of rows."""
+    return np.asarray(1.0 - (probabilities(logits) * class_indicators(Y)).sum(axis=1))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from greedynet.losses import Loss, is_squared
 from greedynet.losses.base import mean_size
-from greedynet.losses.logistic import log_probabilities
+from greedynet.losses.logistic import class_indicators, log_probabilities
 from greedynet.model.candidate import CURVES, LINE, MEAN, SHARES, Ladder
 from greedynet.model.network import Network
 from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions, row_weights
@@ -105,21 +105,10 @@ class Expectation:
         ladder: Ladder | None,
         ahead: float | None = None,
     ) -> "Expectation":
-        """Return what is known after a regression.
+        """Return what is known after a regression; `on_new` is the expected error of the network.
 
-        Parameters
-        ----------
-        evidence : CalibrationData
-        network : Network
-            The network that was kept.
-        loss : Loss
-        on_new : float, ndarray of shape (n_outputs,) or None
-            Its expected error.
-        ladder : Ladder or None
-            Candidates that were scored on the same rows; those of several outputs are not compared,
-            as their errors are of all outputs together.
-        ahead : float or None
-            See the attribute.
+        Candidates of the ladder were scored on the same rows; those of several outputs are not
+        compared, as their errors are of all outputs together.
         """
         rows, held_out = evidence.rows, evidence.held_out
         residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
@@ -151,10 +140,7 @@ class Expectation:
         on_new: float | None,
         ahead: float | None = None,
     ) -> "Expectation":
-        """Return what is known after a classification; the parameters are as above.
-
-        The line and the network are those of the fit, on the same held-out rows.
-        """
+        """Return what is known after a classification, by the line and the network of the fit."""
         rows, held_out = evidence.rows, evidence.held_out
         logits = network.predict(rows.X).reshape(rows.Y.shape)
         trained = _class_errors(logits, rows.Y, row_weights(rows))
@@ -166,9 +152,9 @@ class Expectation:
         line = line_accuracy = None
         if held_out.line is not None:
             line, line_accuracy = _class_errors(held_out.line, held_out.Y, held_out.weights)
-        shares = np.average(_indicators(rows.Y), axis=0, weights=rows.weights)
+        shares = np.average(class_indicators(rows.Y), axis=0, weights=rows.weights)
         log_shares = np.log(np.maximum(shares, np.finfo(np.float64).tiny))
-        of_class = _indicators(held_out.Y)
+        of_class = class_indicators(held_out.Y)
         return Expectation(
             LOG_LOSS,
             error if on_new is None else on_new,
@@ -189,11 +175,8 @@ class Expectation:
     def sentence(self, *, beside_held_out: bool = False) -> str:
         """Return the errors in words, those on new rows first.
 
-        Parameters
-        ----------
-        beside_held_out : bool, default=False
-            Whether errors on rows that were set aside are told before: those of the fit are then
-            said to be of rows that the fit itself left out.
+        `beside_held_out` says that errors on rows that were set aside are told before: those of the
+        fit are then said to be of rows that the fit itself left out.
         """
         if self.measure == LOG_LOSS:
             parts = [self._classes_on_new(beside_held_out), self._classes_on_training()]
@@ -336,16 +319,11 @@ def _kind_of_classes(network: Network) -> str | None:
     return LINE if network.ramps is None else CURVES
 
 
-def _indicators(Y: Float64) -> Float64:
-    """Return indicators of all classes; for two, `Y` holds that of the second."""
-    return Y if Y.shape[1] > 1 else np.hstack([1.0 - Y, Y])
-
-
 def _class_errors(
     logits: Float64, Y: Float64, weights: NDArray[np.floating]
 ) -> tuple[float, float]:
     """Return the log-loss and the share of correct predictions."""
-    of_class, log_p = _indicators(Y), log_probabilities(logits)
+    of_class, log_p = class_indicators(Y), log_probabilities(logits)
     right = log_p.argmax(axis=1) == of_class.argmax(axis=1)
     log_loss = -np.average((of_class * log_p).sum(axis=1), weights=weights)
     return float(log_loss), float(np.average(right, weights=weights))

@@ -180,15 +180,7 @@ class Intervals:
     def of(
         evidence: CalibrationData, network: Network, settings: IntervalSettings
     ) -> "Intervals | None":
-        """Return the errors that new rows may have; None if no row was held out.
-
-        Parameters
-        ----------
-        evidence : CalibrationData
-        network : Network
-            The network that was kept.
-        settings : IntervalSettings
-        """
+        """Return the errors that new rows may have; None if no row was held out."""
         held_out, rows = evidence.held_out, evidence.rows
         if held_out is None:
             return None
@@ -211,14 +203,7 @@ class Intervals:
     def at_width(self, position: int, network: Network) -> "Intervals":
         """Return the errors of the network of a width of the path.
 
-        The size of errors depends on the place as for the network that was kept.
-
-        Parameters
-        ----------
-        position : int
-            Of the width.
-        network : Network
-            The network that was kept.
+        Their size depends on the place as for `network`, which was kept.
         """
         t = len(self.outputs)
         scores = self.by_width[position * t : (position + 1) * t]
@@ -268,21 +253,16 @@ class Intervals:
         """Warn if there are too few held-out rows for a coverage."""
         if all(of_output.suffices(coverage) for of_output in self.outputs):
             return
+        known = known_rows(self.n_rows, min(of_output.above.n_rows for of_output in self.outputs))
+        enough = [c for c in range(1, 100) if all(o.suffices(c / 100) for o in self.outputs)]
+        most = max(enough, default=50) / 100
         warnings.warn(
-            f"`coverage`={coverage} is more than {self._known()} can tell: the "
+            f"`coverage`={coverage} is more than {known} can tell: the "
             "intervals are as wide as the largest of their errors, and may cover less. Fit more "
-            f"rows, or write a smaller coverage, such as {self._most():.2g}.",
+            f"rows, or write a smaller coverage, such as {most:.2g}.",
             FewHeldOutRowsWarning,
             stacklevel=3,
         )
-
-    def _known(self) -> str:
-        return known_rows(self.n_rows, min(of_output.above.n_rows for of_output in self.outputs))
-
-    def _most(self) -> float:
-        """Return the largest coverage of two digits for which there are enough rows."""
-        told = [c / 100 for c in range(1, 100) if all(o.suffices(c / 100) for o in self.outputs)]
-        return max(told, default=0.5)
 
     def _sizes(self, predictions: Float64, X: Float64, network: Network) -> Float64:
         if self.network is not None:

@@ -200,7 +200,10 @@ def local_size(rows: Errors, network: Network, settings: SizeSettings) -> tuple[
     """
     sizes = np.abs(rows.errors)
     sizes = sizes + settings.floor * np.average(sizes, weights=rows.weights)
-    knots = _knots(rows, settings)
+    used = rows.predictions[:, None]
+    if rows.X.shape[1] <= settings.max_inputs:
+        used = np.column_stack([rows.X, rows.predictions])
+    knots = np.asarray(np.quantile(used, _LEVELS, axis=0))
     constant = float(np.log(np.average(sizes, weights=rows.weights)))
     flat = LocalSize(knots, np.empty(0), constant, np.array([constant, constant]))
     same = np.full(len(sizes), np.exp(constant))
@@ -246,13 +249,6 @@ def _left_out(
         if len(losses) - 1 - int(np.argmin(losses)) >= settings.patience:
             break
     return found, losses
-
-
-def _knots(rows: Errors, settings: SizeSettings) -> Float64:
-    used = rows.predictions[:, None]
-    if rows.X.shape[1] <= settings.max_inputs:
-        used = np.column_stack([rows.X, rows.predictions])
-    return np.asarray(np.quantile(used, _LEVELS, axis=0))
 
 
 def _places(keys: NDArray[Any]) -> NDArray[np.intp]:

@@ -24,12 +24,10 @@ from greedynet.support.types import Float64
 def histogram(
     nodes: NDArray[np.uint16], shares: NDArray[np.float32], column: Float64, out: Float64
 ) -> None:  # pragma: no cover - compiled
-    """Fill `out` with the histogram of a column along each direction.
+    """Fill `out`, `(m, n_nodes)`, with the histogram of a column along each direction.
 
-    `nodes` (m, n): along each direction, the grid point below the projection of each row.
-    `shares` (m, n): fraction assigned to the next grid point.
-    `column` (n,): the column; empty for ones.
-    `out` (m, n_nodes): written to.
+    Along a direction, `nodes` are the grid points below the projections of the rows, and `shares`
+    what is assigned to the next one; the column is empty for ones.
     """
     m, n = nodes.shape
     out[:] = 0.0
@@ -50,39 +48,33 @@ def sums(
 ) -> None:  # pragma: no cover - compiled
     """Fill `down` with `D` and `up` with `U` at every threshold of a direction.
 
-    `values` (n,): projections, largest first.
-    `column` (n,): the column, in the order of the projections.
-    `k`: degree.
-    `beyond` (b,): distances of the thresholds below the smallest projection and above the largest.
-    `down`, `up` (n + 2 b,): written to: thresholds at the projections, then below, then above them.
+    Thresholds are at the projections, largest first, then at distances `beyond`, `(b,)`, below the
+    smallest, then above the largest. The column is in the order of the projections.
     """
     n, b = len(values), len(beyond)
-    moments = np.zeros(k + 1)
     down[n + b :] = 0.0
+    _sums_above(values, column, k, beyond, down[:n], down[n : n + b])
+    up[n : n + b] = 0.0
+    _sums_above(-values[::-1], column[::-1], k, beyond, up[:n][::-1], up[n + b :])
+
+
+@_compiled
+def _sums_above(
+    values: Float64, column: Float64, k: int, beyond: Float64, at_rows: Float64, after: Float64
+) -> None:  # pragma: no cover - compiled
+    """Fill in `D` at falling projections, and at distances beyond the last one."""
+    moments = np.zeros(k + 1)
     last = values[0]
-    for j in range(n):
+    for j in range(len(values)):
         _shift(moments, last - values[j])
         last = values[j]
-        down[j] = moments[k]
+        at_rows[j] = moments[k]
         moments[0] += column[j]
     before = 0.0
-    for i in range(b):
+    for i in range(len(beyond)):
         _shift(moments, beyond[i] - before)
         before = beyond[i]
-        down[n + i] = moments[k]
-    moments[:] = 0.0
-    up[n : n + b] = 0.0
-    last = values[n - 1]
-    for j in range(n - 1, -1, -1):
-        _shift(moments, values[j] - last)
-        last = values[j]
-        up[j] = moments[k]
-        moments[0] += column[j]
-    before = 0.0
-    for i in range(b):
-        _shift(moments, beyond[i] - before)
-        before = beyond[i]
-        up[n + b + i] = moments[k]
+        after[i] = moments[k]
 
 
 @_compiled
@@ -112,13 +104,8 @@ def add_squares(
 ) -> None:  # pragma: no cover - compiled
     """Add `factor <v, g>^2` of every neuron and column to `total`.
 
-    `values`, `order` (m, n): projections onto each direction, largest first, and the rows they
-        belong to.
-    `columns` (c, n): the columns `v`, sample weights included.
-    `k`, `halves`, `beyond`: the activation's degree and its `p` and `m`, and the thresholds outside
-        of the rows.
-    `factor`: 1 or -1.
-    `total` (m, 2, n + 2 b): written to; for each direction the neurons, then their mirror images.
+    `order`, `(m, n)`, are the rows that the projections belong to, and the columns `(c, n)` include
+    sample weights. In `total`, `(m, 2, n + 2 b)`, the mirror images follow the neurons.
     """
     m, n = values.shape
     plus, minus = halves

@@ -14,6 +14,13 @@ and `S0_c = S0_{c-1} + l0`, the neuron `g = relu(p - t_c)` has
 which is exact, and the same for columns `q`: `|| (I - QQ') g ||^2 = || g ||^2 - sum <q, g>^2`. The
 work per row is two additions; everything else is done once per block. Columns are of single
 precision, as are sums over a few rows; all other sums are of double precision.
+
+The arrays have one row for each direction: the projections `values`, largest first, and `order`,
+the rows they belong to, `(m, n)`; the first positions `starts` of the blocks, and `n`,
+`(m, n_blocks + 1)`, where blocks at the end may be empty; `offsets`, `p_i - t_c`, `(m, n)`; and for
+each block `gaps`, `t_{c-1} - t_c`, `sizes`, `|| g ||^2`, `n_active`, the number of rows above
+`t_c`, and `outside`, the squared norm outside the span of the columns so far. Columns are
+orthonormal, `(n, k)`, and residuals `(n_outputs, n)`, each row times the square root of its weight.
 """
 
 import numba
@@ -34,12 +41,7 @@ _compiled = numba.njit(nogil=True, cache=True)
 
 @_compiled
 def divide(values: Float64, starts: NDArray[np.intp]) -> None:  # pragma: no cover - compiled
-    """Divide the projections onto each direction into blocks.
-
-    `values` (m, n): projections onto each direction, largest first.
-    `starts` (m, n_blocks + 1): written to: first position of each block, and `n`; blocks at the end
-        may be empty.
-    """
+    """Divide the projections onto each direction into blocks: write to `starts`."""
     n, n_blocks = values.shape[1], starts.shape[1] - 1
     for k in range(len(values)):
         p, c = values[k], 1
@@ -68,17 +70,7 @@ def measure(
     sizes: Float64,
     n_active: NDArray[np.intp],
 ) -> None:  # pragma: no cover - compiled
-    """Fill in what describes the blocks.
-
-    `values` (m, n): projections onto each direction, largest first.
-    `order` (m, n): the rows they belong to.
-    `weights` (n,): weights of the rows; empty if all are 1.
-    `starts` (m, n_blocks + 1): as in `divide`.
-    `offsets` (m, n): written to: `p_i - t_c`.
-    `gaps` (m, n_blocks): written to: `t_{c-1} - t_c`.
-    `sizes` (m, n_blocks): written to: `|| g ||^2`.
-    `n_active` (m, n_blocks): written to: number of rows above `t_c`.
-    """
+    """Fill in what describes the blocks; the weights of the rows are empty if all are 1."""
     m, n = values.shape
     for k in range(m):
         p, rows = values[k], order[k]
@@ -115,13 +107,7 @@ def take_off(
     n_columns: int,
     outside: Float64,
 ) -> None:  # pragma: no cover - compiled
-    """Subtract the components along orthonormal columns from `outside`.
-
-    `order`, `offsets`, `starts`, `gaps`: as in `measure`.
-    `columns` (n, k): orthonormal columns, each row times the square root of its weight.
-    `n_columns`: how many of the columns to take off.
-    `outside` (m, n_blocks): squared norms outside the span of the columns so far.
-    """
+    """Subtract the components along the first `n_columns` columns from `outside`."""
     for k in range(len(order)):
         if n_columns < _FEW:
             _take_off_each(order[k], offsets[k], starts[k], gaps[k], columns, n_columns, outside[k])
@@ -225,14 +211,8 @@ def best_blocks(
 ) -> None:  # pragma: no cover - compiled
     """Find the best block end of each direction and its score, `<r, g>^2 / || (I - QQ') g ||^2`.
 
-    `order`, `offsets`, `starts`, `gaps`, `sizes`, `n_active`: as in `measure`.
-    `residual` (n_outputs, n): residuals, each row times the square root of its weight.
-    `outside` (m, n_blocks): squared norms outside the span.
-    `min_active`: minimum numbers of active and of inactive rows.
-    `dependent`: neurons with less than this fraction of their squared norm outside the span have no
-        score.
-    `scores` (m,): written to; a score of 0 means that there is no neuron.
-    `best` (m,): written to: the blocks.
+    At least `min_active` rows must be active and as many inactive, and more than a fraction
+    `dependent` of the squared norm outside the span; a score of 0 means that there is none.
     """
     m, n = order.shape
     gains = np.empty(gaps.shape[1])
