@@ -13,7 +13,7 @@ import scopes
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason, load
 from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
-from greedynet.search.base import Candidate
+from greedynet.search.base import Proposal
 from greedynet.search.sphere import directions
 from problems import noisy, relative_error
 
@@ -43,7 +43,7 @@ class Growing:
         if not gains[best] > 0:
             return None
         self.point = points[best]
-        return Candidate(points[best], sizes[best], columns[best] / sizes[best], -1)
+        return Proposal(points[best], sizes[best], columns[best] / sizes[best], -1)
 
     def column(self, point):
         return np.maximum(self.X @ point[:-1] + point[-1], 0) * self.row_scale
@@ -67,7 +67,7 @@ class Resuming(Growing):
             self.rng.bit_generator.state = state
         column = self.column(self.point)
         size = np.linalg.norm(column)
-        return Candidate(self.point, size, column / size, -1)
+        return Proposal(self.point, size, column / size, -1)
 
 
 @dataclass
@@ -262,7 +262,7 @@ class Same(Growing):
             return None
         column = self.column(np.array([1.0, 0.0, 0.3]))
         size = np.linalg.norm(column)
-        return Candidate(np.array([1.0, 0.0, 0.3]), size, column / size, -1)
+        return Proposal(np.array([1.0, 0.0, 0.3]), size, column / size, -1)
 
     def reject(self):
         self.n_rejected += 1

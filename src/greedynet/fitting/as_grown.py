@@ -34,7 +34,7 @@ from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
-from greedynet.search import Candidate as Neuron
+from greedynet.search import Proposal
 from greedynet.search.base import Recallable
 from greedynet.support.context import NO_JOURNAL
 from greedynet.support.types import Float64
@@ -61,7 +61,7 @@ class PlainGrowth(Growth):
         self._constant = constant
         self._factor = problem.coordinates.begun(factor, problem.rows)
         self._search = make_search(problem.rows, problem.plan, turn, pool=problem.context.pool)
-        self.neurons: list[Neuron] = []
+        self.neurons: list[Proposal] = []
         self._grown = [self._now(None)]
         self._n_packed = 0
         self._has_ended = False
@@ -84,7 +84,7 @@ class PlainGrowth(Growth):
                 self._append(neuron)
         return self._grown[min(n_neurons, len(self.neurons))]
 
-    def _append(self, neuron: Neuron) -> None:
+    def _append(self, neuron: Proposal) -> None:
         self.neurons.append(neuron)
         before = self._grown[-1].found
         if before is not None:

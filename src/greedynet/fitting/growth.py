@@ -1,11 +1,11 @@
 """The greedy loop: search, append to the factor, until there are enough neurons (GSN 3)."""
 
 from greedynet.linalg.factor import Factor
-from greedynet.search.base import Candidate, Search
+from greedynet.search.base import Proposal, Search
 from greedynet.support.context import FitContext
 
 
-def grow(factor: Factor, search: Search, n_more: int, context: FitContext) -> list[Candidate]:
+def grow(factor: Factor, search: Search, n_more: int, context: FitContext) -> list[Proposal]:
     """Return the next neurons, each the best beside those before; the factor contains them.
 
     Parameters
@@ -19,7 +19,7 @@ def grow(factor: Factor, search: Search, n_more: int, context: FitContext) -> li
     context : FitContext
         Checked before every neuron for cancellation of the fit, and for the time that is left.
     """
-    found: list[Candidate] = []
+    found: list[Proposal] = []
     while len(found) < n_more:
         context.check()
         # A network without any node would be nothing.

@@ -18,7 +18,7 @@ from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
-from greedynet.search import Candidate, Dictionary
+from greedynet.search import Dictionary, Proposal
 from greedynet.support.context import FitContext
 from greedynet.support.magnitudes import LARGEST_OUTPUT
 from greedynet.support.types import Float64
@@ -114,7 +114,7 @@ class Problem:
             self.check_proposed(new, rows)
         return np.concatenate([points, [new.point for new in found]]) if found else points
 
-    def check_proposed(self, found: Candidate, rows: Rows) -> None:
+    def check_proposed(self, found: Proposal, rows: Rows) -> None:
         """Refuse a neuron of a user's own search whose column is not that of the neuron."""
         if isinstance(self.plan.search, str | Dictionary):
             return

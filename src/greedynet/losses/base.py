@@ -20,6 +20,7 @@ the neuron on which the functional is largest: it replaces the residual of a Hil
 squared loss the two coincide, and this is the orthogonal greedy algorithm.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -179,6 +180,29 @@ def fit_outputs(
         solution, functional[:, j] = solve(columns, y / scale, w, first)
         found[:, j] = solution * scale
     return Fit(found, Y - columns @ found, functional)
+
+
+class SolvedByOutput(ABC):
+    """A loss of a `name`, whose outputs are fitted separately, at unit scale."""
+
+    name: str
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """Arguments with which `get_loss` returns the same loss."""
+        return {"loss": self.name}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the fit of `columns` to `Y`."""
+        return fit_outputs(self._solve, columns, Y, weights, start)
+
+    @abstractmethod
+    def _solve(
+        self, columns: Float64, y: Float64, w: Float64, start: Float64 | None
+    ) -> tuple[Float64, Float64]:
+        """Return weights and functional of one output."""
 
 
 def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:

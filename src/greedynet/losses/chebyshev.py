@@ -8,14 +8,13 @@ added until there are none. This is the optimum for all rows, since the optimum 
 never larger.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.losses.base import Fit, fit_outputs
+from greedynet.losses.base import SolvedByOutput
 from greedynet.losses.power import power_fit
 from greedynet.losses.solvers import shortest, solve_programme, unit_columns
 from greedynet.support.types import Float64
@@ -27,7 +26,7 @@ HIGH_POWER = 65.0
 
 
 @dataclass(frozen=True)
-class Chebyshev:
+class Chebyshev(SolvedByOutput):
     """`max_i |r_i|`, summed over the outputs: the uniform norm. Sample weights have no effect.
 
     The functional of an output has the signs of its largest residuals, is zero elsewhere, and its
@@ -38,16 +37,18 @@ class Chebyshev:
     exponent: ClassVar[float] = np.inf
     singles_out_rows: ClassVar[bool] = True
 
-    @property
-    def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
-        return {"loss": self.name}
-
-    def fit(
-        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
-    ) -> Fit:
-        """Return the fit: one row more than there are columns attain the largest residual."""
-        return fit_outputs(_solve, columns, Y, weights, start)
+    def _solve(
+        self, columns: Float64, y: Float64, w: Float64, start: Float64 | None
+    ) -> tuple[Float64, Float64]:
+        """Return a vertex: one row more than there are columns attain the largest residual."""
+        if columns.shape[1] == 0:
+            return np.zeros(0), _norming(y)
+        unit, sizes = unit_columns(columns)
+        if start is None:
+            start = power_fit(columns, y, np.ones_like(y), None, p=HIGH_POWER)[0]
+        solution, functional = _optimum(unit, y, np.abs(y - columns @ start))
+        solution, functional = _polished(unit, y, solution, functional)
+        return solution / sizes, functional
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
         """Return `|r| / max |r|`: one step of Lawson's algorithm from equal weights."""
@@ -75,19 +76,6 @@ class Lawson:
         before = np.ones_like(size) if self._weights is None else self._weights
         self._weights = before * size / size.max()
         return np.asarray(self._weights / self._weights.mean())
-
-
-def _solve(
-    columns: Float64, y: Float64, w: Float64, start: Float64 | None
-) -> tuple[Float64, Float64]:
-    if columns.shape[1] == 0:
-        return np.zeros(0), _norming(y)
-    unit, sizes = unit_columns(columns)
-    if start is None:
-        start = power_fit(columns, y, np.ones_like(y), None, p=HIGH_POWER)[0]
-    solution, functional = _optimum(unit, y, np.abs(y - columns @ start))
-    solution, functional = _polished(unit, y, solution, functional)
-    return solution / sizes, functional
 
 
 def _norming(y: Float64) -> Float64:

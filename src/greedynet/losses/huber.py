@@ -1,13 +1,12 @@
 """Huber's loss: quadratic for small residuals, linear for large ones."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from greedynet.losses.base import Fit, fit_outputs, or_ones
+from greedynet.losses.base import SolvedByOutput, or_ones
 from greedynet.losses.solvers import least_squares, line_minimum, newton_step, weighted_median
 from greedynet.support.types import Float64
 
@@ -23,7 +22,7 @@ LENT = 1e-4
 
 
 @dataclass(frozen=True)
-class Huber:
+class Huber(SolvedByOutput):
     """`sum_i w_i rho(r_i) / delta`, `rho(r) = r^2 / 2` for `|r| <= delta`, linear beyond.
 
     The threshold is `delta = 1.345 sigma` with `sigma = 1.4826 median |r|` for the residuals of the
@@ -40,16 +39,27 @@ class Huber:
     name: str = "huber"
     is_robust: ClassVar[bool] = True
 
-    @property
-    def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
-        return {"loss": self.name}
-
-    def fit(
-        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
-    ) -> Fit:
-        """Return the fit, the minimum for the threshold given by its own residuals."""
-        return fit_outputs(_solve, columns, Y, weights, start)
+    def _solve(
+        self, columns: Float64, y: Float64, w: Float64, start: Float64 | None
+    ) -> tuple[Float64, Float64]:
+        """Alternate Newton steps and updates of the threshold, then keep the threshold."""
+        least = FLOOR * (float(np.abs(y).max(initial=0.0)) or 1.0)
+        solution = least_squares(columns, y, w) if start is None else start
+        delta = np.inf
+        for _ in range(MAX_STEPS):
+            r = y - columns @ solution
+            # Decrease gradually: the minima for successive thresholds are then close together.
+            wanted = max(threshold(r, w), least, 0.1 * delta if delta < np.inf else 0.0)
+            stable = abs(wanted - delta) <= 1e-12 * wanted
+            delta = wanted
+            solution, _, done = _step(columns, y, w, solution, delta)
+            if stable and done:
+                break
+        for _ in range(MAX_STEPS):
+            solution, functional, done = _step(columns, y, w, solution, delta)
+            if done:
+                break
+        return solution, functional
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
         """Return `min(1, delta / |r|)` with the threshold given by these residuals."""
@@ -64,29 +74,6 @@ class Huber:
 def threshold(residuals: Float64, w: Float64) -> float:
     """Return `1.345 * 1.4826 * median |r|`, with the weighted median."""
     return TUNING * NORMAL * weighted_median(np.abs(residuals), w)
-
-
-def _solve(
-    columns: Float64, y: Float64, w: Float64, start: Float64 | None
-) -> tuple[Float64, Float64]:
-    """Alternate Newton steps and updates of the threshold, then take steps at a fixed threshold."""
-    least = FLOOR * (float(np.abs(y).max(initial=0.0)) or 1.0)
-    solution = least_squares(columns, y, w) if start is None else start
-    delta = np.inf
-    for _ in range(MAX_STEPS):
-        r = y - columns @ solution
-        # Decrease gradually: the minima for successive thresholds are then close together.
-        wanted = max(threshold(r, w), least, 0.1 * delta if delta < np.inf else 0.0)
-        stable = abs(wanted - delta) <= 1e-12 * wanted
-        delta = wanted
-        solution, _, done = _step(columns, y, w, solution, delta)
-        if stable and done:
-            break
-    for _ in range(MAX_STEPS):
-        solution, functional, done = _step(columns, y, w, solution, delta)
-        if done:
-            break
-    return solution, functional
 
 
 def _step(

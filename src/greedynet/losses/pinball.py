@@ -11,15 +11,15 @@ only rows with small residuals enter the linear programme, and rows whose residu
 the other sign are added until there are none. This is the optimum for all rows.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.losses.base import Fit, fit_outputs, or_ones
+from greedynet.losses.base import SolvedByOutput, or_ones
 from greedynet.losses.solvers import (
     least_squares,
     newton_step,
@@ -36,8 +36,48 @@ ZERO = 1e-9
 GUESSES, CLOSER = 8, 0.5
 
 
+class Pinball(SolvedByOutput):
+    """The sum over rows and outputs of `w_i above r_i` where `r_i > 0`, else `-w_i below r_i`."""
+
+    exponent: ClassVar[float] = 1.0
+
+    @property
+    @abstractmethod
+    def sides(self) -> tuple[float, float]:
+        """What residuals below and above the fit count."""
+
+    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
+        """Return `above / |r|` and `below / |r|`, relative to the smallest residual."""
+        size, (below, above) = np.abs(residuals), self.sides
+        sides = np.where(residuals > 0, above, below)
+        return np.asarray(sides * (size.min() / size))
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
+        """Return the sum over rows and outputs."""
+        below, above = self.sides
+        sides = np.where(residuals > 0, above, -below)
+        return float(or_ones(weights, len(residuals)) @ (sides * residuals).sum(axis=1))
+
+    def _solve(
+        self, columns: Float64, y: Float64, w: Float64, start: Float64 | None
+    ) -> tuple[Float64, Float64]:
+        """Return a vertex: it interpolates as many rows as there are columns."""
+        below, above = self.sides
+        if columns.shape[1] == 0:
+            return np.zeros(0), w * (above * (y > 0) - below * (y < 0))
+        unit, sizes = unit_columns(columns)
+        largest = w.max()
+        low, high = -below * (w / largest), above * (w / largest)
+        guess = None if start is None else start * sizes
+        solution, functional = _optimum(
+            unit, y, low, high, _guessed_residuals(unit, y, low, high, guess)
+        )
+        solution, functional = _polished(unit, y, low, high, solution, functional)
+        return solution / sizes, functional * largest
+
+
 @dataclass(frozen=True)
-class Absolute:
+class Absolute(Pinball):
     """`sum_i w_i |r_i|`, over rows and outputs: median regression, robust to a few outliers.
 
     The functional is `w_i sign(r_i)`, and between `-w_i` and `w_i` for rows that are interpolated;
@@ -45,32 +85,12 @@ class Absolute:
     """
 
     name: str = "absolute_error"
-    exponent: ClassVar[float] = 1.0
+    sides: ClassVar[tuple[float, float]] = (1.0, 1.0)
     is_robust: ClassVar[bool] = True
-
-    @property
-    def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
-        return {"loss": self.name}
-
-    def fit(
-        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
-    ) -> Fit:
-        """Return the fit, a vertex: it interpolates as many rows as there are columns."""
-        return fit_outputs(partial(_solve, below=1.0, above=1.0), columns, Y, weights, start)
-
-    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return `1 / |r|`, relative to the smallest."""
-        size = np.abs(residuals)
-        return np.asarray(size.min() / size)
-
-    def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return `sum w |r|`."""
-        return float(or_ones(weights, len(residuals)) @ np.abs(residuals).sum(axis=1))
 
 
 @dataclass(frozen=True)
-class Quantile:
+class Quantile(Pinball):
     """`sum_i w_i (quantile r_i^+ + (1 - quantile) r_i^-)`, over rows and outputs.
 
     The fraction `quantile` of the rows lies below the fit. The functional is `w_i quantile` where
@@ -86,7 +106,6 @@ class Quantile:
 
     quantile: float = 0.5
     name: str = "quantile"
-    exponent: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         if not is_number(self.quantile) or isinstance(self.quantile, bool):
@@ -105,12 +124,10 @@ class Quantile:
         """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name, "quantile": self.quantile}
 
-    def fit(
-        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
-    ) -> Fit:
-        """Return the fit, a vertex: it interpolates as many rows as there are columns."""
-        solve = partial(_solve, below=1.0 - self.quantile, above=self.quantile)
-        return fit_outputs(solve, columns, Y, weights, start)
+    @property
+    def sides(self) -> tuple[float, float]:
+        """What residuals below and above the fit count."""
+        return 1.0 - self.quantile, self.quantile
 
     @property
     def information(self) -> float:
@@ -119,33 +136,6 @@ class Quantile:
         Few rows lie beyond an extreme quantile, and both sides are needed to locate it.
         """
         return 4.0 * self.quantile * (1.0 - self.quantile)
-
-    def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
-        """Return `q / |r|` above and `(1 - q) / |r|` below, relative to the smallest residual."""
-        size = np.abs(residuals)
-        sides = np.where(residuals > 0, self.quantile, 1 - self.quantile)
-        return np.asarray(sides * (size.min() / size))
-
-    def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the sum over rows and outputs."""
-        sides = np.where(residuals > 0, self.quantile, self.quantile - 1.0)
-        return float(or_ones(weights, len(residuals)) @ (sides * residuals).sum(axis=1))
-
-
-def _solve(
-    columns: Float64, y: Float64, w: Float64, start: Float64 | None, *, below: float, above: float
-) -> tuple[Float64, Float64]:
-    if columns.shape[1] == 0:
-        return np.zeros(0), w * (above * (y > 0) - below * (y < 0))
-    unit, sizes = unit_columns(columns)
-    largest = w.max()
-    low, high = -below * (w / largest), above * (w / largest)
-    guess = None if start is None else start * sizes
-    solution, functional = _optimum(
-        unit, y, low, high, _guessed_residuals(unit, y, low, high, guess)
-    )
-    solution, functional = _polished(unit, y, low, high, solution, functional)
-    return solution / sizes, functional * largest
 
 
 def _guessed_residuals(

@@ -4,16 +4,16 @@ May import `support`, `linalg`, `activations`, `losses`, `rows` and `model`; it 
 the chosen columns and the residual, and nothing of the greedy loop that calls it.
 """
 
-from greedynet.search.base import Candidate, Recallable, Search, SearchFactory
+from greedynet.search.base import Proposal, Recallable, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
 from greedynet.search.dictionary import Dictionary, DictionarySearch
 from greedynet.search.weak import WeakSearch
 
 __all__ = [
-    "Candidate",
     "ContinuousSearch",
     "Dictionary",
     "DictionarySearch",
+    "Proposal",
     "Recallable",
     "Search",
     "SearchFactory",

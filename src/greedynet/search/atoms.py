@@ -27,37 +27,13 @@ MEMORY_BUDGET = 4 * 2**30
 class Atoms:
     """Normalised atoms `g_j`: products with all of them, and single ones as columns.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, d + 1)
-        Inner weights, bias last.
-    X : ndarray of shape (n_rows, d)
-        Rows on which the atoms are evaluated.
-    row_scale : ndarray of shape (n_rows,) or None, default=None
-        Square roots of the sample weights; None for ones.
-    labels : ndarray of shape (n_points,) or None, default=None
-        Numbers that identify the points; None for 0, 1, 2, ...
-    min_active : int, default=1
-        Minimum number of rows on which an atom must be nonzero and, unless it is nonzero on all
-        rows, on which it must be zero. An atom supported on two training rows could take arbitrary
-        values elsewhere.
-    activation : Activation, default=ReLU()
-        Activation of the neurons.
-    dtype : {float64, float32}, default=float64
-        Precision in which atoms are stored and multiplied. Single columns are always float64.
-    memory_budget : int, default=4 GiB
-        Maximum number of bytes of the stored blocks and the workspace together.
-    pool : Pool or None, default=None
-        Threads over blocks.
+    Of the points, inner weights with the bias last, those give atoms that are nonzero on at least
+    `min_active` rows and, unless on all rows, zero on as many: an atom supported on two training
+    rows could take arbitrary values elsewhere. Their norm is at least 1e-6; `labels` (0, 1, 2, ...
+    by default), `points` and `norms` are those of the atoms.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_atoms,)
-        Labels of the points that give atoms: active on enough rows, with a norm of at least 1e-6.
-    points : ndarray of shape (n_atoms, d + 1)
-        The inner weights of the atoms.
-    norms : ndarray of shape (n_atoms,)
-        Norms of the atoms before normalisation.
+    Atoms are stored and multiplied in the precision `dtype`; single columns are always float64.
+    Stored blocks and workspace take at most `memory_budget` bytes together.
     """
 
     def __init__(
@@ -104,16 +80,7 @@ class Atoms:
         return sum(block.nbytes for block in self._held.values())
 
     def correlate(self, vectors: Float64) -> Float64:
-        """Return the inner products of every atom with each vector.
-
-        Parameters
-        ----------
-        vectors : ndarray of shape (n_rows,) or (n_rows, k)
-
-        Returns
-        -------
-        products : ndarray of shape (n_atoms,) or (n_atoms, k)
-        """
+        """Return the inner products of every atom with each vector."""
         right = np.ascontiguousarray(vectors, dtype=self.dtype)
         products = np.empty((len(self), *vectors.shape[1:]))
 
@@ -124,13 +91,7 @@ class Atoms:
         return products
 
     def lengths(self, power: float) -> Float64:
-        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, with sample weights `w`.
-
-        Parameters
-        ----------
-        power : float
-            The `p`; infinity for the largest value.
-        """
+        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, with sample weights `w`."""
         lengths = np.empty(len(self))
         scale = np.ones(self.n_rows) if self._row_scale is None else self._row_scale
 

@@ -20,7 +20,7 @@ TIE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Proposal:
     """A neuron proposed by a search.
 
     Attributes
@@ -44,7 +44,7 @@ class Candidate:
 class Search(Protocol):
     """Proposes the next neuron, and is notified whether it was accepted."""
 
-    def propose(self, factor: Factor) -> Candidate | None:
+    def propose(self, factor: Factor) -> Proposal | None:
         """Return the best next neuron for the factor's residual; None if there is none."""
         ...
 
@@ -88,7 +88,7 @@ class Recallable(Search, Protocol):
         """Return the key of the neuron just proposed, then the state needed to continue."""
         ...
 
-    def recall(self, factor: Factor, found: Any, *rest: Any) -> Candidate:
+    def recall(self, factor: Factor, found: Any, *rest: Any) -> Proposal:
         """Propose a neuron found in an earlier run, without searching.
 
         Parameters
@@ -110,18 +110,8 @@ def scores(
 
     The second is the decrease of the penalised squared error.
 
-    Parameters
-    ----------
-    correlations : ndarray of shape (n_atoms, n_outputs)
-        `<r, g_j>` for each output.
-    outside : ndarray of shape (n_atoms,)
-        `|| (I - QQ') g_j ||^2`, the squared norm of each atom outside the span.
-    rule : {"ols", "oga"}
-        The kind of score.
-    factor : Factor
-        Atoms that it would reject as dependent get no score.
-    alpha : float
-        Ridge on the outer weights.
+    `correlations` are the `<r, g_j>` for each output, and `outside` the `|| (I - QQ') g_j ||^2`.
+    Atoms that the factor would reject as dependent get no score.
     """
     squares = np.einsum("ij,ij->i", correlations, correlations)
     free = outside > factor.dependent**2
@@ -131,9 +121,9 @@ def scores(
     return squares
 
 
-def candidate(dictionary: Atoms, atom: int) -> Candidate:
-    """Return an atom of the dictionary as a candidate."""
-    return Candidate(
+def proposal(dictionary: Atoms, atom: int) -> Proposal:
+    """Return an atom of the dictionary as a proposal."""
+    return Proposal(
         point=dictionary.points[atom],
         norm=float(dictionary.norms[atom]),
         column=dictionary.columns(np.array([atom]))[:, 0],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from greedynet.activations import Activation, ReLU, degree_of
 from greedynet.linalg.factor import Factor
 from greedynet.rows.rows import Rows
-from greedynet.search.base import TIE, Candidate, to_few_digits
+from greedynet.search.base import TIE, Proposal, to_few_digits
 from greedynet.search.polish import N_STEPS, Target, polish
 from greedynet.search.scans import Group, ReluGroup, make_group
 from greedynet.support.threads import Pool
@@ -79,7 +79,7 @@ class ContinuousSearch:
         self._ended = False
         self._add(directions)
 
-    def propose(self, factor: Factor) -> Candidate | None:
+    def propose(self, factor: Factor) -> Proposal | None:
         """Return the best neuron; None if all lie in the span."""
         if self._ended:
             return None
@@ -90,7 +90,7 @@ class ContinuousSearch:
             if self._behind:
                 # It follows the recalled ones, and joins the pool with them.
                 self._behind.append((self._best, None))
-            return self._candidate(target)
+            return self._proposal(target)
         self._catch_up(factor)
         self._update(factor, factor.size)
         scores, W = self._scan(factor)
@@ -106,7 +106,7 @@ class ContinuousSearch:
         self._best = W[best]
         if self._weakness < 1.0:
             self._waiting, self._least = np.delete(W, best, 0), self._weakness * float(judged[best])
-        return self._candidate(target)
+        return self._proposal(target)
 
     def _took_waiting(self, target: Target) -> bool:
         """Take the best neuron that was refined after the last scan, if it is still good."""
@@ -137,7 +137,7 @@ class ContinuousSearch:
         found = np.append(self._best, float(self._scanned))
         return found, self._waiting, np.array([self._least])
 
-    def recall(self, factor: Factor, found: Float64, *rest: Any) -> Candidate:
+    def recall(self, factor: Factor, found: Float64, *rest: Any) -> Proposal:
         """Propose a neuron found in an earlier run."""
         if self._weakness < 1.0:
             found, self._scanned = found[:-1], bool(found[-1])
@@ -145,9 +145,9 @@ class ContinuousSearch:
         if rest:
             self._waiting, self._least = rest[0].reshape(-1, len(found)), float(rest[1][0])
         self._behind.append((found, factor.size if self._scanned else None))
-        candidate = self._candidate(self._target(factor))
-        assert candidate is not None
-        return candidate
+        proposal = self._proposal(self._target(factor))
+        assert proposal is not None
+        return proposal
 
     @property
     def _scan_is_exact(self) -> bool:
@@ -232,7 +232,7 @@ class ContinuousSearch:
             pool=self._pool,
         )
 
-    def _candidate(self, target: Target) -> Candidate | None:
+    def _proposal(self, target: Target) -> Proposal | None:
         assert self._best is not None
         W = np.array([self._best, -self._best])
         columns = target.columns(W)
@@ -243,7 +243,7 @@ class ContinuousSearch:
         if norm == 0.0:
             return None  # active on rows of negligible weight only
         length = 1.0 if degree is None else float(np.linalg.norm(W[i]))
-        return Candidate(
+        return Proposal(
             point=W[i] / length,
             norm=norm / length ** (degree or 0),
             column=columns[:, i] / norm,

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from greedynet.linalg.factor import Factor
 from greedynet.search.atoms import MEMORY_BUDGET, Atoms
-from greedynet.search.base import RULES, Candidate, Rule, candidate, scores
+from greedynet.search.base import RULES, Proposal, Rule, proposal, scores
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
 from greedynet.support.checks import check_float, check_matrix
 from greedynet.support.types import Float64
@@ -123,18 +123,10 @@ class DictionarySearch:
     Rounding errors in `c` accumulate relative to the target while the residual shrinks, so `c` is
     recomputed when the residual has decreased a thousandfold, and every 64 steps.
 
-    Parameters
-    ----------
-    dictionary : Atoms
-        The atoms.
-    rule : {"ols", "oga"}, default="ols"
-        "oga" takes the largest inner product with the residual (Section 2.1 of the paper); "ols"
-        takes the largest one after projection and renormalisation, the atom that lowers the error
-        most.
-    alpha : float, default=0.0
-        Ridge on the outer weights; it enters the score of "ols".
-    power : float, default=2.0
-        The `p` of the l_p norm in which atoms are normalised for the rule "oga".
+    The rule "oga" takes the largest inner product with the residual (Section 2.1 of the paper), of
+    atoms that are normalised in the l_p norm of the `power`; "ols" takes the largest one after
+    projection and renormalisation, the atom that lowers the error most, given the ridge `alpha` on
+    the outer weights.
     """
 
     def __init__(
@@ -156,7 +148,7 @@ class DictionarySearch:
         banach = rule == "oga" and power != 2.0
         self._lengths = dictionary.lengths(power) if banach else None
 
-    def propose(self, factor: Factor) -> Candidate | None:
+    def propose(self, factor: Factor) -> Proposal | None:
         """Return the atom with the best score, the first in case of ties."""
         if len(self.dictionary) == 0:
             return None
@@ -166,7 +158,7 @@ class DictionarySearch:
         self._best = int(np.argmax(score))
         if not score[self._best] > 0:
             return None
-        return candidate(self.dictionary, self._best)
+        return proposal(self.dictionary, self._best)
 
     def accept(self, factor: Factor) -> None:
         """Exclude the atom just used; the rest is updated by the next proposal."""
@@ -182,7 +174,7 @@ class DictionarySearch:
         counts = (self._seen, self._since_refresh, self._fresh_norm)
         return self._best, known, self._outside.copy(), counts
 
-    def recall(self, factor: Factor, found: int, *rest: Any) -> Candidate:
+    def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
         """Propose an atom found in an earlier run."""
         self._best = found
         if rest:
@@ -191,7 +183,7 @@ class DictionarySearch:
             self._correlations = None if known is None else known.copy()
             self._outside = outside.copy()
             self._seen, self._since_refresh, self._fresh_norm = counts
-        return candidate(self.dictionary, found)
+        return proposal(self.dictionary, found)
 
     def _update(self, factor: Factor) -> Float64:
         """Update outside norms and correlations; return the correlations."""

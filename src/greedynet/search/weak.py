@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from greedynet.linalg.factor import Factor
 from greedynet.search.atoms import Atoms
-from greedynet.search.base import Candidate, Rule, candidate, scores
+from greedynet.search.base import Proposal, Rule, proposal, scores
 from greedynet.support.types import Float64
 
 # A group is evaluated by one product of about this many elements; with smaller groups, the loop
@@ -36,21 +36,8 @@ _REMEMBERED = ("_correlations", "_outside", "_known", "_residual_norms", "_leade
 class WeakSearch:
     """Finds an atom whose score is at least `weakness` times the best.
 
-    Parameters
-    ----------
-    dictionary : Atoms
-        The atoms, in the order of `grouped`.
-    rule : {"ols", "oga"}, default="ols"
-        The kind of score; see `DictionarySearch`.
-    weakness : float, default=0.7
-        The `t` of the weak algorithm, in (0, 1].
-    alpha : float, default=0.0
-        Ridge on the outer weights; it enters the score of "ols".
-
-    Attributes
-    ----------
-    n_seen : int
-        Number of atoms evaluated so far, including leaders, over all steps.
+    The atoms are in the order of `grouped`; `n_seen` of them, including leaders, were evaluated so
+    far, over all steps.
     """
 
     def __init__(
@@ -77,7 +64,7 @@ class WeakSearch:
         self._leaders_known = 0
         self._best = -1
 
-    def propose(self, factor: Factor) -> Candidate | None:
+    def propose(self, factor: Factor) -> Proposal | None:
         """Return an atom whose score is at least `weakness` times the best."""
         if len(self.dictionary) == 0:
             return None
@@ -92,7 +79,7 @@ class WeakSearch:
             if score[top] > best**2:
                 best = float(np.sqrt(score[top]))
                 self._best = self._groups[i].start + top
-        return candidate(self.dictionary, self._best) if best > 0 else None
+        return proposal(self.dictionary, self._best) if best > 0 else None
 
     def accept(self, factor: Factor) -> None:
         """Exclude the atom just used."""
@@ -107,7 +94,7 @@ class WeakSearch:
         arrays = [getattr(self, name).copy() for name in _REMEMBERED]
         return self._best, arrays, (self._leaders_known, self.n_seen)
 
-    def recall(self, factor: Factor, found: int, *rest: Any) -> Candidate:
+    def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
         """Propose an atom found in an earlier run."""
         self._best = found
         if rest:
@@ -115,7 +102,7 @@ class WeakSearch:
             for name, array in zip(_REMEMBERED, arrays, strict=True):
                 # A copy: this array is modified, the recorded one must not be.
                 setattr(self, name, array.copy())
-        return candidate(self.dictionary, found)
+        return proposal(self.dictionary, found)
 
     def _measure(self) -> Float64:
         """Distance of every atom from its leader: `|| h - g ||^2 = 2 - 2 <h, g>`."""
