@@ -22,8 +22,8 @@ import numpy as np
 from greedynet.linalg.factor import Factor
 from greedynet.paper import load_example
 from greedynet.search import DictionarySearch, WeakSearch
-from greedynet.search.atoms import MEMORY_BUDGET, Atoms
-from greedynet.search.weak import grouped
+from greedynet.search.atom_search import grouped
+from greedynet.search.dictionary import MEMORY_BUDGET, Atoms
 from greedynet.support.threads import deterministic_threads
 
 

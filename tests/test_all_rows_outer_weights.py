@@ -86,7 +86,7 @@ def test_little_is_left_of_the_error_of_the_sample(weighted, activation, ridge):
     left, before = np.linalg.norm(F @ (c - best)), np.linalg.norm(F @ (c0.weights() - best))
     assert left < 0.15 * before
     assert np.linalg.norm(found.G - F.T @ F) > 1e-3 * np.linalg.norm(F.T @ F)  # the sample's
-    np.testing.assert_allclose(found.square_left(c), np.sum((Y - F @ c) ** 2), rtol=1e-4)
+    np.testing.assert_allclose(found.rss(c), np.sum((Y - F @ c) ** 2), rtol=1e-4)
 
 
 def far_row(rows):
@@ -142,5 +142,5 @@ def test_without_neurons():
     rows = rows_of()
     found = products(rows, SAMPLED, np.empty((0, 4)), get_activation("relu"))
     wanted = sums(rows).gram(coordinates_of(rows), np.empty((0, 4)), get_activation("relu"))
-    left = wanted.square_left(found.weights()) - wanted.square_left(wanted.weights())
+    left = wanted.rss(found.weights()) - wanted.rss(wanted.weights())
     assert 0 <= left < 1e-4 * wanted.square

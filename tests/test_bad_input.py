@@ -31,7 +31,7 @@ from greedynet.activations import ReLU
 from greedynet.cli import main
 from greedynet.losses import Absolute
 from greedynet.paper import load_example
-from greedynet.search.atoms import Atoms
+from greedynet.search.dictionary import Atoms
 from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere
 from interruptions import StopAfter, fail_while_growing
 from problems import SEARCHES, noisy, regressor, some_points

@@ -154,7 +154,7 @@ def test_squared_error_by_products():
     scaled = coordinates.apply(rows)
     hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
     F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
-    np.testing.assert_allclose(gram.square_left(outer), np.sum((scaled.Y - F @ outer) ** 2))
+    np.testing.assert_allclose(gram.rss(outer), np.sum((scaled.Y - F @ outer) ** 2))
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])

@@ -37,7 +37,7 @@ from greedynet.linalg.factor import Factor
 from greedynet.rows.blocks import SourceBlocks
 from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch, Dictionary, DictionarySearch, WeakSearch
-from greedynet.search.atoms import Atoms
+from greedynet.search.dictionary import Atoms
 from greedynet.search.sphere import directions
 from greedynet.support.context import NO_JOURNAL
 

@@ -264,7 +264,7 @@ def test_the_residual_is_orthogonal_to_the_factor_after_every_column(n_outputs, 
     for column in rows.weighted(np.random.default_rng(0).standard_normal((len(rows), 9))).T:
         assert factor.append(column)
         np.testing.assert_allclose(factor.Q.T @ factor.residual, 0, atol=1e-12)
-        errors.append(np.sqrt(factor.square_left(factor.z, 0.0)))
+        errors.append(np.sqrt(factor.rss(factor.z, 0.0)))
         scale = np.ones((len(rows), 1)) if rows.weights is None else rows.row_scale[:, None]
         logits = factor.Q @ factor.z / scale
         assert errors[-1] == pytest.approx(log_loss(logits, rows.Y, rows.weights), rel=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from greedynet.search.atoms import Atoms
+from greedynet.search.dictionary import Atoms
 from greedynet.support.threads import Pool
 from problems import atoms_of, noisy, some_points
 

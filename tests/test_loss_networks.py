@@ -131,8 +131,8 @@ def test_squares_are_the_factor_of_a_hilbert_space(loss, weighted):
         np.testing.assert_allclose(factor.z, wanted.z, atol=1e-12)
         weights = outer_weights(factor.R, factor.z)
         np.testing.assert_allclose(weights, outer_weights(wanted.R, wanted.z), atol=1e-12)
-        left = factor.square_left(weights, 0.0)
-        assert left == pytest.approx(wanted.square_left(weights, 0.0), rel=1e-12)
+        left = factor.rss(weights, 0.0)
+        assert left == pytest.approx(wanted.rss(weights, 0.0), rel=1e-12)
 
 
 @every_object
@@ -144,7 +144,7 @@ def test_every_width_is_the_fit_of_its_columns(loss, weighted):
     for k, column in enumerate((root * F).T, start=1):
         factor.append(column)
         if k >= n_affine:
-            assert factor.square_left(factor.z, 0.0) > 0
+            assert factor.rss(factor.z, 0.0) > 0
     solutions = factor.solutions(n_affine)
     assert solutions.shape == (F.shape[1] - n_affine + 1, F.shape[1], 2)
     for width, z in enumerate(solutions, start=n_affine):
@@ -163,7 +163,7 @@ def test_a_fit_from_the_narrower_one_is_as_good_as_one_from_nothing(loss):
         warm.append(column)
         cold.append(column)
         assert warm.fit is warm.fit
-    np.testing.assert_allclose(warm.square_left(warm.z, 0), cold.square_left(cold.z, 0), rtol=1e-9)
+    np.testing.assert_allclose(warm.rss(warm.z, 0), cold.rss(cold.z, 0), rtol=1e-9)
 
 
 class Counting:
@@ -192,7 +192,7 @@ def test_columns_are_fitted_when_somebody_asks():
     for _ in range(3):
         assert factor.z.shape == (4, 2)
         assert factor.residual.shape == Y.shape
-        assert factor.square_left(factor.z, 0.0) > 0
+        assert factor.rss(factor.z, 0.0) > 0
     assert loss.starts == [None]
     factor.append(F[:, 4])
     before = factor.z

@@ -6,8 +6,8 @@ import pytest
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.weights import outer_weights
 from greedynet.search import DictionarySearch, WeakSearch
-from greedynet.search.atoms import Atoms
-from greedynet.search.weak import grouped
+from greedynet.search.atom_search import grouped
+from greedynet.search.dictionary import Atoms
 from problems import atoms_of, follows_the_rule, noisy, planted, relative_error, some_points
 
 RULES = ["ols", "oga"]

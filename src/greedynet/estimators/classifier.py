@@ -22,7 +22,7 @@ from greedynet.fitting.refit import Fitted
 from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.model.uncertainty.calibration import ClassSets
 from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
-from greedynet.rows.classes import unit_vectors
+from greedynet.rows.rows import unit_vectors
 from greedynet.search import Dictionary, SearchFactory
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import neuron_tasks, with_callbacks

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.rows.blocks import Source, gives_blocks
-from greedynet.rows.classes import MOST_LEVELS, most_levels, unit_columns
+from greedynet.rows.rows import MOST_LEVELS, most_levels, unit_columns
 
 # Of the names of types in pandas and polars.
 _CATEGORIES = ("category", "Categorical", "Enum")

@@ -38,9 +38,8 @@ from greedynet.rows.blocks import (
     gives_blocks,
     reader_of,
 )
-from greedynet.rows.classes import unit_vectors
 from greedynet.rows.missing import ENOUGH_ROWS, Filling, Gaps
-from greedynet.rows.rows import CANONICAL_ROWS, Rows, rounded
+from greedynet.rows.rows import CANONICAL_ROWS, Rows, rounded, unit_vectors
 from greedynet.support.checks import (
     check_columns,
     check_labels,

@@ -220,7 +220,7 @@ class PlainGrowth(Growth):
         factor = self._factor
         if isinstance(states[0], Line) or len(states[0].weights) != factor.size:
             return 1.0
-        left = factor.square_left(states[0].weights, self._alpha)
+        left = factor.rss(states[0].weights, self._alpha)
         return float(np.sqrt(left)) / (factor.target_size or 1.0)
 
     @property

@@ -20,11 +20,11 @@ from greedynet.search import (
     SearchFactory,
     WeakSearch,
 )
-from greedynet.search.atoms import Atoms
+from greedynet.search.atom_search import grouped
 from greedynet.search.continuous import N_POLISHED
+from greedynet.search.dictionary import Atoms
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.search.sphere import POINTS_PER_DIMENSION, directions, sample_sphere
-from greedynet.search.weak import grouped
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 

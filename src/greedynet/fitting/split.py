@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.rows.blocks import Blocks, as_blocks, in_memory
-from greedynet.rows.classes import class_numbers
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import Rows, class_numbers
 from greedynet.rows.sampling import ClassSamples, RandomSamples, Sampling, at_most
 from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import (

@@ -129,7 +129,7 @@ class Factor:
         """Norm of the target."""
         return float(np.sqrt(self.residual_norm**2 + np.sum(self.z**2)))
 
-    def square_left(self, weights: Float64, alpha: float) -> float:
+    def rss(self, weights: Float64, alpha: float) -> float:
         """Return the squared norm of the residual of weights fitted with the ridge `alpha`."""
         return self.residual_norm**2 + (misfit(self.R, self.z, weights) if alpha else 0.0)
 

@@ -297,7 +297,7 @@ class LossFactor(Factor):
         """The loss's measure of the target."""
         return self.loss.size(self._target, self._row_weights)
 
-    def square_left(self, weights: Float64, alpha: float) -> float:
+    def rss(self, weights: Float64, alpha: float) -> float:
         """Return the square of the loss's measure of the residuals."""
         return self.loss.size(self.fit.residuals, self._row_weights) ** 2
 

@@ -157,7 +157,7 @@ class LogisticFactor(LossFactor):
         """Return 1: log-losses are absolute, not relative."""
         return 1.0
 
-    def square_left(self, weights: Float64, alpha: float) -> float:
+    def rss(self, weights: Float64, alpha: float) -> float:
         """Return the square of the mean log-loss."""
         logits = self.Q / self._row_scale @ self.z
         return log_loss(logits, self._target, self._row_weights) ** 2

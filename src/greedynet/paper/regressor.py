@@ -17,7 +17,7 @@ from greedynet.fitting.construct import construct, objective_of
 from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary
-from greedynet.search.base import Rule
+from greedynet.search.dictionary import Rule
 from greedynet.support.context import FitContext
 from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64

@@ -1,4 +1,4 @@
-"""Rows: validated arrays in canonical order.
+"""Rows: validated arrays in canonical order, and classes as numbers.
 
 For a fit, a sample weight of two is equivalent to a repeated row, and the order of the rows has no
 effect. This is ensured here: rows of weight zero are dropped, equal rows are merged and their
@@ -221,3 +221,38 @@ def rounded(value: Any) -> Any:
     """
     mantissa, exponent = np.frexp(value)
     return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
+
+
+# Columns with more distinct values are not treated as categories.
+MOST_LEVELS = 100
+
+
+def most_levels(n_rows: int) -> int:
+    """Return the largest number of levels of a column of categories."""
+    return min(MOST_LEVELS, max(10, n_rows // 2))
+
+
+def unit_columns(texts: NDArray[Any], levels: NDArray[Any]) -> tuple[Float64, NDArray[np.bool_]]:
+    """Return the columns of the levels, `(n_rows, n_levels)`, and which rows have none of them.
+
+    The `levels` are sorted.
+    """
+    place = np.minimum(np.searchsorted(levels, texts), len(levels) - 1)
+    known = levels[place] == texts
+    columns = np.zeros((len(texts), len(levels)))
+    columns[known, place[known]] = 1.0
+    return columns, np.asarray(~known)
+
+
+def class_numbers(Y: Float64) -> NDArray[np.intp]:
+    """Return the class numbers for unit vectors, or for one column of 0 and 1."""
+    found = Y[:, 0] > 0.5 if Y.shape[1] == 1 else Y.argmax(axis=1)
+    return found.astype(np.intp)
+
+
+def unit_vectors(labels: NDArray[Any], classes: NDArray[Any]) -> Float64:
+    """Return classes as unit vectors; for two classes, one column with 1 for the second."""
+    at = np.searchsorted(classes, labels)
+    if len(classes) == 2:
+        return at[:, None].astype(np.float64)
+    return np.asarray(np.eye(len(classes))[at])

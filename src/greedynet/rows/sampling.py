@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.rows.blocks import Blocks, as_blocks, in_memory, joined
-from greedynet.rows.classes import class_numbers
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import Rows, class_numbers
 from greedynet.support.types import Float64
 
 

@@ -20,8 +20,7 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
-from greedynet.rows.classes import class_numbers
-from greedynet.rows.rows import CANONICAL_ROWS, Rows
+from greedynet.rows.rows import CANONICAL_ROWS, Rows, class_numbers
 from greedynet.rows.scaling import canonical_columns
 from greedynet.support.checks import named
 

@@ -4,10 +4,10 @@ May import `support`, `linalg`, `activations`, `losses`, `rows` and `model`; it 
 the chosen columns and the residual, and nothing of the greedy loop that calls it.
 """
 
+from greedynet.search.atom_search import DictionarySearch, WeakSearch
 from greedynet.search.base import Proposal, Recallable, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
-from greedynet.search.dictionary import Dictionary, DictionarySearch
-from greedynet.search.weak import WeakSearch
+from greedynet.search.dictionary import Dictionary
 
 __all__ = [
     "ContinuousSearch",

@@ -1,19 +1,14 @@
-"""The interface between the greedy loop and a search, and the scores of atoms."""
+"""The interface between the greedy loop and a search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
-from greedynet.search.atoms import Atoms
 from greedynet.support.types import Float64
-
-Rule = Literal["ols", "oga"]
-
-RULES: tuple[Rule, ...] = ("ols", "oga")
 
 # Scores and norms that agree to this fraction are equal up to rounding.
 TIE = 1e-8
@@ -99,36 +94,6 @@ class Recallable(Search, Protocol):
             The values returned by `memory`; the rest only with the last neuron.
         """
         ...
-
-
-def scores(
-    correlations: Float64, outside: Float64, rule: Rule, factor: Factor, alpha: float = 0.0
-) -> Float64:
-    """Return the squared score of every atom, with the norm over several outputs.
-
-        OGA:  || <r, g> ||^2          OLS:  || <r, g> ||^2 / (|| (I - QQ') g ||^2 + alpha)
-
-    The second is the decrease of the penalised squared error.
-
-    `correlations` are the `<r, g_j>` for each output, and `outside` the `|| (I - QQ') g_j ||^2`.
-    Atoms that the factor would reject as dependent get no score.
-    """
-    squares = np.einsum("ij,ij->i", correlations, correlations)
-    free = outside > factor.dependent**2
-    if rule == "ols":
-        np.divide(squares, outside + alpha, out=squares, where=free)
-    squares[~free] = -1.0
-    return squares
-
-
-def proposal(dictionary: Atoms, atom: int) -> Proposal:
-    """Return an atom of the dictionary as a proposal."""
-    return Proposal(
-        point=dictionary.points[atom],
-        norm=float(dictionary.norms[atom]),
-        column=dictionary.columns(np.array([atom]))[:, 0],
-        index=int(dictionary.labels[atom]),
-    )
 
 
 def to_few_digits(scores: Float64) -> Float64:

@@ -1,23 +1,36 @@
-"""The search of the paper: the best atom of a fixed dictionary, one product per step (GSN 3)."""
+"""The dictionary: normalised atoms given by points on the sphere and rows of data (GSN 1).
+
+    g_j = s * sigma(X a_j + b_j) / norm_j,    norm_j = || s * sigma(X a_j + b_j) ||
+
+where `s` are the square roots of the sample weights. The greedy algorithm needs the products of all
+atoms with a few vectors (`correlate`) and single atoms (`columns`).
+
+The atoms are the rows of blocks. Blocks that fit into the memory budget are stored; the others are
+recomputed whenever they are needed. A dense dictionary is the case where all fit.
+"""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from greedynet.linalg.factor import Factor
-from greedynet.search.atoms import MEMORY_BUDGET, Atoms
-from greedynet.search.base import RULES, Proposal, Rule, proposal, scores
+from greedynet.activations import Activation, ReLU, activate
 from greedynet.search.ridgelet import THRESHOLD, check_dimension
-from greedynet.support.checks import check_float, check_matrix
+from greedynet.support.checks import check_float, check_matrix, check_same_length
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
-# Relative decrease of the residual after which updated correlations would be inaccurate.
-REFRESH_FALL = 1e-3
-REFRESH_STEPS = 64
+Array = NDArray[np.floating]
+Rule = Literal["ols", "oga"]
+
+RULES: tuple[Rule, ...] = ("ols", "oga")
+
+MIN_NORM = 1e-6
+BLOCK_BYTES = 16 * 2**20
+MEMORY_BUDGET = 4 * 2**30
 
 
 class Dictionary(BaseEstimator):
@@ -112,92 +125,176 @@ class Dictionary(BaseEstimator):
                 )
 
 
-class DictionarySearch:
-    """Finds the best atom by OGA or OLS, updated by one product with the dictionary per step.
+class Atoms:
+    """Normalised atoms `g_j`: products with all of them, and single ones as columns.
 
-    With `c = D' r` and `p_j = || (I - QQ') g_j ||^2`, a new orthonormal column `q` with
-    projections `z = q' y` changes them to
+    Of the points, inner weights with the bias last, those give atoms that are nonzero on at least
+    `min_active` rows and, unless on all rows, zero on as many: an atom supported on two training
+    rows could take arbitrary values elsewhere. Their norm is at least 1e-6; `labels` (0, 1, 2, ...
+    by default), `points` and `norms` are those of the atoms.
 
-        a = D' q,    c <- c - a z',    p <- p - a^2.
-
-    Rounding errors in `c` accumulate relative to the target while the residual shrinks, so `c` is
-    recomputed when the residual has decreased a thousandfold, and every 64 steps.
-
-    The rule "oga" takes the largest inner product with the residual (Section 2.1 of the paper), of
-    atoms that are normalised in the l_p norm of the `power`; "ols" takes the largest one after
-    projection and renormalisation, the atom that lowers the error most, given the ridge `alpha` on
-    the outer weights.
+    Atoms are stored and multiplied in the precision `dtype`; single columns are always float64.
+    Stored blocks and workspace take at most `memory_budget` bytes together.
     """
 
     def __init__(
         self,
-        dictionary: Atoms,
-        rule: Rule = "ols",
-        alpha: float = 0.0,
-        power: float = 2.0,
+        points: Float64,
+        X: Array,
+        row_scale: Float64 | None = None,
+        *,
+        labels: NDArray[np.intp] | None = None,
+        min_active: int = 1,
+        activation: Activation | None = None,
+        dtype: type = np.float64,
+        memory_budget: int = MEMORY_BUDGET,
+        pool: Pool | None = None,
     ) -> None:
-        self.dictionary = dictionary
-        self.rule = rule
-        self.alpha = alpha
-        self._correlations: Float64 | None = None
-        self._outside = np.ones(len(dictionary))
-        self._seen = 0
-        self._since_refresh = 0
-        self._fresh_norm = 0.0
-        self._best = -1
-        banach = rule == "oga" and power != 2.0
-        self._lengths = dictionary.lengths(power) if banach else None
+        self.activation = activation if activation is not None else ReLU()
+        self.dtype = np.dtype(dtype)
+        self.pool = pool if pool is not None else Pool(1)
+        self._X = check_matrix(X, "X")
+        points = check_matrix(points, "points")
+        self._row_scale = row_scale
+        self._check_shapes(points, labels)
+        self._rows_t = self._with_ones(self._X).T.astype(self.dtype)
+        self._plan(len(points), memory_budget)
+        norms, active = self._measure(points)
+        balanced = (active == self.n_rows) | (active <= self.n_rows - min_active)
+        kept = np.flatnonzero((norms >= MIN_NORM) & (active >= min_active) & balanced)
+        self.labels = kept if labels is None else labels[kept]
+        self.points = points[kept]
+        self.norms = norms[kept]
+        self._hold()
 
-    def propose(self, factor: Factor) -> Proposal | None:
-        """Return the atom with the best score, the first in case of ties."""
-        if len(self.dictionary) == 0:
-            return None
-        score = scores(self._update(factor), self._outside, self.rule, factor, self.alpha)
-        if self._lengths is not None:
-            score /= self._lengths**2
-        self._best = int(np.argmax(score))
-        if not score[self._best] > 0:
-            return None
-        return proposal(self.dictionary, self._best)
+    def __len__(self) -> int:
+        return len(self.norms)
 
-    def accept(self, factor: Factor) -> None:
-        """Exclude the atom just used; the rest is updated by the next proposal."""
-        self._outside[self._best] = 0.0
+    @property
+    def n_rows(self) -> int:
+        """Length of an atom."""
+        return len(self._X)
 
-    def reject(self) -> None:
-        """Exclude the atom just proposed."""
-        self._outside[self._best] = 0.0
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the atoms stored in memory."""
+        return sum(block.nbytes for block in self._held.values())
 
-    def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
-        """Return the atom just proposed, and the state of all atoms."""
-        known = None if self._correlations is None else self._correlations.copy()
-        counts = (self._seen, self._since_refresh, self._fresh_norm)
-        return self._best, known, self._outside.copy(), counts
+    def correlate(self, vectors: Float64) -> Float64:
+        """Return the inner products of every atom with each vector."""
+        right = np.ascontiguousarray(vectors, dtype=self.dtype)
+        products = np.empty((len(self), *vectors.shape[1:]))
 
-    def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
-        """Propose an atom found in an earlier run."""
-        self._best = found
-        if rest:
-            known, outside, counts = rest
-            # Copies: these arrays are modified, the recorded ones must not be.
-            self._correlations = None if known is None else known.copy()
-            self._outside = outside.copy()
-            self._seen, self._since_refresh, self._fresh_norm = counts
-        return proposal(self.dictionary, found)
+        def fill(block: slice) -> None:
+            products[block] = self.atoms(block) @ right
 
-    def _update(self, factor: Factor) -> Float64:
-        """Update outside norms and correlations; return the correlations."""
-        new = factor.size - self._seen
-        if new:
-            products = self.dictionary.correlate(factor.Q[:, self._seen :])
-            self._outside -= np.einsum("ij,ij->i", products, products)
-            if self._correlations is not None:
-                self._correlations -= products @ factor.z[self._seen :]
-            self._seen = factor.size
-            self._since_refresh += new
-        norm = factor.residual_norm
-        stale = self._since_refresh >= REFRESH_STEPS or norm < REFRESH_FALL * self._fresh_norm
-        if self._correlations is None or stale or not factor.follows_projection:
-            self._correlations = self.dictionary.correlate(factor.residual)
-            self._since_refresh, self._fresh_norm = 0, norm
-        return self._correlations
+        self.pool.map(fill, self._blocks(len(self)))
+        return products
+
+    def lengths(self, power: float) -> Float64:
+        """Return `(sum_i w_i |g_j(x_i)|^p)^(1/p)` of every atom, with sample weights `w`."""
+        lengths = np.empty(len(self))
+        scale = np.ones(self.n_rows) if self._row_scale is None else self._row_scale
+
+        def fill(block: slice) -> None:
+            values = np.abs(self.atoms(block)) / scale
+            if np.isinf(power):
+                lengths[block] = values.max(axis=1)
+            else:
+                lengths[block] = (values**power @ scale**2) ** (1 / power)
+
+        self.pool.map(fill, self._blocks(len(self)))
+        return lengths
+
+    def atoms(self, block: slice) -> Array:
+        """Return consecutive atoms, one per row, from a stored block or recomputed."""
+        home = block.start - block.start % self._block_length
+        held = self._held.get(home)
+        if held is not None and block.stop <= home + len(held):
+            return held[block.start - home : block.stop - home]
+        atoms = self._raw(self.points[block])
+        atoms /= self.norms[block, None].astype(self.dtype)
+        return atoms
+
+    def columns(self, atoms: NDArray[np.intp]) -> Float64:
+        """Return the chosen atoms on the training rows, `(n_rows, len(atoms))`, in float64."""
+        columns = self.evaluate(atoms, self._X)
+        return columns if self._row_scale is None else columns * self._row_scale[:, None]
+
+    def evaluate(self, atoms: NDArray[np.intp], X: Array) -> Float64:
+        """Return the chosen atoms on other rows, without weights and with the *training* norms."""
+        z = self._with_ones(X) @ self.points[atoms].T
+        values: Float64 = activate(self.activation, z) / self.norms[atoms]
+        return values
+
+    def _check_shapes(self, points: Float64, labels: NDArray[np.intp] | None) -> None:
+        n_features = self._X.shape[1]
+        if points.shape[1] != n_features + 1:
+            raise ValueError(
+                f"`points` must have {n_features + 1} columns, the weights of {n_features} "
+                f"features and the bias last, got {points.shape[1]}."
+            )
+        if self._row_scale is not None:
+            check_same_length(X=self._X, row_scale=self._row_scale)
+        if labels is not None:
+            check_same_length(points=points, labels=labels)
+
+    @staticmethod
+    def _with_ones(X: Array) -> Float64:
+        return np.column_stack([np.asarray(X, dtype=np.float64), np.ones(len(X))])
+
+    def _plan(self, n_points: int, memory_budget: int) -> None:
+        """Choose the length of a block, which depends on data and budget, never on threads."""
+        atom_bytes = max(1, self.n_rows) * self.dtype.itemsize
+        # The rows twice, the points, a few numbers for each atom; and a twentieth for the factor
+        # and the threads.
+        taken = self._rows_t.nbytes + self._X.nbytes + 8 * (len(self._rows_t) + 5) * n_points
+        room = memory_budget - memory_budget // 20 - taken
+        work = self.pool.n_threads * atom_bytes
+        if room < work:
+            raise ValueError(
+                f"`memory_budget` must cover the data and one atom of {self.n_rows} rows for "
+                f"each of {self.pool.n_threads} threads, at least {memory_budget - room + work} "
+                f"bytes, got {memory_budget}: increase it, or use fewer points or rows."
+            )
+        share = min(BLOCK_BYTES, room // 64)
+        self._block_length = max(1, share // atom_bytes)
+        self._room = room - self.pool.n_threads * self._block_length * atom_bytes
+
+    def _blocks(self, n: int) -> list[slice]:
+        step = self._block_length
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+    def _raw(self, points: Float64) -> Array:
+        """Return atoms before normalisation, one per row, `(len(points), n_rows)`."""
+        z = points.astype(self.dtype) @ self._rows_t
+        activate(self.activation, z)
+        if self._row_scale is not None:
+            z *= self._row_scale.astype(self.dtype)
+        return z
+
+    def _measure(self, points: Float64) -> tuple[Float64, NDArray[np.intp]]:
+        """Return norms of the raw atoms, and the number of rows on which each is nonzero."""
+        norms = np.empty(len(points))
+        active = np.empty(len(points), dtype=np.intp)
+
+        def fill(block: slice) -> None:
+            atoms = self._raw(points[block])
+            norms[block] = np.sqrt(np.einsum("ij,ij->i", atoms, atoms, dtype=np.float64))
+            active[block] = np.count_nonzero(atoms, axis=1)
+
+        self.pool.map(fill, self._blocks(len(points)))
+        return norms, active
+
+    def _hold(self) -> None:
+        """Compute and store as many blocks as the budget allows, starting with the first."""
+        self._held: dict[int, Array] = {}
+        atom_bytes = self.n_rows * self.dtype.itemsize
+        chosen, room = [], self._room
+        for block in self._blocks(len(self)):
+            room -= (block.stop - block.start) * atom_bytes
+            if room < 0:
+                break
+            chosen.append(block)
+        for block, atoms in zip(chosen, self.pool.map(self.atoms, chosen), strict=True):
+            self._held[block.start] = atoms

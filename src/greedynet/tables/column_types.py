@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.classes import most_levels
+from greedynet.rows.rows import most_levels
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Missing
 from greedynet.tables.findings import check_present, empty_cells

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.classes import unit_vectors
 from greedynet.rows.missing import telling
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import Rows, unit_vectors
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Missing, encoded

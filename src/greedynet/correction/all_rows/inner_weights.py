@@ -146,6 +146,6 @@ class _Point:
         gram: Gram = sums.gram(coordinates, points, activation)
         r = coordinates.n_affine
         weights = gram.weights(np.repeat([0.0, ridge], [r, len(points)]))
-        error = gram.square_left(weights)
+        error = gram.rss(weights)
         size = float(np.sum(points**2) + np.sum(weights[r:] ** 2))
         return _Point(points, weights, error + ridge * size, error / (gram.square or 1.0))

@@ -63,7 +63,7 @@ class Gram:
         triangle = cho_factor(self.regular(ridge), check_finite=False)
         return np.asarray(cho_solve(triangle, self.b, check_finite=False))
 
-    def square_left(self, weights: Float64) -> float:
+    def rss(self, weights: Float64) -> float:
         """Return `|| Y - F c ||^2`, by differences: inaccurate for tiny residuals."""
         return float(self.square + np.sum(weights * (self.G @ weights - 2.0 * self.b)))
 

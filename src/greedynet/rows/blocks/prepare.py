@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.classes import class_numbers, unit_vectors
 from greedynet.rows.missing import Filling
-from greedynet.rows.rows import Rows
+from greedynet.rows.rows import Rows, class_numbers, unit_vectors
 from greedynet.support.checks import (
     check_kind,
     check_labels,

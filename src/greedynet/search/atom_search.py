@@ -1,19 +1,4 @@
-"""The weak greedy algorithm: an atom within a factor `t` of the best, by a partial search.
-
-Section 2.1 of the paper suggests it for large dictionaries. For an atom `g` that was evaluated some
-steps ago, `c = <r, g>` and `p = || P g ||^2`, `P = I - QQ'`, of that step are known. The
-orthonormal columns added since have reduced `p` by `alpha^2` and changed `c` by at most `alpha Z`,
-where `Z` is the norm of the change of the residual. Its current score is at most
-
-    || c || + alpha Z                              (rule "oga")
-    (|| c || + alpha Z) / sqrt(p - alpha^2)        (rule "ols")
-
-and `alpha` is bounded by `sqrt(p)`, and through a nearby atom: atoms are divided into groups, each
-with a leader that is updated in every step, and `alpha <= alpha_leader + || g - leader ||`.
-
-Groups are evaluated in the order of these bounds. The search ends as soon as the best score found
-is at least `t` times every remaining bound: the guarantee of the weak algorithm.
-"""
+"""Searches of a dictionary: the best atom (GSN 3), or by the weak greedy algorithm a good one."""
 
 from typing import Any
 
@@ -21,9 +6,135 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.linalg.factor import Factor
-from greedynet.search.atoms import Atoms
-from greedynet.search.base import Proposal, Rule, proposal, scores
+from greedynet.search.base import Proposal
+from greedynet.search.dictionary import Atoms, Rule
 from greedynet.support.types import Float64
+
+# Relative decrease of the residual after which updated correlations would be inaccurate.
+REFRESH_FALL = 1e-3
+REFRESH_STEPS = 64
+
+
+def scores(
+    correlations: Float64, outside: Float64, rule: Rule, factor: Factor, alpha: float = 0.0
+) -> Float64:
+    """Return the squared score of every atom, with the norm over several outputs.
+
+        OGA:  || <r, g> ||^2          OLS:  || <r, g> ||^2 / (|| (I - QQ') g ||^2 + alpha)
+
+    The second is the decrease of the penalised squared error.
+
+    `correlations` are the `<r, g_j>` for each output, and `outside` the `|| (I - QQ') g_j ||^2`.
+    Atoms that the factor would reject as dependent get no score.
+    """
+    squares = np.einsum("ij,ij->i", correlations, correlations)
+    free = outside > factor.dependent**2
+    if rule == "ols":
+        np.divide(squares, outside + alpha, out=squares, where=free)
+    squares[~free] = -1.0
+    return squares
+
+
+def proposal(dictionary: Atoms, atom: int) -> Proposal:
+    """Return an atom of the dictionary as a proposal."""
+    return Proposal(
+        point=dictionary.points[atom],
+        norm=float(dictionary.norms[atom]),
+        column=dictionary.columns(np.array([atom]))[:, 0],
+        index=int(dictionary.labels[atom]),
+    )
+
+
+class DictionarySearch:
+    """Finds the best atom by OGA or OLS, updated by one product with the dictionary per step.
+
+    With `c = D' r` and `p_j = || (I - QQ') g_j ||^2`, a new orthonormal column `q` with
+    projections `z = q' y` changes them to
+
+        a = D' q,    c <- c - a z',    p <- p - a^2.
+
+    Rounding errors in `c` accumulate relative to the target while the residual shrinks, so `c` is
+    recomputed when the residual has decreased a thousandfold, and every 64 steps.
+
+    The rule "oga" takes the largest inner product with the residual (Section 2.1 of the paper), of
+    atoms that are normalised in the l_p norm of the `power`; "ols" takes the largest one after
+    projection and renormalisation, the atom that lowers the error most, given the ridge `alpha` on
+    the outer weights.
+    """
+
+    def __init__(
+        self,
+        dictionary: Atoms,
+        rule: Rule = "ols",
+        alpha: float = 0.0,
+        power: float = 2.0,
+    ) -> None:
+        self.dictionary = dictionary
+        self.rule = rule
+        self.alpha = alpha
+        self._correlations: Float64 | None = None
+        self._outside = np.ones(len(dictionary))
+        self._seen = 0
+        self._since_refresh = 0
+        self._fresh_norm = 0.0
+        self._best = -1
+        banach = rule == "oga" and power != 2.0
+        self._lengths = dictionary.lengths(power) if banach else None
+
+    def propose(self, factor: Factor) -> Proposal | None:
+        """Return the atom with the best score, the first in case of ties."""
+        if len(self.dictionary) == 0:
+            return None
+        score = scores(self._update(factor), self._outside, self.rule, factor, self.alpha)
+        if self._lengths is not None:
+            score /= self._lengths**2
+        self._best = int(np.argmax(score))
+        if not score[self._best] > 0:
+            return None
+        return proposal(self.dictionary, self._best)
+
+    def accept(self, factor: Factor) -> None:
+        """Exclude the atom just used; the rest is updated by the next proposal."""
+        self._outside[self._best] = 0.0
+
+    def reject(self) -> None:
+        """Exclude the atom just proposed."""
+        self._outside[self._best] = 0.0
+
+    def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
+        """Return the atom just proposed, and the state of all atoms."""
+        known = None if self._correlations is None else self._correlations.copy()
+        counts = (self._seen, self._since_refresh, self._fresh_norm)
+        return self._best, known, self._outside.copy(), counts
+
+    def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
+        """Propose an atom found in an earlier run."""
+        self._best = found
+        if rest:
+            known, outside, counts = rest
+            # Copies: these arrays are modified, the recorded ones must not be.
+            self._correlations = None if known is None else known.copy()
+            self._outside = outside.copy()
+            self._seen, self._since_refresh, self._fresh_norm = counts
+        return proposal(self.dictionary, found)
+
+    def _update(self, factor: Factor) -> Float64:
+        """Update outside norms and correlations; return the correlations."""
+        new = factor.size - self._seen
+        if new:
+            products = self.dictionary.correlate(factor.Q[:, self._seen :])
+            self._outside -= np.einsum("ij,ij->i", products, products)
+            if self._correlations is not None:
+                self._correlations -= products @ factor.z[self._seen :]
+            self._seen = factor.size
+            self._since_refresh += new
+        norm = factor.residual_norm
+        stale = self._since_refresh >= REFRESH_STEPS or norm < REFRESH_FALL * self._fresh_norm
+        if self._correlations is None or stale or not factor.follows_projection:
+            self._correlations = self.dictionary.correlate(factor.residual)
+            self._since_refresh, self._fresh_norm = 0, norm
+        return self._correlations
+
 
 # A group is evaluated by one product of about this many elements; with smaller groups, the loop
 # over them would cost more than the products.
@@ -34,7 +145,23 @@ _REMEMBERED = ("_correlations", "_outside", "_known", "_residual_norms", "_leade
 
 
 class WeakSearch:
-    """Finds an atom whose score is at least `weakness` times the best.
+    """Finds an atom whose score is at least `weakness`, the `t` below, times the best.
+
+    Section 2.1 of the paper suggests this algorithm for large dictionaries. For an atom `g` that
+    was evaluated some steps ago, `c = <r, g>` and `p = || P g ||^2`, `P = I - QQ'`, of that step
+    are known. The orthonormal columns added since have reduced `p` by `alpha^2` and changed `c` by
+    at most `alpha Z`, where `Z` is the norm of the change of the residual. Its current score is at
+    most
+
+        || c || + alpha Z                              (rule "oga")
+        (|| c || + alpha Z) / sqrt(p - alpha^2)        (rule "ols")
+
+    and `alpha` is bounded by `sqrt(p)`, and through a nearby atom: atoms are divided into groups,
+    each with a leader that is updated in every step, and `alpha <= alpha_leader + || g - leader
+    ||`.
+
+    Groups are evaluated in the order of these bounds. The search ends as soon as the best score
+    found is at least `t` times every remaining bound: the guarantee of the weak algorithm.
 
     The atoms are in the order of `grouped`; `n_seen` of them, including leaders, were evaluated so
     far, over all steps.
