@@ -117,7 +117,7 @@ def test_torch(model, saved):
         ),
         (
             random_network(activation="sin", affine=False),
-            "BoundsLayer(3), nn.Linear(3, 5), greedynet.export.torch_skip.SinLayer(), nn.",
+            "nn.Linear(3, 5), greedynet.export.torch_skip.ActivationLayer('sin'), nn.",
         ),
         (
             random_network(activation="tanh"),

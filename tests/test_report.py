@@ -534,7 +534,7 @@ def test_held_out_errors_are_relative_to_that_of_the_mean(tmp_path, how):
 @pytest.mark.parametrize(
     ("select", "words"),
     [
-        ("best", "more nodes did not help on rows that the fit left out."),
+        ("best", "weights. More nodes did not predict held-out rows better. For fewer nodes"),
         ("1se", "the smallest whose error on held-out rows is within a standard error of the best"),
         (0.2, "the smallest whose error on held-out rows is within 20.0 % of the best."),
     ],
@@ -555,7 +555,7 @@ def test_report_of_a_truncated_network(tmp_path):
     assert growth["kept"] == 3
     errors = known.model.path_.held_out_errors[:4]
     np.testing.assert_allclose(growth["heldOut"], errors, rtol=1e-4)
-    assert "this number was requested" in text
+    assert "The network has the requested number of nodes." in text
     assert "90 % intervals" in text
 
 
@@ -910,7 +910,7 @@ def test_words_about_two_layers(pages):
     assert deep_subject("two layers")[0].network.contents in text
     text = pages["curves"].read_text(encoding="utf-8")
     assert "It is the sum of curves of single columns with 21 hinges, without neurons" in text
-    assert "no network was clearly better on rows that the fit left out" in text
+    assert "No network predicted held-out rows better than the sum of one curve" in text
     assert contents(pages["curves"])["neurons"]["rows"] == []
 
 

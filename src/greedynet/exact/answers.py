@@ -58,12 +58,7 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """The smallest and the largest prediction in a region.
-
-    Attributes
-    ----------
-    lowest, highest : Optimum
-    """
+    """The smallest and the largest prediction in a region."""
 
     lowest: Optimum
     highest: Optimum

@@ -27,39 +27,18 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Rows as variables.
+    """Rows as variables."""
 
-    Attributes
-    ----------
-    base : ndarray of shape (n_features,)
-        The row at which all variables are 0; the features of a choice are 0 there.
-    features : ndarray of shape (n_variables,)
-        Feature that each variable moves; the first one of a choice.
-    ends : ndarray of shape (n_variables, 2)
-        Values of the feature at which the variable is 0 and 1; not of a choice.
-    chains : tuple of slice
-        Variables of each column of numbers, in their order.
-    groups : tuple of slice
-        Variables of each choice.
-    choices : tuple of ChoiceColumn
-        What they choose from.
-    whole : tuple of slice
-        Those of the chains whose columns are whole numbers.
-    presences : tuple of pairs of int and slice
-        A variable that is 0 where a cell is empty, and the chain of the column, which is 0 then.
-    conditions : ndarray of shape (n_conditions, n_variables)
-    most : ndarray of shape (n_conditions,)
-        Further conditions, `conditions . v <= most`.
-    """
-
-    base: Float64
-    features: NDArray[np.intp]
-    ends: Float64
-    chains: tuple[slice, ...]
-    groups: tuple[slice, ...]
-    choices: tuple[ChoiceColumn, ...]
-    whole: tuple[slice, ...]
+    base: Float64  # the row at which all variables are 0; the features of a choice are 0 there
+    features: NDArray[np.intp]  # what each variable moves; of a choice, its first feature
+    ends: Float64  # values of the feature at which a variable is 0 and 1; not of a choice
+    chains: tuple[slice, ...]  # variables of each column of numbers, in their order
+    groups: tuple[slice, ...]  # variables of each choice
+    choices: tuple[ChoiceColumn, ...]  # what they choose from
+    whole: tuple[slice, ...]  # those of the chains whose columns are whole numbers
+    # A variable that is 0 where a cell is empty, and the chain of the column, which is 0 then.
     presences: tuple[tuple[int, slice], ...] = ()
+    # Further ones, `conditions . v <= most`, `(n_conditions, n_variables)`.
     conditions: Float64 = field(default_factory=lambda: np.zeros((0, 0)))
     most: Float64 = field(default_factory=lambda: np.zeros(0))
 

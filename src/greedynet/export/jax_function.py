@@ -52,45 +52,28 @@ class Apply:
         """Return the outputs, in the shape of `predict`."""
         from greedynet.train.model import jax_form
 
-        u = self._lifted(self._within_box(self._scaled(X)))
+        jnp = require("jax", "train", "to_jax").numpy
+        u = X
+        if self.layer is not None:
+            center, scale = (a.astype(self.dtype) for a in (self.layer.center, self.layer.scale))
+            u = (u - center) / scale
+        if self.box is not None:
+            u = jnp.clip(u, *self.box.astype(self.dtype))
+        if self.table is not None:
+            columns, starts, widths, low, high = self.table
+            u = jnp.asarray(u)
+            rises = jnp.clip((u[..., columns] - starts) / widths, low, high)
+            u = jnp.concatenate([u, rises], axis=-1)
         neurons = jax_form(self.activation)(u @ params["inner_weights"].T + params["biases"])
         y = neurons @ params["outer_weights"]
         if "linear_weights" in params:
             y = y + u @ params["linear_weights"]
         if "intercept" in params:
             y = y + params["intercept"]
-        y = self._within_bounds(y)
+        if self.bounds is not None:
+            ends = self.bounds.within(self.dtype)
+            y = jnp.clip(y, ends.low.astype(self.dtype), ends.high.astype(self.dtype))
         return y[..., 0] if self.single_output else y
-
-    def _scaled(self, X: Any) -> Any:
-        """Return scaled inputs."""
-        if self.layer is None:
-            return X
-        center, scale = (a.astype(self.dtype) for a in (self.layer.center, self.layer.scale))
-        return (X - center) / scale
-
-    def _within_box(self, X: Any) -> Any:
-        if self.box is None:
-            return X
-        jnp = require("jax", "train", "to_jax").numpy
-        return jnp.clip(X, *self.box.astype(self.dtype))
-
-    def _within_bounds(self, y: Any) -> Any:
-        if self.bounds is None:
-            return y
-        ends = self.bounds.within(self.dtype)
-        jnp = require("jax", "train", "to_jax").numpy
-        return jnp.clip(y, ends.low.astype(self.dtype), ends.high.astype(self.dtype))
-
-    def _lifted(self, X: Any) -> Any:
-        """Return scaled inputs and their ramps, side by side."""
-        if self.table is None:
-            return X
-        jnp = require("jax", "train", "to_jax").numpy
-        columns, starts, widths, low, high = self.table
-        X = jnp.asarray(X)
-        rises = jnp.clip((X[..., columns] - starts) / widths, low, high)
-        return jnp.concatenate([X, rises], axis=-1)
 
 
 def to_jax(
@@ -115,8 +98,7 @@ def to_jax(
     dtype : {"float32", "float64"} or None, default=None
         Type of the weights; None for float64 if it is enabled in JAX, otherwise float32.
     scaling : {"layer", "folded"}, default="layer"
-        "folded" includes the scaling in `params`, as does a network whose training range is not
-        known. `apply` computes the same, but training needs inputs of size one.
+        "folded" for `params` that include the scaling; as for `to_torch`.
 
     Returns
     -------
@@ -161,8 +143,7 @@ def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
     apply : callable
         As returned by `to_jax`, which knows the scaling and the knots.
     like : fitted estimator, TableModel, network, str, path or None, default=None
-        The model that was exported, or a saved file of it: its feature names, training range and
-        classes are those of the result.
+        The model that was exported, as for `from_torch`.
 
     Returns
     -------

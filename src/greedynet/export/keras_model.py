@@ -135,14 +135,10 @@ def to_keras(
     dtype : {"float32", "float64"}, default="float32"
         Type of the weights.
     fold_affine : bool, default=True
-        Whether an affine term is converted to neurons of the hidden layer (two of them for one
-        output). With False it is a separate linear layer whose outputs are added. This is the only
-        option for activations of which two neurons cannot form a linear function: all but ReLU,
-        leaky ReLU, GELU and softplus.
+        Whether an affine term is converted to neurons, as for `to_torch`; otherwise it is a linear
+        layer of its own, whose outputs are added.
     scaling : {"layer", "folded"}, default="layer"
-        "folded" includes the scaling of the inputs in the weights: there is no `Normalization`, as
-        there is none for a network whose training range is not known. The model computes the same,
-        but training it needs inputs of size one.
+        "folded" for weights that include the scaling, without a `Normalization`; as for `to_torch`.
 
     Returns
     -------
@@ -287,9 +283,8 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
     keras_model : keras.Model
         Any result of `to_keras`, or a saved one that was loaded.
     like : fitted estimator, TableModel, network, str, path or None, default=None
-        The model that was exported, or a saved file of it: its feature names, training range, shape
-        of the outputs, classes and bounds are those of the result. Necessary for two hidden layers,
-        whose knots are its own, and for activations that Keras does not know by name.
+        The model that was exported, as for `from_torch`. Necessary for two hidden layers, whose
+        knots are its own, and for activations that Keras does not know by name.
 
     Returns
     -------
@@ -300,7 +295,11 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
     original = Original(like, "from_keras")
     layer, inner, outer, affine = _parts(keras, keras_model)
     name = check_dtype(inner.compute_dtype, "from_keras")
-    weights, box = _array(keras, inner.kernel).T, _read_box(keras_model)
+    weights = _array(keras, inner.kernel).T
+    # What inputs are clipped to, after their scaling, and outputs: two operations each.
+    operations = keras_model.get_config()["layers"]
+    clips = [o for o in operations if o["class_name"] not in ("InputLayer", "Normalization")]
+    box, bounds = _read_ends(clips[:2]), _read_ends(operations[-2:])
     has_ramps = weights.shape[1] > keras_model.input_shape[-1]
     network = Network(
         inner_weights=weights,
@@ -310,7 +309,9 @@ def from_keras(keras_model: "keras.Model", *, like: Model | None = None) -> Any:
         intercept=_array(keras, (affine or outer).bias),
         activation=_read_activation(inner, original.network),
         single_output=outer.units == 1,
-        bounds=exact_bounds(_read_bounds(keras_model), original.network, name),
+        bounds=exact_bounds(
+            None if bounds is None else OutputBounds(*bounds), original.network, name
+        ),
         input_range=box,
         ramps=_known_ramps(original.network, layer) if has_ramps else None,
     )
@@ -332,30 +333,12 @@ def _parts(keras: Any, model: Any) -> tuple[InputLayer | None, Any, Any, Any]:
             "`keras_model` must be a model that `to_keras` returned, trained or not, with layers "
             f"named {INNER!r} and {OUTER!r}, got {got}."
         )
-    scaled = layers.get(SCALING)
-    layer = None if scaled is None else _read_scaling(keras, scaled)
+    layer = None
+    if SCALING in layers:
+        center, variance = layers[SCALING].mean, layers[SCALING].variance
+        scale = np.sqrt(_array(keras, variance))
+        layer = InputLayer(_array(keras, center).reshape(-1), scale.reshape(-1))
     return layer, layers[INNER], layers[OUTER], layers.get(AFFINE)
-
-
-def _read_scaling(keras: Any, layer: Any) -> InputLayer:
-    center = _array(keras, layer.mean).reshape(-1)
-    return InputLayer(center, np.sqrt(_array(keras, layer.variance)).reshape(-1))
-
-
-def _read_bounds(model: Any) -> OutputBounds | None:
-    """Return the bounds of the last two operations of a model, if any."""
-    ends = _read_ends(model.get_config()["layers"][-2:])
-    return None if ends is None else OutputBounds(*ends)
-
-
-def _read_box(model: Any) -> Float64 | None:
-    """Return what inputs are clipped to by the two operations after their scaling, if any."""
-    operations = [
-        layer
-        for layer in model.get_config()["layers"]
-        if layer["class_name"] not in ("InputLayer", "Normalization")
-    ]
-    return _read_ends(operations[:2])
 
 
 def _read_ends(operations: list[Any]) -> Float64 | None:

@@ -13,41 +13,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Exporter:
-    """One export format: the function `to_<name>`, and `--to <name>`.
+    """One export format: the function `to_<name>`, and `--to <name>`."""
 
-    Attributes
-    ----------
-    name : str
-        "onnx" for `to_onnx(model, ...)` and `greedynet export --to onnx`.
-    title : str
-        The usual name, such as "ONNX".
-    home : str
-        The module of `greedynet.export` that contains the function, imported when it is used.
-    suffix : str or None
-        Suffix of the file that `greedynet export` writes, such as ".onnx", by the function
-        `write_file(model, path, dtype)` of that module, which returns a line on how to load it.
-        None if there is no such file.
-    libraries : tuple of str
-        Optional dependencies of the function, in the order of their import.
-    extra : str or None
-        The extra of greedynet that installs the libraries.
-    class_outputs : str
-        The outputs of a classifier, to be followed by "of the classes ...".
-    has_labels : bool
-        Whether class labels are exported, which restricts their types.
-    more : tuple of str
-        Other public names of the module.
-    """
-
-    name: str
-    title: str
-    home: str
+    name: str  # "onnx" for `to_onnx(model, ...)` and `greedynet export --to onnx`
+    title: str  # the usual name, such as "ONNX"
+    home: str  # the module with the function, imported when it is used
+    # Of the file that `greedynet export` writes, by the function `write_file(model, path, dtype)`
+    # of the module, which returns a line on how to load it; None if there is no such file.
     suffix: str | None = None
-    libraries: tuple[str, ...] = ()
-    extra: str | None = None
-    class_outputs: str = "outputs are logits"
-    has_labels: bool = False
-    more: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()  # in the order of their import
+    extra: str | None = None  # of greedynet, which installs the libraries
+    class_outputs: str = "outputs are logits"  # to be followed by "of the classes ..."
+    has_labels: bool = False  # are class labels exported, which restricts their types?
+    more: tuple[str, ...] = ()  # other public names of the module
 
     @property
     def function(self) -> str:

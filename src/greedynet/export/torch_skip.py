@@ -132,61 +132,39 @@ class BoundsLayer(nn.Module):
         return str(len(self.low))
 
 
-class ReLU2(nn.Module):
-    """`max(z, 0)**2`."""
+class ActivationLayer(nn.Module):
+    """An activation that `torch.nn` does not have, by its name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Return `max(z, 0)**2`."""
-        r = torch.relu(z)
-        return r * r
+        """Return the activation of every number."""
+        return _FUNCTIONS[self.name](z)
+
+    def extra_repr(self) -> str:
+        """Return the argument."""
+        return repr(self.name)
 
 
-class ReLU3(nn.Module):
-    """`max(z, 0)**3`."""
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Return `max(z, 0)**3`."""
-        r = torch.relu(z)
-        return r * r * r
-
-
-class AbsLayer(nn.Module):
-    """`|z|`."""
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Return `|z|`."""
-        return torch.abs(z)
-
-
-class SinLayer(nn.Module):
-    """`sin(z)`."""
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Return `sin(z)`."""
-        return torch.sin(z)
-
-
-class GaussianLayer(nn.Module):
-    """`exp(-z**2)`."""
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Return `exp(-z**2)`."""
-        return torch.exp(-z * z)
-
+_FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "relu2": lambda z: torch.square(torch.relu(z)),
+    "relu3": lambda z: torch.relu(z) * torch.square(torch.relu(z)),
+    "abs": torch.abs,
+    "sin": torch.sin,
+    "gaussian": lambda z: torch.exp(-z * z),
+}
 
 # Our name -> a function that makes the module; users may add their own activations.
 ACTIVATION_MODULES: dict[str, Callable[[Any], nn.Module]] = {
     "relu": lambda own: nn.ReLU(),
-    "relu2": lambda own: ReLU2(),
-    "relu3": lambda own: ReLU3(),
     "leaky_relu": lambda own: nn.LeakyReLU(own.negative_slope),
-    "abs": lambda own: AbsLayer(),
     "tanh": lambda own: nn.Tanh(),
     "sigmoid": lambda own: nn.Sigmoid(),
     "gelu": lambda own: nn.GELU(),
     "softplus": lambda own: nn.Softplus(threshold=SOFTPLUS_THRESHOLD),
-    "sin": lambda own: SinLayer(),
-    "gaussian": lambda own: GaussianLayer(),
+    **{name: lambda own: ActivationLayer(own.name) for name in _FUNCTIONS},
 }
 
 
@@ -194,6 +172,8 @@ def read_activation(module: nn.Module) -> Activation | None:
     """Return the activation that a module computes, or None if it is not known."""
     if type(module) is nn.LeakyReLU:
         return LeakyReLU(float(module.negative_slope))
+    if type(module) is ActivationLayer:
+        return ACTIVATIONS[module.name]
     for name, make in ACTIVATION_MODULES.items():
         ours = ACTIVATIONS.get(name)
         if ours is not None and type(module) is type(make(ours)):

@@ -10,11 +10,11 @@ from greedynet.model.network import Network
 from greedynet.plots.style import (
     ERRORS,
     GREY,
-    INK,
     RED,
     SKY,
     colour_scale,
     colours,
+    draw_ticks,
     largest,
     many_axes,
     merged,
@@ -223,14 +223,7 @@ def _draw_curve(ax: "Axes", display: ApproximationDisplay, style: dict[str, Any]
     options = {"color": RED, "linewidth": 1.2, "label": "network", "zorder": 3}
     (artists["curve_"],) = ax.plot(x, display.prediction, **merged(options, style))
     if display.kinks is not None:
-        options = {"color": INK, "markersize": 6, "markeredgewidth": 0.8, "label": "kinks"}
-        (artists["kinks_"],) = ax.plot(
-            display.kinks,
-            np.full(len(display.kinks), 0.025),
-            "|",
-            transform=ax.get_xaxis_transform(),
-            **options,
-        )
+        artists["kinks_"] = draw_ticks(ax, display.kinks, label="kinks")
     ax.margins(x=0.02, y=0.12)
     ax.set_xlabel(display.feature_names[0])
     # The legend is one line between title and axes, where no curve can run.

@@ -1,17 +1,23 @@
 """`CurvesDisplay`: the curves into which a network of two layers turns its columns."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from greedynet.model.description import ColumnCurves, column_curves
 from greedynet.model.network import Network
-from greedynet.plots.style import BLUE, GREY, INK, RED, many_axes, merged, one_scale, style_axes
+from greedynet.plots.style import (
+    BLUE,
+    GREY,
+    RED,
+    draw_ticks,
+    many_axes,
+    merged,
+    one_scale,
+    style_axes,
+)
 from greedynet.views.models import check_kind, check_output, feature_positions, fitted, input_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # The most panels that are legible side by side.
 MOST_COLUMNS = 4
@@ -138,9 +144,14 @@ class CurvesDisplay:
         self.direct_, self.neurons_, self.knots_ = [], [], []
         for one, curves, name in zip(axes, self.curves, self.names, strict=True):
             one.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
-            self.neurons_.append(_draw_neurons(one, curves))
-            self.direct_.append(_draw_direct(one, curves, kwargs))
-            self.knots_.append(_draw_knots(one, curves))
+            thin: dict[str, Any] = {"color": BLUE, "linewidth": 0.8, "zorder": 2}
+            self.neurons_.append([one.plot(curves.knots, y, **thin)[0] for y in curves.through])
+            direct = None
+            if curves.direct is not None:
+                options = {"color": RED, "linewidth": 1.8, "zorder": 3}
+                (direct,) = one.plot(curves.knots, curves.direct, **merged(options, kwargs))
+            self.direct_.append(direct)
+            self.knots_.append(draw_ticks(one, curves.knots[1:-1]))
             one.set_xlabel(name)
             style_axes(one)
         axes[0].set_ylabel(self.label)
@@ -161,24 +172,3 @@ def _requested(
                 "which enters the network as it is: draw its effect with `draw_effects`."
             )
     return [known[position] for position in positions]
-
-
-def _draw_direct(ax: "Axes", curves: ColumnCurves, given: dict[str, Any]) -> Any:
-    if curves.direct is None:
-        return None
-    options = {"color": RED, "linewidth": 1.8, "zorder": 3}
-    (line,) = ax.plot(curves.knots, curves.direct, **merged(options, given))
-    return line
-
-
-def _draw_neurons(ax: "Axes", curves: ColumnCurves) -> list[Any]:
-    options: dict[str, Any] = {"color": BLUE, "linewidth": 0.8, "zorder": 2}
-    return [ax.plot(curves.knots, values, **options)[0] for values in curves.through]
-
-
-def _draw_knots(ax: "Axes", curves: ColumnCurves) -> Any:
-    inner = curves.knots[1:-1]
-    options: dict[str, Any] = {"color": INK, "markersize": 6, "markeredgewidth": 0.8}
-    transform = ax.get_xaxis_transform()
-    (ticks,) = ax.plot(inner, np.full(len(inner), 0.025), "|", transform=transform, **options)
-    return ticks

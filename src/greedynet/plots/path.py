@@ -1,28 +1,15 @@
 """`PathDisplay`: errors at every width that was tried, and the network that was kept."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from greedynet.model.path import SelectionPath
-from greedynet.plots.style import (
-    BLUE,
-    GREY,
-    INK,
-    RED,
-    end_labels,
-    merged,
-    one_axes,
-    positive,
-    style_axes,
-)
+from greedynet.plots.style import BLUE, RED, merged, one_axes, style_axes
 from greedynet.support.checks import check_same_length
 from greedynet.views.models import check_kind, estimator_of, fitted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class PathDisplay:
@@ -49,10 +36,10 @@ class PathDisplay:
         Axes and figure of the picture.
     training_line_, held_out_line_ : Line2D
         The two curves; `held_out_line_` is None without held-out errors.
-    best_line_, best_marker_, best_label_ : Line2D, Line2D, Text
-        Marks of the network that was kept; None if no width is marked.
-    labels_ : list of Annotation
-        The labels of the curves, at their ends.
+    best_marker_ : Line2D
+        Mark of the network that was kept; None if no width is marked.
+    legend_ : Legend
+        Names of the curves, and the width that was kept.
 
     Examples
     --------
@@ -62,7 +49,7 @@ class PathDisplay:
     >>> X = np.linspace(-1, 1, 100)[:, None]
     >>> model = GreedyNetRegressor(max_nodes=12).fit(X, np.cos(6 * X[:, 0]))
     >>> display = PathDisplay.from_estimator(model)
-    >>> [label.get_text() for label in display.labels_]
+    >>> [text.get_text() for text in display.legend_.get_texts()[:2]]
     ['training', 'held out']
     """
 
@@ -141,48 +128,30 @@ class PathDisplay:
         from matplotlib.ticker import MaxNLocator
 
         self.figure_ = ax.figure
+        # Widths are rounds of a growth, with gaps between them, or every number of nodes.
+        marker = "." if np.ptp(self.n_nodes) >= len(self.n_nodes) else None
         curves = [("training", self.training_errors, BLUE)]
         if self.held_out_errors is not None:
             curves.append(("held out", self.held_out_errors, RED))
-        # Widths are rounds of a growth, with gaps between them, or every number of nodes.
-        marker = "." if np.ptp(self.n_nodes) >= len(self.n_nodes) else None
         lines = []
-        for _, errors, colour in curves:
-            style = merged({"color": colour, "linewidth": 1.6, "marker": marker}, kwargs)
-            lines += ax.plot(self.n_nodes, positive(errors), **style)
+        for label, errors, colour in curves:
+            style: dict[str, Any] = {"color": colour, "linewidth": 1.6, "marker": marker}
+            lines += ax.plot(self.n_nodes, errors, **merged({"label": label, **style}, kwargs))
         self.training_line_, self.held_out_line_ = (*lines, None)[:2]
-        ax.set(yscale="log", xlabel="nodes", ylabel=self.error_name)
+        self.best_marker_ = None
+        if self.best_n_nodes is not None:  # on the curve of the held-out errors, if there is one
+            _, errors, colour = curves[-1]
+            (self.best_marker_,) = ax.plot(
+                *(self.best_n_nodes, errors[self.n_nodes == self.best_n_nodes], "o"),
+                color=colour,
+                markersize=7,
+                label=f"kept: {self.best_n_nodes} nodes",
+            )
+        if any((errors > 0).any() for _, errors, _ in curves):
+            ax.set_yscale("log", nonpositive="mask")  # a gap where there is no logarithm
+        ax.set(xlabel="nodes", ylabel=self.error_name)
         ax.margins(x=0.02)
         style_axes(ax)
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-        self._mark(ax)
-        self.labels_ = end_labels(ax, lines, [name for name, _, _ in curves])
+        self.legend_ = ax.legend(frameon=False, fontsize="small")
         return self
-
-    def _mark(self, ax: "Axes") -> None:
-        """Mark the network that was kept, on the curve of the held-out errors if there is one."""
-        self.best_line_ = self.best_marker_ = self.best_label_ = None
-        if self.best_n_nodes is None:
-            return
-        best = self.best_n_nodes
-        curve = (self.training_errors, BLUE)
-        if self.held_out_errors is not None:
-            curve = (self.held_out_errors, RED)
-        errors, colour = curve
-        (self.best_marker_,) = ax.plot(
-            best, positive(errors[self.n_nodes == best]), "o", color=colour, markersize=7, zorder=4
-        )
-        self.best_line_ = ax.axvline(best, color=GREY, linewidth=0.8, linestyle=":", zorder=1)
-        # The errors decrease from the upper left, so there is room above them.
-        left = (best - self.n_nodes[0]) > 0.5 * (self.n_nodes[-1] - self.n_nodes[0])
-        self.best_label_ = ax.annotate(
-            f"{best} nodes",
-            (best, 0.98),
-            xycoords=ax.get_xaxis_transform(),
-            xytext=(-4 if left else 4, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="top",
-            color=INK,
-            fontsize="small",
-        )

@@ -5,8 +5,6 @@ Font sizes are relative, so that the user's settings are respected.
 """
 
 import threading
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +16,6 @@ from greedynet.support.types import Float64
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 # Red and blue of unequal lightness: distinguishable with any colour vision, and in greyscale.
 INK, GREY, SOFT, FAINT = "#1f2430", "#8b93a3", "#b4bbc8", "#dfe3ea"
@@ -35,7 +32,6 @@ _ALIASES = (
     {"norm", "vmin"},
     {"norm", "vmax"},
 )
-_LABEL_GAP = 11.0  # points between the base lines of labels that would overlap
 
 
 def merged(ours: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -110,44 +106,10 @@ def colours(*values: Float64) -> dict[str, Any]:
     return {"cmap": SEQUENTIAL, "vmin": low, "vmax": high if high > low else low + 1.0}
 
 
-def positive(values: ArrayLike) -> Float64:
-    """Return the values with those that a logarithmic axis cannot show replaced by NaN."""
-    array = np.asarray(values, dtype=np.float64)
-    return np.where(np.isfinite(array) & (array > 0), array, np.nan)
-
-
-def end_labels(ax: "Axes", lines: Sequence["Line2D"], texts: Sequence[str]) -> list[Any]:
-    """Label lines to the right of their ends, without overlap; an empty text gives no label."""
-    labels = []
-    for line, text in zip(lines, texts, strict=True):
-        x, y = (np.asarray(values, dtype=np.float64) for values in line.get_data())
-        if text and np.isfinite(y).any():
-            last = np.flatnonzero(np.isfinite(y))[-1]
-            labels.append((x[last], y[last], text, line.get_color()))
-    if not labels:
-        return []
-    ax.get_ylim()  # updates the limits, on which the distances depend
-    per_pixel = 72.0 / ax.figure.dpi
-    heights = [ax.transData.transform((x, y))[1] * per_pixel for x, y, _, _ in labels]
-    order = np.argsort(heights, kind="stable")
-    placed = np.array(heights)
-    for below, above in pairwise(order):
-        placed[above] = max(placed[above], placed[below] + _LABEL_GAP)
-    # Centre the shifts, so that every label stays close to its line.
-    placed -= np.mean(placed - heights)
-    return [
-        ax.annotate(
-            text,
-            (x, y),
-            xytext=(5, shifted - height),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-            fontsize="small",
-            annotation_clip=False,
-        )
-        for (x, y, text, colour), height, shifted in zip(labels, heights, placed, strict=True)
-    ]
+def draw_ticks(ax: "Axes", x: Float64, **options: Any) -> Any:
+    """Draw ticks along the lower edge."""
+    look: dict[str, Any] = {"color": INK, "markersize": 6, "markeredgewidth": 0.8, **options}
+    return ax.plot(x, np.full(len(x), 0.025), "|", transform=ax.get_xaxis_transform(), **look)[0]
 
 
 def one_scale(axes: list["Axes"]) -> None:

@@ -211,7 +211,8 @@ def _curve(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
 
 
 def _map(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
-    centres = [low + (high - low) * _middles(MAP_POINTS) for low, high in spans]
+    middles = (np.arange(MAP_POINTS) + 0.5) / MAP_POINTS
+    centres = [low + (high - low) * middles for low, high in spans]
     x1, x2 = np.meshgrid(*centres)
     outputs = stops.outputs(np.column_stack([x1.ravel(), x2.ravel()]))
     picture: dict[str, Any] = {"x": rounded(spans, 7), "points": MAP_POINTS, "rows": None}
@@ -231,10 +232,6 @@ def _map(subject: Subject, stops: Stops, spans: Float64) -> dict[str, Any]:
     if rows is not None and places is not None:
         picture["rows"] = places | {"value": rounded(rows.y)}
     return picture
-
-
-def _middles(n: int) -> Float64:
-    return (np.arange(n) + 0.5) / n
 
 
 def _class_bytes(p: Float64) -> NDArray[np.uint8]:

@@ -10,11 +10,9 @@ transform is the same at `(a, b)` and `(-a, -b)`, so half of the circle, `a >= 0
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
 from greedynet.model.description import ColumnCurves, column_curves, column_moves
-from greedynet.model.network import Network
 from greedynet.report.page import limits, packed, rounded
 from greedynet.report.subject import Subject
 from greedynet.search.ridgelet import (
@@ -38,15 +36,20 @@ def neurons_section(subject: Subject) -> dict[str, Any]:
     outer, outer_names = _outer(subject)
     parts, names = [chosen[:, None] + 1, outer[chosen]], ["neuron", *outer_names]
     if network.ramps is None:
-        parts.append(_kinks(network)[chosen, None])
-        names.append("kink" if network.n_features == 1 else "threshold")
+        one = network.n_features == 1  # at the input `x`; of more at a value of `a . x`
+        kinks = kinks_of_neurons(network) if one else -network.biases
+        parts.append(kinks[chosen, None])
+        names.append("kink" if one else "threshold")
     rows = subject.held_out if subject.rows is None else subject.rows
     if rows is not None:
-        active = np.mean(_sums(network, rows.X) > 0, axis=0)
+        z = network.neuron_inputs(rows.X) @ network.inner_weights.T + network.biases
+        active = np.mean(z > 0, axis=0)
         parts.append(100.0 * active[chosen, None])
         names.append("active %")
     inner = _inner(subject)
-    features = _largest_features(inner)
+    # Those with the largest weights, in their original order.
+    largest = np.argsort(-np.abs(inner).max(axis=0, initial=0.0), kind="stable")
+    features = np.sort(largest[:MOST_WEIGHTS])
     names += [subject.columns.features[j] for j in features]
     parts.append(inner[np.ix_(chosen, features)])
     return {
@@ -70,12 +73,6 @@ def _inner(subject: Subject) -> Float64:
     return column_moves(network) * np.abs(network.outer_weights[:, [subject.output]])
 
 
-def _largest_features(inner: Float64) -> NDArray[np.intp]:
-    """Return the features with the largest weights, in their original order."""
-    size = np.abs(inner).max(axis=0, initial=0.0)
-    return np.sort(np.argsort(-size, kind="stable")[:MOST_WEIGHTS])
-
-
 def _outer(subject: Subject) -> tuple[Float64, list[str]]:
     """Return the outer weights, and their names."""
     network = subject.network
@@ -86,15 +83,6 @@ def _outer(subject: Subject) -> tuple[Float64, list[str]]:
         return weights, [f"outer weight, {subject.classes[1]}"]
     names = [f"outer weight, {name}" for name in subject.classes.tolist()]
     return weights[:, :MOST_OUTPUTS], names[:MOST_OUTPUTS]
-
-
-def _kinks(network: Network) -> Float64:
-    """Return the kinks of the neurons: the input `x`, or the value of `a . x`."""
-    return -network.biases if network.n_features > 1 else kinks_of_neurons(network)
-
-
-def _sums(network: Network, X: Float64) -> Float64:
-    return network.neuron_inputs(X) @ network.inner_weights.T + network.biases
 
 
 MOST_COLUMNS = 12

@@ -39,27 +39,13 @@ _BODIES["tall table"] = _BODIES["table"].replace("scroll", "scroll tall")
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page, which is hidden until its script shows it.
+    """A section of the page, which is hidden until its script shows it."""
 
-    Attributes
-    ----------
-    name : str
-        Of its script, the function in it, its data and its element.
-    title : str
-        Its heading; the name is the text of the link to it.
-    data : callable
-        Takes the `Content`, and returns what the script draws, or None.
-    body : {"picture", "multiples", "pair", "table", "tall table", "growth"}
-        Elements for the script to fill: one picture, several, two side by side, or a table.
-    of_rows : bool
-        Whether the data depend on the rows that are shown.
-    """
-
-    name: str
+    name: str  # of its script, the function in it, its data, its element and the link to it
     title: str
-    data: Callable[[Any], Any]
-    body: str = "picture"
-    of_rows: bool = False
+    data: Callable[[Any], Any]  # takes the `Content`; what the script draws, or None
+    body: str = "picture"  # for the script to fill: also "multiples", "pair", "table", "tall table"
+    of_rows: bool = False  # do the data depend on the rows that are shown?
 
     @property
     def link(self) -> str:

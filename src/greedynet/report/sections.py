@@ -4,7 +4,6 @@ A section is an entry of `SECTIONS`, and a script `web/<name>.js` whose function
 fills the element of the section from `data.<name>`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from greedynet.activations import activate
-from greedynet.model.network import Network
 from greedynet.report.growth import Stops, growth_section, picture_section, row_scores
 from greedynet.report.neurons import columns_section, neurons_section, ridgelet_section
 from greedynet.report.page import Section, limits, packed, rounded
@@ -39,51 +36,46 @@ def importances(subject: Subject) -> Float64:
     assert rows is not None
     rng = np.random.default_rng(0)
     orders = [rng.permutation(len(rows)) for _ in range(REPEATS)]
-    predict = _predictor(subject.network, rows.X)
-    base = _error(subject, rows, predict(rows.X, []))
+    base = _error(subject, rows)
     worse = np.zeros((len(subject.columns.inputs), REPEATS))
     for c, features in enumerate(subject.places()):
         for r, order in enumerate(orders):
             shuffled = rows.X.copy()
             shuffled[:, features] = rows.X[order][:, features]
-            worse[c, r] = _error(subject, rows, predict(shuffled, features)) - base
+            worse[c, r] = _error(subject, replace(rows, X=shuffled)) - base
     return worse
 
 
-def importance_section(subject: Subject, worse: Float64) -> dict[str, Any]:
-    """Return the columns in decreasing order of importance."""
-    mean = worse.mean(axis=1)
-    order = np.argsort(-mean, kind="stable")
-    names = subject.columns.labels
+def importance_section(content: "Content") -> dict[str, Any] | None:
+    """Return the columns in decreasing order of importance; None without rows."""
+    if content.subject.shown is None:
+        return None
+    mean = content.importances.mean(axis=1)
+    order, names = np.argsort(-mean, kind="stable"), content.subject.columns.labels
     return {
-        "columns": [
-            {
-                "name": names[c],
-                "mean": rounded(float(mean[c])),
-                "low": rounded(float(worse[c].min())),
-                "high": rounded(float(worse[c].max())),
-            }
-            for c in order[:MOST_BARS]
-        ],
+        "columns": [{"name": names[c], "mean": rounded(float(mean[c]))} for c in order[:MOST_BARS]],
         "left": max(0, len(order) - MOST_BARS),
-        "unit": "log-loss" if subject.classes is not None else "RMSE",
+        "unit": "log-loss" if content.subject.classes is not None else "RMSE",
         "repeats": REPEATS,
     }
 
 
-def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict[str, Any]]:
+def effects_section(content: "Content") -> list[dict[str, Any]]:
     """Return the effects of the most important columns at every stop."""
-    rows = subject.shown
+    subject, stops, rows = content.subject, content.stops, content.subject.shown
     assert rows is not None
     classes, X = subject.classes is not None, rows.sample(EFFECT_ROWS).X
-    inputs, order = effect_inputs(subject.columns), np.argsort(-worse.mean(axis=1), kind="stable")
+    order = np.argsort(-content.importances.mean(axis=1), kind="stable")
+    inputs = effect_inputs(subject.columns)
     found, tables = [], []
     for c in order[:MOST_EFFECTS]:
         for part in inputs[c]:
             values = part.values(rows.X, GRID)
             at = {"x": rounded(values)} if part.labels is None else {"levels": list(part.labels)}
             effect = stops.effects(X, part.at, values, classes=classes)
-            tables.append(_displayed(subject, effect))
+            at_output = slice(subject.output, subject.output + 1)
+            shown = ShownClasses.of(subject).merged(effect) if classes else effect[..., at_output]
+            tables.append(shown)
             found.append({"name": part.name, **at})
     kept = [table[stops.kept] for table in tables]
     pack, axis = ((0.0, 1.0),) * 2 if classes else (limits(*kept, margin=m) for m in (0.5, 0.1))
@@ -93,30 +85,8 @@ def effects_section(subject: Subject, stops: Stops, worse: Float64) -> list[dict
     return found
 
 
-def _displayed(subject: Subject, effect: Float64) -> Float64:
-    """Return the part of an effect that the page shows: the classes, or one output."""
-    if subject.classes is not None:
-        return ShownClasses.of(subject).merged(effect)
-    return effect[:, :, subject.output : subject.output + 1]
-
-
-def _predictor(network: Network, X: Float64) -> Callable[[Float64, list[int]], Float64]:
-    """Return a function of rows that differ from `X` in some features only, and of these."""
-    inner, before = network.inner_weights, network.neuron_inputs(X)
-    sums = before @ inner.T + network.biases
-
-    def predict(rows: Float64, features: list[int]) -> Float64:
-        after, at = network.neuron_inputs(rows), np.isin(network.lifted_from, features)
-        moved = sums + (after[:, at] - before[:, at]) @ inner[:, at].T
-        hidden = np.asarray(activate(network.activation, moved), dtype=np.float64)
-        outputs = network.with_affine_term(hidden @ network.outer_weights, after)
-        return network.outputs(outputs).reshape(len(rows), -1)
-
-    return predict
-
-
-def _error(subject: Subject, rows: SubjectRows, outputs: Float64) -> float:
-    values = subject.values(outputs)
+def _error(subject: Subject, rows: SubjectRows) -> float:
+    values = subject.predict(rows)
     if subject.classes is None:
         return rmse(values[:, 0] - rows.y)
     likely = values[np.arange(len(rows)), subject.class_index(rows.y)]
@@ -134,13 +104,6 @@ class Content:
     def importances(self) -> Float64:
         """The permutation importance of every column, `(n_columns, n_repeats)`."""
         return importances(self.subject)
-
-
-def importance_of_rows(content: Content) -> dict[str, Any] | None:
-    """Return the columns in decreasing order of importance; None without rows."""
-    if content.subject.shown is None:
-        return None
-    return importance_section(content.subject, content.importances)
 
 
 def errors_section(subject: Subject) -> dict[str, Any] | None:
@@ -190,7 +153,7 @@ SECTIONS = (
         "columns", "What it makes of each column", lambda c: columns_section(c.subject), "multiples"
     ),
     Section("neurons", "The neurons", lambda c: neurons_section(c.subject), "tall table"),
-    Section("importance", "Importance of the inputs", importance_of_rows, "table", of_rows=True),
+    Section("importance", "Importance of the inputs", importance_section, "table", of_rows=True),
     Section(
         "errors", "Prediction errors", lambda c: errors_section(c.subject), "pair", of_rows=True
     ),
@@ -238,5 +201,5 @@ def _data_of_rows(content: Content) -> dict[str, Any]:
     data["rows"] = {"all": len(rows), "shown": len(subject.shown), "label": label}
     columns = subject.columns.inputs
     if len(columns) > 2 or not all(column.is_number for column in columns):
-        data["effects"] = effects_section(subject, stops, content.importances)
+        data["effects"] = effects_section(content)
     return data

@@ -25,27 +25,6 @@ from greedynet.tables.summary import (
     roles_text,
 )
 
-_WHY = {
-    StopReason.N_NODES: "this number was requested.",
-    StopReason.NEARLY: "the tolerance was reached without the rows that were left out.",
-    StopReason.EXACT: "it fits the training rows up to rounding, and more nodes cannot help.",
-    StopReason.VALIDATED: "more nodes did not help on rows that the fit left out.",
-    StopReason.MAX_NODES: "this is the maximum that was allowed.",
-    StopReason.MAX_SECONDS: "the time allowed had run out.",
-    StopReason.MEAN: "no line and no network was better on rows that the fit left out.",
-    StopReason.LINE: "no network was clearly better on rows that the fit left out.",
-    StopReason.CURVES: "no network was clearly better on rows that the fit left out.",
-    StopReason.EXHAUSTED: "no further neuron would contribute anything new on the training rows.",
-    StopReason.SHAPE: "the shape that was asked for leaves no use for more.",
-    StopReason.CALLBACK: "a callback stopped the growth.",
-}
-
-_TRY = {
-    StopReason.MAX_NODES: "Allow more nodes with --max-nodes or max_nodes=.",
-    StopReason.MAX_SECONDS: "Allow more time with --max-seconds or max_seconds=.",
-    StopReason.EXHAUSTED: "More nodes require more distinct rows.",
-}
-
 
 def title(subject: Subject) -> str:
     """Return the page's title."""
@@ -123,9 +102,6 @@ def suggestions(
         if model_file is None:
             how = "write_report(pipeline, path, X, y, held_out=(X_test, y_test))"
         found.append(f"Evaluate it on rows that were not used in the fit: {how}")
-    reason = None if subject.path is None else subject.path.stop_reason
-    if reason in _TRY:
-        found.append(_TRY[reason])
     r2 = min((s["r2"] for s in scores.values() if s.get("r2") is not None), default=1.0)
     if r2 < 0.5:
         found.append("Much of the variance is unexplained: look for more informative inputs.")
@@ -181,10 +157,12 @@ def _width(subject: Subject) -> str:
         text = f"It is {what}{network.contents}, with {plural(network.n_parameters, 'weight')}"
     if path is None:
         return f"{text}. How it was grown is not known: its file contains the network alone."
-    grown = _grown(subject)
-    if path.stop_reason is StopReason.TOLERANCE:
-        return f"{text}. {path.stop_reason}{grown}"
-    return f"{text}: {_why(subject)}{grown}"
+    why = str(path.stop_reason).replace("`", "")
+    select: Any = getattr(subject.table.estimator, "select", "best")
+    if path.stop_reason is StopReason.VALIDATED and select != "best":
+        within = "a standard error" if select == "1se" else percent(select)
+        why = f"It is the smallest whose error on held-out rows is within {within} of the best."
+    return f"{text}. {why}{_grown(subject)}"
 
 
 def _grown(subject: Subject) -> str:
@@ -198,16 +176,6 @@ def _grown(subject: Subject) -> str:
         said.append("finally it was trained further by backpropagation")
     text = ", and ".join(said)
     return f" {text[0].upper()}{text[1:]}." if text else ""
-
-
-def _why(subject: Subject) -> str:
-    assert subject.path is not None
-    reason = subject.path.stop_reason
-    select: Any = getattr(subject.table.estimator, "select", "best")
-    if reason is not StopReason.VALIDATED or select == "best":
-        return _WHY[reason]
-    within = "a standard error" if select == "1se" else percent(select)
-    return f"the smallest whose error on held-out rows is within {within} of the best."
 
 
 def _gap(scores: dict[str, dict[str, Any]]) -> float | None:
