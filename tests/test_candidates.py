@@ -34,9 +34,10 @@ SIGNS = np.random.default_rng(0).choice([-1.0, 1.0], (N_ROWS, 1))
 
 def scores_of(measure=None, *, tol=0.0, n_networks=None, as_good=None, settings=None):
     settings = settings or FitSettings()
+    if as_good is not None:
+        settings = replace(settings, ladder=replace(settings.ladder, as_good=as_good))
     plan = Plan(Limits(50, tol=tol), n_networks=n_networks, settings=settings)
-    as_good = settings.ladder.as_good if as_good is None else as_good
-    return CandidateScores(measure or Squares([Rows(Y, Y)], N_ROWS), plan, as_good)
+    return CandidateScores(measure or Squares([Rows(Y, Y)], N_ROWS), plan)
 
 
 def scored(errors, **options):

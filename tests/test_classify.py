@@ -19,10 +19,11 @@ from greedynet.correction.log_loss_descent import (
 )
 from greedynet.fitting import log_loss as log_loss_objective
 from greedynet.fitting.candidates import Blend, lowest_between, ridges_for
-from greedynet.fitting.construct import construct, objective_of
+from greedynet.fitting.construct import construct
 from greedynet.fitting.forms import Form
-from greedynet.fitting.log_loss import LogLoss, largest, shares_weights
+from greedynet.fitting.log_loss import largest, shares_weights, without_negligible
 from greedynet.fitting.measures import LogLosses
+from greedynet.fitting.objective import LogLoss
 from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.fitting.settings import FitSettings, LogisticSettings
 from greedynet.losses.logistic import (
@@ -470,7 +471,7 @@ def test_every_search_has_its_coordinates():
 
 def constructed(rows, validation=None, **settings):
     plan = plan_of(**{"correct": False, **settings})
-    objective = objective_of(plan, classes=True)
+    objective = LogLoss()
     return construct(TrainingData(rows, validation), replace(plan, single_output=False), objective)
 
 
@@ -698,13 +699,13 @@ def test_neurons_that_are_next_to_nothing_are_never_kept():
     for tiny in (0.0, 1e-5):
         C = start.C.copy()
         C[[1, 4]] *= tiny
-        network = growth._without_negligible(replace(start, C=C))
+        network = without_negligible(replace(start, C=C))
         kept = [row.tolist() in start.W[[1, 4]].tolist() for row in network.W]
         assert len(network.W)
         assert not any(kept)
         assert (network.sizes > 1e-3 * network.sizes.max()).all()
     # If all are nothing, nothing is kept.
-    assert len(growth._without_negligible(replace(start, C=0 * start.C)).W) == 0
+    assert len(without_negligible(replace(start, C=0 * start.C)).W) == 0
 
 
 def test_the_largest_neurons_are_taken_in_their_order():

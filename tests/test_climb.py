@@ -10,7 +10,6 @@ from sklearn.linear_model import QuantileRegressor, RidgeCV
 import greedynet
 import scopes
 from greedynet import GreedyNetRegressor, StopReason
-from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.reweighted import reweighted_line
 from greedynet.losses import Absolute, Huber, Power, Quantile
 from greedynet.model.candidate import NETWORK
@@ -68,7 +67,7 @@ def test_the_shrunk_affine_term_spans_the_constant_and_the_line():
 
 def line_of(rows, loss):
     """The line of a loss, with the intercept that is best for it."""
-    line = reweighted_line(rows, loss, Plan(Limits(5), loss=loss))
+    line = reweighted_line(rows, loss)
     left = rows.Y - line.predict(rows.X)
     return line, left - loss.fit(np.ones((len(rows), 1)), left, None).weights[0]
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from greedynet import GreedyNetRegressor
-from greedynet.fitting.make_search import make_search
+from greedynet.fitting.make_search import SearchTask, make_search
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.linalg.factor import Factor
 from greedynet.rows.affine import AffineTerm
@@ -514,6 +514,8 @@ def test_directions_of_neurons_that_died_are_left_out():
     """A neuron whose direction is zero, to the last bit or exactly, has none to search along."""
     X, y = noisy(200, 2)
     learned = np.array([[3.0, -4.0], [0.0, 0.0], [0.0, 1e-100]])
-    found = make_search(Rows(X, y[:, None]), Plan(Limits(1)), learned=learned).directions
+    found = make_search(
+        SearchTask(Rows(X, y[:, None]), Plan(Limits(1)), learned=learned)
+    ).directions
     np.testing.assert_allclose(found[-2:], [[0.6, -0.8], [0.0, 1.0]], rtol=1e-14)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-14)

@@ -13,9 +13,10 @@ from greedynet.correction.reduced_problem import spacing, system
 from greedynet.correction.variable_projection import MAX_BLOCK, VariableProjection
 from greedynet.fitting.forms import Form
 from greedynet.fitting.make_search import N_WAITING, WEAKNESS
+from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Limits, Plan
 from greedynet.fitting.problem import Problem
-from greedynet.fitting.squares import LeastSquares, Neurons
+from greedynet.fitting.squares import Neurons
 from greedynet.linalg import weights as triangles
 from greedynet.linalg.factor import Factor
 from greedynet.model.candidate import NETWORK, Candidate
@@ -543,7 +544,7 @@ def growth_of(n=200, d=2, noise=0.3, n_outputs=1, seed=0, **settings):
     """The networks of noisy rows, and the rows as they came."""
     rows = some_rows(n, d, n_outputs, noise, seed=seed)
     plan = Plan(Limits(30), single_output=n_outputs == 1, **settings)
-    return LeastSquares().begin(rows, Form(), plan, FitContext()), rows
+    return Objective().begin(rows, Form(), plan, FitContext()), rows
 
 
 @pytest.mark.parametrize("n_more", [1, 4])
@@ -647,7 +648,7 @@ def test_a_neuron_that_is_active_on_no_row_does_no_harm():
 def test_neurons_that_died_are_replaced_if_all_were_asked_for(limits):
     growth, _ = growth_of()
     plan = replace(growth.problem.plan, limits=limits, select="best" if limits.exact else "last")
-    growth = LeastSquares().begin(some_rows(200, noise=0.3), Form(), plan, FitContext())
+    growth = Objective().begin(some_rows(200, noise=0.3), Form(), plan, FitContext())
     W = some_neurons(4, 2)
     start = Neurons(np.concatenate([W, W[:1], [[0.1, 0.1, -50.0]]]), 0.1)
     assert growth.network([start]).n_neurons == 4

@@ -87,7 +87,7 @@ def test_a_lower_loss_of_one_row_is_no_evidence():
 
     def wins(logits):
         held = Rows(np.zeros((50, 1)), np.ones((50, 1)))
-        scores = CandidateScores(LogLosses([held], 50), Plan(Limits(9)), 1.0)
+        scores = CandidateScores(LogLosses([held], 50), Plan(Limits(9)))
         one, two = Candidate(NETWORK, 3), Candidate(NETWORK, 3, form=TWO_LAYERS)
         scores.add(one, [[np.zeros((50, 1))]] * 3, 0.0)
         scores.add(two, [[logits[:, None]]] * 3, 0.0)

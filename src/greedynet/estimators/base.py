@@ -31,8 +31,9 @@ from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.fitting.climb import OnStep
-from greedynet.fitting.construct import construct, objective_of
+from greedynet.fitting.construct import construct
 from greedynet.fitting.make_search import SEARCHES
+from greedynet.fitting.objective import LogLoss, Objective
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
 from greedynet.model.network import Network
@@ -168,7 +169,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
                 fitted = construct(
                     data,
                     plan,
-                    objective_of(plan, classes=classes),
+                    LogLoss() if classes else Objective(),
                     context=self._context(pool, journal),
                     on_step=self._on_step(task),
                 )

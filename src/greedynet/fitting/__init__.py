@@ -4,10 +4,11 @@ May import everything up to `correction`. It is called by the estimators and kno
 Each line may import those above it:
 
     settings, plan                          what was asked for
-    growth, make_search, problem            the greedy loop, its search, rows in scaled coordinates
+    make_search, problem                    the greedy loop, its search, rows in scaled coordinates
     split, forms                            folds, and rows as networks of a form see them
     measures, scores, candidates            what is tried, and by which losses it is chosen
-    objective                               what squares, other losses and classes have in common
-    squares, reweighted, log_loss, as_grown
-    climb, refit, construct                 the three steps, and the page
+    growth                                  networks on the rows of a fold, without corrections or
+    squares, reweighted, log_loss, as_grown for squares, other losses and classes
+    objective                               all that differs between regression and classification
+    climb, refit, construct                 two of the three steps, and the page
 """

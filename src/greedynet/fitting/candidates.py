@@ -1,5 +1,6 @@
 """Which candidates a climb tries, the simplest first, and when wider ones are not tried any more.
 
+    as grown         a constant, the affine term, and every width of one growth
     regression       the mean, and for each form: a line, networks of 1, 2, 3, 4, 6, 9, ... neurons,
                      averages of networks of the best width
     classification   the shares of the classes, and for each form: logistic regressions and networks
@@ -15,7 +16,6 @@ import numpy as np
 
 from greedynet.correction.variable_projection import MAX_BLOCK
 from greedynet.fitting.forms import Form
-from greedynet.fitting.measures import Measure
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import LogisticSettings
@@ -43,6 +43,22 @@ GROWN_WITH = 2
 # Regression
 
 
+def every_width(
+    scores: CandidateScores, forms: Sequence[Form], plan: Plan, constant: str
+) -> Iterator[Candidate]:
+    """Yield a constant, the affine term, and every width of a growth that is not corrected."""
+    for form in forms:
+        yield Candidate(constant, form=form.name)
+        if plan.linear_term:
+            yield Candidate(LINE, form=form.name)
+        for width in range(1, form.plan(plan).limits.max_neurons + 1):
+            yield Candidate(NETWORK, width, form=form.name)
+            if scores.training_errors[-1] <= max(plan.limits.tol, ZERO_RESIDUAL):
+                break
+            if not plan.takes_last and scores.stops(form.name, 0, np.inf, patience=20):
+                break
+
+
 def networks_and_averages(
     scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
 ) -> Iterator[Candidate]:
@@ -63,12 +79,17 @@ def _by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> It
     """Yield networks of increasing width, until wider ones do not help."""
     most, d = form.plan(plan).limits.max_neurons, form.n_inputs(rows.n_features)
     settings = plan.settings.ladder
-    widths = widths_up_to(most, settings.growth)
-    n_supported, allowed = rows.n_independent / (d + 2), _allowed_work(scores, form, rows, plan)
+    n_supported, allowed, work = rows.n_independent / (d + 2), np.inf, 0.0
+    first = single_networks(scores.candidates, ONE_LAYER)
+    if form.name not in (ONE_LAYER, CLIPPED) and first and not plan.takes_last:
+        taken = sum(_work(rows, c.width, rows.n_features) for c in first)
+        # So many multiplications take no time.
+        allowed = max(4e8, plan.settings.depth.times_work * taken)
     # Single rows decide the largest error: what wide networks gain shows later.
     patience = (2 if singles_out_rows(plan.loss) else 1) * settings.patience
-    for i, width in enumerate(widths):
-        if _work(len(rows), d, widths[: i + 1]) > allowed:
+    for width in widths_up_to(most, settings.growth):
+        work += _work(rows, width, d)
+        if work > allowed:
             return
         yield Candidate(NETWORK, width, form=form.name)
         if scores.training_errors[-1] <= max(plan.limits.tol, ZERO_RESIDUAL) and plan.takes_last:
@@ -77,14 +98,10 @@ def _by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> It
             return
 
 
-def _allowed_work(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> float:
-    """Return how much work networks of a form may take, beside those of one layer."""
-    first = single_networks(scores.candidates, ONE_LAYER)
-    if form.name in (ONE_LAYER, CLIPPED) or not first or plan.takes_last:
-        return np.inf
-    settings = plan.settings.depth
-    taken = _work(len(rows), rows.n_features, [c.width for c in first])
-    return max(settings.least_work, settings.times_work * taken)
+def _work(rows: Rows, width: int, n_features: int) -> float:
+    """Return the number of multiplications in a step of the correction of a width."""
+    size = width * (n_features + 1)
+    return float(len(rows) * size * min(size, MAX_BLOCK))
 
 
 def _averages(
@@ -94,21 +111,21 @@ def _averages(
 
     An average varies less than a single network, and so it may be wider.
     """
-    settings, asked = plan.settings.ladder, plan.n_networks
+    settings, asked, most = plan.settings.ladder, plan.n_networks, plan.limits.max_neurons
     if asked == 1 or rows.n_features == 1 or chosen.n_networks > 1:
         return  # with one input, two networks would be the same
-    least, most = settings.rows_averaged
-    if asked is None and (not least <= len(rows) <= most or plan.takes_last):
-        return
-    most = plan.limits.max_neurons
     if plan.takes_last:
-        assert asked is not None
-        yield replace(chosen, width=most // asked, n_networks=asked)
+        if asked is not None:
+            yield replace(chosen, width=most // asked, n_networks=asked)
         return
     grown = sorted(c.width for c in single_networks(scores.candidates, chosen.form))
     if asked is not None:
-        for width in [width for width in grown if asked * width <= most]:
-            yield replace(chosen, width=width, n_networks=asked)
+        for width in grown:
+            if asked * width <= most:
+                yield replace(chosen, width=width, n_networks=asked)
+        return
+    fewest_rows, most_rows = settings.rows_averaged
+    if not fewest_rows <= len(rows) <= most_rows:
         return
     # Four vary less than two, but where nodes are few, two may be wide enough and four are not.
     widest = max((width for width in grown if 4 * width <= most), default=0)
@@ -132,25 +149,14 @@ def n_effective(rows: Rows) -> float:
     return float(share.sum() ** 2 / np.sum(share**2))
 
 
-def _work(n_rows: int, n_features: int, widths: Sequence[int]) -> float:
-    """Return the number of multiplications in a step of the corrections of each width."""
-    sizes = [width * (n_features + 1) for width in widths]
-    return float(sum(n_rows * size * min(size, MAX_BLOCK) for size in sizes))
-
-
 # Classification
 
 
 @dataclass(frozen=True)
 class Blend(Candidate):
-    """A mixture of class shares, a logistic regression and a network.
+    """A mixture of class shares, a logistic regression and a network, with weights of the last two.
 
-    Attributes
-    ----------
-    line, network : Candidate or None
-        What is mixed.
-    a, b : float
-        Their weights.
+    One without a network is a mixture of the other two.
     """
 
     line: Candidate | None = None
@@ -172,9 +178,8 @@ def regressions_and_blends(
         yield from _lines(scores, form, plan)
         if len(rows) >= plan.settings.ladder.min_rows and plan.limits.max_neurons:
             yield from _networks(scores, form, rows, plan)
-        # For a given ridge, the weight is all on one of them.
-        n_steps = plan.settings.logistic.n_blends if plan.alpha is None else 1
-        yield from _blends(scores, form, n_steps)
+        # Weights in steps of a tenth; for a given ridge, the weight is all on one of them.
+        yield from _blends(scores, form, 10 if plan.alpha is None else 1)
 
 
 def _lines(scores: CandidateScores, form: Form, plan: Plan) -> Iterator[Candidate]:
@@ -223,64 +228,46 @@ def _ridges(found: Mapping[float, float], rows: Rows, plan: Plan) -> Iterator[fl
         yield plan.alpha
         return
     ridges = ridges_for(rows, settings)
-    begin = GROWN_WITH
-    yield float(ridges[begin])
+    yield float(ridges[GROWN_WITH])
     for ahead in (1, -1):
-        i, since = begin, 0
+        i, since = GROWN_WITH, 0
         while 0 <= i + ahead < len(ridges) and since < settings.patience:
             i += ahead
             yield float(ridges[i])
             since = 0 if found[float(ridges[i])] <= min(found.values()) else since + 1
-        if min(found, key=found.__getitem__) > ridges[begin]:
+        if min(found, key=found.__getitem__) > ridges[GROWN_WITH]:
             return
 
 
-def _blends(scores: CandidateScores, form: Form, n_steps: int) -> Iterator[Candidate]:
-    """Yield the best mixture of shares and regression, and the best of all three."""
+def _blends(scores: CandidateScores, form: Form, n: int) -> Iterator[Candidate]:
+    """Yield the best mixture of shares and regression, and of all three, in `n` steps of weights.
+
+    Weights that leave one of them alone yield nothing new.
+    """
     shares = scores.of(next(c for c in scores.candidates if c.kind == SHARES))
     line, network = _best(scores, form, LINE), _best(scores, form, NETWORK)
     assert line is not None
+    to_line = scores.of(line) - shares
     for part in (None,) if network is None else (None, network):
-        other = shares if part is None else scores.of(part)
-        n_network = 0 if part is None else n_steps
-        a, b = _best_weights(scores.measure, shares, scores.of(line), other, n_steps, n_network)
+        to_part = 0.0 * shares if part is None else scores.of(part) - shares
+
+        def score(pair: tuple[float, float], to_part: Float64 = to_part) -> float:
+            return scores.measure.score(shares + pair[0] * to_line + pair[1] * to_part)
+
+        parts = range(1 if part is None else n + 1)
+        a, b = min(((i / n, j / n) for j in parts for i in range(n + 1 - j)), key=score)
         if 1.0 in (a, b) or a == b == 0.0:
-            continue  # one of them alone
+            continue
         width, ridge = (0, line.ridge) if part is None else (part.width, part.ridge)
         yield Blend(BLEND, width, form=form.name, ridge=ridge, line=line, network=part, a=a, b=b)
 
 
 def _best(scores: CandidateScores, form: Form, kind: str) -> Candidate | None:
     """Return the best candidate of a kind, or the narrowest that is about as good."""
-    found = [
-        (score, c)
-        for c, score in zip(scores.candidates, scores.scores, strict=True)
-        if c.kind == kind and c.form == form.name
-    ]
-    if not found:
-        return None
-    lowest = min(score for score, _ in found)
-    good = [(c.width, score, c) for score, c in found if score * scores.as_good <= lowest]
-    return min(good, key=lambda row: row[:2])[2]
-
-
-def _best_weights(
-    measure: Measure,
-    shares: Float64,
-    line: Float64,
-    network: Float64,
-    n_steps: int,
-    n_network: int,
-) -> tuple[float, float]:
-    """Return the weights `a` and `b` of the best blend, in steps from 0 to 1."""
-    n = n_steps
-    pairs = [(i / n, j / n) for j in range(n_network + 1) for i in range(n + 1 - j)]
-
-    def score(pair: tuple[float, float]) -> float:
-        a, b = pair
-        return measure.score(shares + a * (line - shares) + b * (network - shares))
-
-    return min(pairs, key=score)
+    found = [c for c in scores.candidates if c.kind == kind and c.form == form.name]
+    lowest = min(map(scores.score_of, found), default=0.0)
+    good = [c for c in found if scores.score_of(c) * scores.as_good <= lowest]
+    return min(good, key=lambda c: (c.width, scores.score_of(c)), default=None)
 
 
 def _grown_to(plan: Plan, rows: Rows) -> int:
@@ -306,8 +293,7 @@ def ridges_for(rows: Rows, settings: LogisticSettings) -> Float64:
     bits = -float(np.sum(shares * np.log2(shares)))
     ridges = np.array(settings.ridges)
     step = ridges[1] / ridges[0]
-    n_smaller = int(-np.log(bits) / np.log(step)) if 0 < bits < 1 else 0
-    n_smaller = min(n_smaller, settings.most_smaller)
+    n_smaller = min(6, int(-np.log(bits) / np.log(step))) if 0 < bits < 1 else 0
     return np.concatenate([ridges[0] * step ** np.arange(-n_smaller, 0.0), ridges])
 
 

@@ -15,13 +15,9 @@ in any direction, with the same conditions on their weights, because their slope
 0 and 1. It becomes a network of twice as many ReLUs.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.activations import ReLU
 from greedynet.activations.family import Ramp
@@ -30,18 +26,14 @@ from greedynet.fitting.split import Folds
 from greedynet.model.candidate import CLIPPED, ONE_LAYER, RAMPS, TWO_LAYERS
 from greedynet.model.network import Network
 from greedynet.model.ramps import Ramps
-from greedynet.rows.blocks import Blocks, Survey, Surveyed, Work
+from greedynet.rows.blocks import Blocks, ChangedBlocks
 from greedynet.rows.rows import Rows
 from greedynet.support.magnitudes import LARGEST
 from greedynet.support.types import Float64
 
-T = TypeVar("T")
-
 # A cell so many robust deviations from the median may be mistyped, which held-out rows decide.
 # One that is closer is fitted as it is. Tuned on even seeds of `benchmarks/judgement.py --large`.
 FAR_OUT = 30.0
-# The distance of the quartiles of a normal distribution, in standard deviations.
-QUARTILES = 1.349
 
 
 class Form:
@@ -71,17 +63,21 @@ class Form:
         return network
 
 
+class _ChangedRows(Form):
+    """A form whose networks see other rows."""
+
+    def blocks(self, blocks: Blocks) -> Blocks:
+        """Return blocks whose rows are changed wherever they are summed."""
+        return ChangedBlocks(blocks, self.rows, self.n_inputs(blocks.n_features))
+
+
 @dataclass(frozen=True, eq=False)
-class InnerBox(Form):
+class InnerBox(_ChangedRows):
     """One hidden layer on rows whose inputs are clipped to the bulk of the data.
 
     A cell that is mistyped lies so far out that it decides scales and slopes. Heavy tails do so,
-    too, and follow a law there: held-out rows tell which it is.
-
-    Attributes
-    ----------
-    box : ndarray of shape (2, n_features)
-        Smallest and largest cells of each column that are not far out.
+    too, and follow a law there: held-out rows tell which it is. The box has the smallest and the
+    largest cell of each column that are not far out.
     """
 
     box: Float64
@@ -94,8 +90,9 @@ class InnerBox(Form):
         X = np.asarray(folds.rows.X, dtype=np.float64)
         with np.errstate(over="ignore"):
             low, median, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
-            # A column with one value in half of its rows has no deviation.
-            room = np.where(high > low, FAR_OUT * (high - low) / QUARTILES, np.inf)
+            # Quartiles of a normal distribution lie 1.349 standard deviations apart. A column with
+            # one value in half of its rows has no deviation.
+            room = np.where(high > low, FAR_OUT * (high - low) / 1.349, np.inf)
             is_far = np.abs(X - median) > room
         if not is_far.any():
             return None
@@ -106,13 +103,9 @@ class InnerBox(Form):
         """Return rows within the box."""
         return replace(rows, X=np.clip(rows.X, *self.box))
 
-    def blocks(self, blocks: Blocks) -> Blocks:
-        """Return blocks whose rows are changed wherever they are summed."""
-        return ChangedBlocks(blocks, self.rows, self.n_inputs(blocks.n_features))
-
 
 @dataclass(frozen=True, eq=False)
-class TwoLayers(Form):
+class TwoLayers(_ChangedRows):
     """A first layer of ramps, and neurons over the columns and their ramps."""
 
     ramps: Ramps
@@ -146,14 +139,11 @@ class TwoLayers(Form):
         """Return rows with the columns and their ramps as inputs."""
         return lifted(rows, self.ramps)
 
-    def blocks(self, blocks: Blocks) -> Blocks:
-        """Return blocks whose rows are changed wherever they are summed."""
-        return ChangedBlocks(blocks, self.rows, self.n_inputs(blocks.n_features))
-
     def plan(self, plan: Plan) -> Plan:
         """Return the plan for the second layer, which has the nodes that are left."""
         limits, settings = plan.limits, plan.settings
-        correction = replace(settings.correction, max_block=settings.depth.max_block)
+        # Neurons over ramps have many weights, and smaller systems are solved faster.
+        correction = replace(settings.correction, max_block=200)
         left = max(1, limits.max_neurons - self.n_hinges)
         return replace(
             plan,
@@ -200,34 +190,23 @@ def lifted(rows: Rows, ramps: Ramps) -> Rows:
 
 def forms_of(folds: Folds, plan: Plan) -> list[Form]:
     """Return the forms to try, the simplest first."""
-    forms: list[Form] = [Form()]
-    clipped = InnerBox.of(folds) if _may_be_mistyped(folds, plan) else None
-    if clipped is not None:
-        forms.append(clipped)
+    forms, settings, rows = [Form()], plan.settings.depth, folds.rows
+    is_enough = plan.correct and len(rows) >= settings.min_rows
+    # Cells may be clipped in training: not where inputs are taken as they are.
+    if is_enough and not plan.extrapolate and plan.hidden_layers != 2:
+        clipped = InnerBox.of(folds)
+        forms += [] if clipped is None else [clipped]
     if plan.hidden_layers == 1:
         return forms
     two = TwoLayers.of(folds, plan)
     if plan.hidden_layers == 2:
         return forms if two is None else [two]
-    if two is not None and _may_be_deep(folds, plan):
-        if _may_saturate(plan):
-            forms.append(Saturating())
-        forms.append(two)
-    return forms
-
-
-def _may_be_mistyped(folds: Folds, plan: Plan) -> bool:
-    """Whether cells may be clipped in training: not where inputs are taken as they are."""
-    is_enough = len(folds.rows) >= plan.settings.depth.min_rows
-    return is_enough and plan.correct and not plan.extrapolate and plan.hidden_layers != 2
-
-
-def _may_be_deep(folds: Folds, plan: Plan) -> bool:
-    """Whether two layers are tried where nobody asked for them."""
-    settings, rows = plan.settings.depth, folds.rows
-    is_enough = len(rows) >= settings.min_rows and rows.n_features <= settings.max_inputs
+    # With one column, two layers are no other functions than one.
     has_choice = rows.n_features > 1 or plan.shape is not None
-    return is_enough and has_choice and plan.correct and plan.points is None
+    is_tried = is_enough and rows.n_features <= settings.max_inputs and plan.points is None
+    if two is not None and has_choice and is_tried:
+        forms += [Saturating(), two] if _may_saturate(plan) else [two]
+    return forms
 
 
 def _may_saturate(plan: Plan) -> bool:
@@ -236,69 +215,3 @@ def _may_saturate(plan: Plan) -> bool:
     if shape is None or shape.convex.any() or plan.activation != ReLU():
         return False
     return most >= 1 and not (plan.limits.exact and left)
-
-
-@dataclass(frozen=True, eq=False)
-class ChangedWork(Generic[T]):
-    """The `Work` of a sum over changed rows, for the holder of the rows."""
-
-    work: Work[T]
-    change: Callable[[Rows], Rows]
-    n_features: int
-
-    @property
-    def width(self) -> int:
-        """Number of intermediate values per row."""
-        return self.work.width + self.n_features
-
-    def of(self, rows: Rows) -> T:
-        """Return the sum over some rows."""
-        return self.work.of(self.change(rows))
-
-    def join(self, one: T, other: T) -> T:
-        """Return the sum of two sums."""
-        return self.work.join(one, other)
-
-
-@dataclass(frozen=True, eq=False)
-class ChangedBlocks:
-    """Rows in blocks as networks of a form see them, wherever they are summed.
-
-    The changed rows are never held at once: whoever holds the rows, this machine, a file or the
-    workers of a cluster, changes a block when a sum over it is formed.
-
-    Attributes
-    ----------
-    change : callable
-        Can be pickled, for workers of a cluster.
-    n_features : int
-        Number of inputs of a changed row.
-    """
-
-    blocks: Blocks
-    change: Callable[[Rows], Rows]
-    n_features: int
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of outputs."""
-        return self.blocks.n_outputs
-
-    def __len__(self) -> int:
-        return len(self.blocks)
-
-    def survey(self) -> Survey:
-        """Return the survey of all changed rows."""
-        return self._survey
-
-    @cached_property
-    def _survey(self) -> Survey:
-        return self.total(Surveyed())
-
-    def take(self, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions, in ascending order."""
-        return self.change(self.blocks.take(positions))
-
-    def total(self, work: Work[T]) -> T:
-        """Return the sum over all rows."""
-        return self.blocks.total(ChangedWork(work, self.change, self.n_features))

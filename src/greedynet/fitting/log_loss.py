@@ -1,4 +1,4 @@
-"""`LogLoss`: classification, with logits that share one hidden layer.
+"""`ClassGrowth`: networks of classification, with logits that share one hidden layer.
 
     shares of the classes  ->  logistic regression  ->  networks of several ridges and widths
 
@@ -13,7 +13,7 @@ with the weights that are best on held-out rows: a blend is a network of the sam
 rows it is better than any of its parts.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
@@ -24,21 +24,16 @@ from numpy.typing import NDArray
 
 from greedynet.correction.log_loss_descent import PreparedRows, Weights, descend
 from greedynet.correction.shaped_log_loss import descend_in_shape
-from greedynet.fitting.candidates import GROWN_WITH, Blend, regressions_and_blends, ridges_for
-from greedynet.fitting.forms import Form
-from greedynet.fitting.make_search import input_scaling, least_active
-from greedynet.fitting.measures import LogLosses, Measure
-from greedynet.fitting.objective import Growth, Objective, State
-from greedynet.fitting.plan import Plan
-from greedynet.fitting.problem import Problem, coordinates_of
-from greedynet.fitting.scores import CandidateScores
-from greedynet.fitting.settings import LogisticSettings
+from greedynet.fitting.candidates import GROWN_WITH, Blend, ridges_for
+from greedynet.fitting.growth import Growth, State
+from greedynet.fitting.make_search import least_active
+from greedynet.fitting.problem import Problem
 from greedynet.losses.logistic import log_loss, losses_and_residual
-from greedynet.model.candidate import LINE, NETWORK, ONE_LAYER, SHARES, Candidate
-from greedynet.model.coordinates import Coordinates, in_shape
+from greedynet.model.candidate import LINE, NETWORK, SHARES, Candidate
+from greedynet.model.coordinates import in_shape
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
-from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.rows.scaling import InputScaling
 from greedynet.rows.splitting import n_of_others
 from greedynet.search.batch import BatchSearch
 from greedynet.support.types import Float64
@@ -53,17 +48,12 @@ class ClassGrowth(Growth):
 
     state_type = Weights
 
-    @property
-    def _settings(self) -> LogisticSettings:
-        return self.problem.settings.logistic
-
     @cached_property
     def _prepared(self) -> PreparedRows:
         return PreparedRows.of(self.problem.rows, single=True)
 
     def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
         """Return a candidate, given those that were fitted before on the same rows."""
-        settings = self._settings
         if isinstance(candidate, Blend):
             return self._blend(candidate, known)
         if candidate.kind == SHARES:
@@ -71,16 +61,16 @@ class ClassGrowth(Growth):
         near = _nearest(candidate, known)
         if candidate.kind == LINE:
             start = shares_weights(self.problem.rows) if near is None else known[near]
-            return self.descend(start, _ridge(candidate), settings.line_steps)
+            return self.descend(start, _ridge(candidate), 100)
         if candidate.pruned:
             assert near is not None
             start = largest(known[near], candidate.width)
         else:
             start = self._staged(candidate.width) if near is None else known[near]
-        # The first time, with twice the steps.
-        n_steps = settings.fold_steps * (2 if near is None else 1)
-        found = self.descend(start, _ridge(candidate), n_steps, settings.fold_enough)
-        return found if self.problem.plan.takes_last else self._without_negligible(found)
+        # The first time, with twice the steps; fewer where they lower the objective by 0.1 %.
+        n_steps = self.problem.settings.logistic.fold_steps * (2 if near is None else 1)
+        found = self.descend(start, _ridge(candidate), n_steps, 1e-3)
+        return found if self.problem.plan.takes_last else without_negligible(found)
 
     def _blend(self, candidate: Blend, known: Mapping[Candidate, State]) -> Weights:
         """Return the blend of three networks, of which only the last has neurons."""
@@ -116,33 +106,24 @@ class ClassGrowth(Growth):
             context=context,
         )
 
-    def _without_negligible(self, network: Weights) -> Weights:
-        """Remove neurons that are next to nothing."""
-        most = max(network.sizes.max(initial=0.0), 1e-12)
-        return network.take(np.flatnonzero(network.sizes > self._settings.negligible * most))
-
     # Growing in stages
 
     def _staged(self, n_neurons: int) -> Weights:
         """Return a network of `n_neurons` neurons, or of as many as can be found."""
-        context, settings = self.problem.context, self._settings
+        problem, settings = self.problem, self.problem.settings
+        ridge = problem.plan.alpha
+        if ridge is None:
+            ridge = float(ridges_for(problem.rows, settings.logistic)[GROWN_WITH])
         network, n_before = self._affine(), -1
         while n_before < network.n_neurons < n_neurons:
-            context.check()
-            if network.n_neurons and context.clock.is_over():
+            problem.context.check()
+            if network.n_neurons and problem.context.clock.is_over():
                 break
             n_before = network.n_neurons
-            network = self.descend(network, self._stage_ridge, settings.stage_steps)
-            width = ceil(self.problem.settings.ladder.growth * n_before)
-            width = max(settings.first_stage, width)
+            network = self.descend(network, ridge, 10)
+            width = max(settings.logistic.first_stage, ceil(settings.ladder.growth * n_before))
             network = self._wider(network, min(width, n_neurons))
         return network
-
-    @property
-    def _stage_ridge(self) -> float:
-        alpha = self.problem.plan.alpha
-        ridges = ridges_for(self.problem.rows, self._settings)
-        return float(ridges[GROWN_WITH]) if alpha is None else alpha
 
     def _affine(self) -> Weights:
         """Return a network without neurons, of which the first correction makes a line."""
@@ -203,7 +184,7 @@ class ClassGrowth(Growth):
         if isinstance(candidate, Blend):
             parts = [part for part in (candidate.line, candidate.network) if part is not None]
             return self._blend(candidate, {c: self.refitted(c, start, of_fold) for c in parts})
-        settings, problem = self._settings, self.problem
+        settings, problem = self.problem.settings.logistic, self.problem
         if candidate.kind == SHARES:
             return shares_weights(problem.rows)
         if of_fold is problem:
@@ -212,7 +193,7 @@ class ClassGrowth(Growth):
         n_steps = settings.fold_steps if share > 0.5 else settings.final_steps
         begun = start(candidate)
         problem.context.tell(f"correcting {begun.n_neurons} neurons on all rows")
-        return self.descend(begun, share * _ridge(candidate), n_steps, settings.final_enough)
+        return self.descend(begun, share * _ridge(candidate), n_steps, 1e-4)
 
     def _share(self, of_fold: Problem) -> float:
         """Return the factor of a fold's ridge for these rows."""
@@ -232,9 +213,10 @@ class ClassGrowth(Growth):
 
     def training_error(self, states: Sequence[State]) -> float:
         """Return the mean log-loss of these rows."""
-        return self._loss(states[0])
+        return self.loss(states[0])
 
-    def _loss(self, state: Weights) -> float:
+    def loss(self, state: Weights) -> float:
+        """Return the mean log-loss of these rows."""
         rows = self.problem.rows
         return log_loss(self._outputs(state, rows.X), rows.Y, rows.weights)
 
@@ -257,48 +239,6 @@ class ClassGrowth(Growth):
         return Weights(W, C, L)
 
 
-class LogLoss(Objective):
-    """The mean log-loss; its errors are absolute, not relative."""
-
-    classes = True
-    without_rows = Candidate(LINE, ridge=0.0)
-
-    def error_in_units(self, network: Network, rows: Rows, plan: Plan) -> float:
-        """Return the mean log-loss of training rows."""
-        return class_training_error(network, rows)
-
-    def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
-        """Return the log-losses of held-out rows."""
-        return LogLosses(held_out, n_rows)
-
-    def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
-        """Return coordinates with scaled inputs and unscaled classes."""
-        return class_coordinates(rows, plan, input_range)
-
-    def growth(self, problem: Problem, turn: int = 0) -> Growth:
-        """Return the networks on the rows of a problem."""
-        return ClassGrowth(problem, turn)
-
-    def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
-        """Return the mean log-loss of training rows."""
-        return class_training_error(network, rows)
-
-    def line_of(self, scores: CandidateScores) -> Candidate | None:
-        """Return the best logistic regression, if there is one."""
-        lines = [c for c in scores.candidates if c.kind == LINE and c.form == ONE_LAYER]
-        return min(lines, key=scores.score_of, default=None)
-
-    def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
-        """Whether folds are computed in parallel."""
-        return rows.X.size >= plan.settings.logistic.parallel_from
-
-    def candidates(
-        self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
-    ) -> Iterator[Candidate]:
-        """Yield shares, regressions, and for each form networks, pruned networks and a blend."""
-        return regressions_and_blends(scores, forms, rows, plan)
-
-
 def _nearest(candidate: Candidate, known: Mapping[Candidate, State]) -> Candidate | None:
     """Return the fitted candidate of the same kind from which a descent starts."""
     alike = [c for c in known if c.kind == candidate.kind and c.ridge is not None]
@@ -319,21 +259,6 @@ def _ridge(candidate: Candidate) -> float:
     return max(candidate.ridge, 0.0)
 
 
-def class_coordinates(rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
-    """Return coordinates with scaled inputs and unscaled classes."""
-    inputs = input_scaling(rows, plan)
-    if plan.dictionary is None:
-        inputs = InputScaling.limiting_kurtosis(rows).in_canonical_columns(rows)
-    t = rows.n_outputs
-    found = coordinates_of(rows, plan, input_range, inputs)
-    return replace(found, outputs=OutputScaling(np.zeros(t), np.ones(t)))
-
-
-def class_training_error(network: Network, rows: Rows) -> float:
-    """Return the mean log-loss of training rows."""
-    return log_loss(network.predict(rows.X).reshape(rows.Y.shape), rows.Y, rows.weights)
-
-
 def shares_weights(rows: Rows) -> Weights:
     """Return the network whose logits are those of the class shares."""
     shares = np.average(rows.Y, axis=0, weights=rows.weights)
@@ -348,3 +273,9 @@ def shares_weights(rows: Rows) -> Weights:
 def largest(network: Weights, n_neurons: int) -> Weights:
     """Return the network of the largest neurons, in their order."""
     return network.take(np.sort(np.argsort(-network.sizes, kind="stable")[:n_neurons]))
+
+
+def without_negligible(network: Weights) -> Weights:
+    """Remove neurons that are next to nothing beside the largest."""
+    most = max(network.sizes.max(initial=0.0), 1e-12)
+    return network.take(np.flatnonzero(network.sizes > 1e-3 * most))

@@ -1,6 +1,7 @@
 """From a plan to a search: points, reduction and dictionary, or a pool of directions (GSN 1, 2)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,30 @@ from greedynet.support.types import Float64
 # must be that are taken without another one.
 N_WAITING = 4
 WEAKNESS = 0.3
-MAX_POINTS = 50_000
-MIN_POINTS = 2_000
-DEPENDENT_SAMPLED = 3e-3
-# The norm outside the span is a difference of squares: below this it would be rounding.
-_DEPENDENT_LEAST = 1e-6
-# (rows, plan, turn, learned, shape, pool): see `make_search`.
-MakeSearch = Callable[[Rows, Plan, int, Float64 | None, Shape | None, Pool | None], Search]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTask:
+    """What a search is made for.
+
+    Attributes
+    ----------
+    rows : Rows
+        Scaled rows.
+    turn : int
+        Each turn of a continuous search has a different pool of directions.
+    learned : ndarray of shape (m, d) or None
+        Directions to add, not necessarily normalised, where all neurons are corrected afterwards.
+    shape : Shape or None
+        Along the scaled columns.
+    """
+
+    rows: Rows
+    plan: Plan
+    turn: int = 0
+    learned: Float64 | None = None
+    shape: Shape | None = None
+    pool: Pool | None = None
 
 
 def input_scaling(rows: Rows, plan: Plan) -> InputScaling:
@@ -68,70 +86,45 @@ def dependent(plan: Plan) -> float:
         return DEPENDENT
     up, down = halves(plan.activation)
     # A neuron that is active on both sides has a large norm, and its kink is a small part of it.
-    least = DEPENDENT_SAMPLED if abs(down) < 0.1 * abs(up) else 0.1 * DEPENDENT_SAMPLED
-    return max(least**degree, _DEPENDENT_LEAST)
+    least = 3e-3 if abs(down) < 0.1 * abs(up) else 3e-4
+    # The norm outside the span is a difference of squares: with less, it would be rounding.
+    return max(least**degree, 1e-6)
 
 
-def make_search(
-    rows: Rows,
-    plan: Plan,
-    turn: int = 0,
-    *,
-    learned: Float64 | None = None,
-    shape: Shape | None = None,
-    pool: Pool | None = None,
-) -> Search:
-    """Return the search of a plan: a built-in one by name, or a user-defined one.
-
-    Parameters
-    ----------
-    rows : Rows
-        Scaled rows.
-    turn : int
-        Each turn of a continuous search has a different pool of directions.
-    learned : ndarray of shape (m, d) or None
-        Directions to add, not necessarily normalised, where all neurons are corrected afterwards.
-    shape : Shape or None
-        Along the scaled columns.
-    pool : Pool or None
-        Threads.
-    """
-    search = "dictionary" if isinstance(plan.search, Dictionary) else plan.search
-    make = SEARCHES[search] if isinstance(search, str) else begun_by(search)
-    return make(rows, plan, turn, learned, shape, pool)
+def make_search(task: SearchTask) -> Search:
+    """Return the search of a plan: a built-in one by name, or a user-defined one."""
+    search = task.plan.search
+    if isinstance(search, Dictionary):
+        return _dictionary_search(task)
+    return (SEARCHES[search] if isinstance(search, str) else begun_by(search))(task)
 
 
-def begun_by(factory: SearchFactory) -> MakeSearch:
+def begun_by(factory: SearchFactory) -> Callable[[SearchTask], Search]:
     """Return a function that makes a search by a factory, from inputs, weights and a seed."""
 
-    def make(rows: Rows, plan: Plan, turn: int, *_: object) -> Search:
+    def make(task: SearchTask) -> Search:
+        rows, plan = task.rows, task.plan
         X = np.ascontiguousarray(rows.X, dtype=np.float64)
-        return factory.begin(X, rows.row_scale, plan.activation, plan.random_state + turn)
+        return factory.begin(X, rows.row_scale, plan.activation, plan.random_state + task.turn)
 
     return make
 
 
-def _continuous_search(
-    rows: Rows,
-    plan: Plan,
-    turn: int,
-    learned: Float64 | None,
-    shape: Shape | None,
-    pool: Pool | None,
-) -> Search:
+def _continuous_search(task: SearchTask) -> Search:
     """Return the search over all neurons along a pool of directions."""
-    found, for_correction = directions(rows.X, plan.random_state + turn), learned is not None
-    if learned is not None and rows.n_features > 1:
-        found = np.concatenate([found, unit(learned)])
-    if shape is not None:
-        found = shape.without_convex(found)
+    rows, plan, for_correction = task.rows, task.plan, task.learned is not None
+    found = directions(rows.X, plan.random_state + task.turn)
+    if task.learned is not None and rows.n_features > 1:
+        found = np.concatenate([found, unit(task.learned)])
+    if task.shape is not None:
+        found = task.shape.without_convex(found)
     return ContinuousSearch(
         rows,
         found,
         least_active(len(rows), rows.n_features, plan),
         mirrored=plan.linear_term and degree_of(plan.activation) == 1,
         activation=plan.activation,
-        pool=pool,
+        pool=task.pool,
         # All neurons will be corrected: none needs to be the very best.
         n_refined=N_WAITING if for_correction else N_POLISHED,
         weakness=WEAKNESS if for_correction else 1.0,
@@ -145,16 +138,9 @@ def unit(directions: Float64) -> Float64:
     return np.asarray(directions[alive] / length[alive])
 
 
-def _dictionary_search(
-    rows: Rows,
-    plan: Plan,
-    turn: int,
-    learned: Float64 | None,
-    shape: Shape | None,
-    pool: Pool | None,
-) -> Search:
+def _dictionary_search(task: SearchTask) -> Search:
     """Return the search of the paper: sampled points, reduced by the ridgelet transform."""
-    dictionary = plan.dictionary
+    rows, plan, dictionary = task.rows, task.plan, task.plan.dictionary
     assert dictionary is not None
     points = _points(rows, plan, dictionary)
     kept = _reduced(points, rows, dictionary)
@@ -169,7 +155,7 @@ def _dictionary_search(
         activation=plan.activation,
         dtype=rows.X.dtype.type,
         memory_budget=int(dictionary.memory_budget),
-        pool=pool,
+        pool=task.pool,
     )
     if dictionary.weakness < 1.0:
         return WeakSearch(atoms, dictionary.rule, float(dictionary.weakness), plan.ridge)
@@ -202,8 +188,8 @@ def least_active(n_rows: int, n_features: int, plan: Plan) -> int:
 def _default_n_points(rows: Rows, dictionary: Dictionary) -> int:
     """Return the paper's number of points, or fewer if the atoms would exceed the budget."""
     fitting = dictionary.memory_budget // (2 * rows.X.itemsize * len(rows))
-    wanted = min(MAX_POINTS, POINTS_PER_DIMENSION * rows.X.shape[1])
-    return int(min(wanted, max(MIN_POINTS, fitting)))
+    wanted = min(50_000, POINTS_PER_DIMENSION * rows.X.shape[1])
+    return int(min(wanted, max(2_000, fitting)))
 
 
 def _reduced(points: Float64, rows: Rows, dictionary: Dictionary) -> NDArray[np.intp]:
@@ -217,7 +203,7 @@ def _reduced(points: Float64, rows: Rows, dictionary: Dictionary) -> NDArray[np.
 
 
 # The searches that have a name.
-SEARCHES: dict[str, MakeSearch] = {
+SEARCHES: dict[str, Callable[[SearchTask], Search]] = {
     "continuous": _continuous_search,
     "dictionary": _dictionary_search,
 }

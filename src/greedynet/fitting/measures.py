@@ -1,7 +1,7 @@
 """Measures: the losses of held-out rows, and the scores and errors that follow from them.
 
-A *score* is what candidates are compared by, smaller is better; an *error* is what a user is told,
-in the units of the outputs.
+A *score* is what candidates are compared by, smaller is better; an *error* is what users see, in
+the units of the outputs.
 """
 
 from abc import ABC, abstractmethod
@@ -25,18 +25,8 @@ ROUNDING = 1e-18
 class Measure(ABC):
     """Losses of predictions on the held-out rows of all folds.
 
-    Parameters
-    ----------
-    held_out : sequence of Rows
-        Of each fold.
-    n_rows : int
-        Number of different rows among them: a row may be held out several times, but counts once in
-        standard errors.
-
-    Attributes
-    ----------
-    Y, weights : ndarray
-        Outputs and weights of the held-out rows.
+    Of these, `n_rows` are different: a row may be held out several times, but counts once in
+    standard errors.
     """
 
     # The power of an error that a score is.
@@ -55,12 +45,12 @@ class Measure(ABC):
         """Return the loss of each row."""
 
     @abstractmethod
+    def score(self, predictions: Float64) -> float:
+        """Return by what candidates are compared."""
+
+    @abstractmethod
     def error(self, predictions: Float64) -> float:
         """Return the error in the units of the outputs; at least rounding."""
-
-    def score(self, predictions: Float64) -> float:
-        """Return the mean loss."""
-        return self.mean(self.losses(predictions))
 
     def mean(self, losses: Float64) -> float:
         """Return the weighted mean of losses."""
@@ -106,24 +96,20 @@ class Squares(Measure):
 
     def score(self, predictions: Float64) -> float:
         """Return the mean squared error, at least rounding."""
-        return max(super().score(predictions), ROUNDING)
+        return max(self.mean(self.losses(predictions)), ROUNDING)
 
     def error(self, predictions: Float64) -> float:
         """Return the root mean squared error: rows that are reproduced do not show others will."""
         unit = float(self.unit.max())
         left = within_reason(self.Y / unit - predictions / unit)
-        mean = self.mean(np.mean(left**2, axis=1))
-        return float(max(np.sqrt(mean), np.finfo(np.float64).eps) * unit)
+        return float(max(self._mean_size(left), np.finfo(np.float64).eps) * unit)
+
+    def _mean_size(self, residuals: Float64) -> float:
+        return float(np.sqrt(self.mean(np.mean(residuals**2, axis=1))))
 
 
 class OfLoss(Squares):
-    """Another loss, `sum_i L(r_i)`, of outputs of unit variance.
-
-    Parameters
-    ----------
-    held_out, n_rows
-        As for `Measure`.
-    """
+    """Another loss, `sum_i L(r_i)`, of outputs of unit variance."""
 
     def __init__(self, held_out: Sequence[Rows], n_rows: int, loss: Loss) -> None:
         super().__init__(held_out, n_rows)
@@ -136,7 +122,8 @@ class OfLoss(Squares):
         with np.errstate(over="ignore"):
             return np.fmin(row_sizes(self._loss, residuals), LARGEST_LOSS)
 
-    def _mean_size(self, sizes: Float64) -> float:
+    def _mean_size(self, residuals: Float64) -> float:
+        sizes = self._sizes(residuals)
         if np.isinf(self._power):
             return float(sizes.max())
         return float(self.mean(sizes) ** (1 / self._power))
@@ -147,13 +134,7 @@ class OfLoss(Squares):
 
     def score(self, predictions: Float64) -> float:
         """Return the squared mean size, so that factors mean the same for all losses."""
-        return max(self._mean_size(self.losses(predictions)) ** 2, ROUNDING)
-
-    def error(self, predictions: Float64) -> float:
-        """Return the mean size."""
-        unit = float(self.unit.max())
-        size = self._mean_size(self._sizes(self.Y / unit - predictions / unit))
-        return max(size, float(np.finfo(np.float64).eps)) * unit
+        return max(self._mean_size(self.scaled_errors(predictions)) ** 2, ROUNDING)
 
 
 class LogLosses(Measure):

@@ -1,191 +1,93 @@
-"""`Objective`: what a network minimises, and `Growth`: its networks on the rows of one fold.
+"""`Objective`: what a network minimises: squares or another loss of residuals, or the log-loss.
 
-Squares, other losses and classes differ here, and nowhere else.
+Regression and classification differ here, and nowhere else.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.correction.all_rows.passes import Passes
+from greedynet.fitting.as_grown import PlainClassGrowth, PlainGrowth
+from greedynet.fitting.candidates import (
+    every_width,
+    networks_and_averages,
+    regressions_and_blends,
+)
 from greedynet.fitting.forms import Form
-from greedynet.fitting.measures import Measure
+from greedynet.fitting.growth import Growth
+from greedynet.fitting.log_loss import ClassGrowth
+from greedynet.fitting.make_search import input_scaling
+from greedynet.fitting.measures import LogLosses, Measure, OfLoss, Squares
 from greedynet.fitting.plan import Plan
-from greedynet.fitting.problem import Problem
+from greedynet.fitting.problem import Problem, coordinates_of
+from greedynet.fitting.reweighted import ExtremeGrowth, LossGrowth, reweighted_line
 from greedynet.fitting.scores import CandidateScores
-from greedynet.losses.base import mean_size
-from greedynet.model.candidate import LINE, MEAN, Candidate
+from greedynet.fitting.squares import SquaresGrowth
+from greedynet.losses import is_squared
+from greedynet.losses.base import mean_size, singles_out_rows
+from greedynet.losses.logistic import log_loss
+from greedynet.model.candidate import LINE, MEAN, ONE_LAYER, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
+from greedynet.rows.affine import AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling, OutputScaling
-from greedynet.support.checks import safe_norm
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
-# Arrays and numbers by which a growth knows a network again: a named tuple of each objective.
-State = Any
 
-
-class Line(NamedTuple):
-    """An affine function of scaled rows, `X linear + intercept`: a state without neurons."""
-
-    linear: Float64
-    intercept: Float64
-
-    def network(self, problem: Problem) -> Network:
-        """Return it as a network without neurons."""
-        d, t = self.linear.shape
-        affine = np.vstack([self.linear, self.intercept])
-        return problem.network(np.empty((0, d + 1)), np.empty((0, t)), affine)
-
-
-class Growth(ABC):
-    """Networks on the rows of a problem, each from those before it.
-
-    States without neurons are handled here: subclasses define what is done with the others, in
-    methods of the same names with an underscore.
-
-    Attributes
-    ----------
-    turn : int
-        Networks of different turns have different pools of directions.
-    """
-
-    # The named tuple of the state of a network with neurons.
-    state_type: type[Any]
-
-    def __init__(self, problem: Problem, turn: int = 0) -> None:
-        self.problem, self.turn = problem, turn
-
-    @abstractmethod
-    def fitted(self, candidate: Candidate, known: Mapping[Candidate, State]) -> State:
-        """Return a candidate, given those that were fitted before on the same rows."""
-
-    def line(self, kind: str) -> Line:
-        """Return a constant or a line; here the mean, which is zero in scaled outputs."""
-        rows = self.problem.rows
-        return Line(np.zeros((rows.n_features, rows.n_outputs)), np.zeros(rows.n_outputs))
-
-    def refitted(
-        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
-    ) -> State:
-        """Return a network of a fold, corrected on these rows.
-
-        Parameters
-        ----------
-        start : callable
-            Returns a candidate of the fold, carried to these rows.
-        of_fold : Problem
-            The rows of the fold.
-        """
-        return start(candidate)
-
-    def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of a network for scaled inputs."""
-        if isinstance(state, Line):
-            return np.asarray(X @ state.linear + state.intercept)
-        return self._outputs(state, X)
-
-    @abstractmethod
-    def _outputs(self, state: State, X: NDArray[np.floating]) -> Float64: ...
-
-    def predict(self, states: Sequence[State], rows: Rows) -> Float64:
-        """Return the outputs of the mean of some networks for rows, all in original units."""
-        X = self.problem.inputs_of(rows)
-        mean = np.mean([self.outputs(state, X) for state in states], axis=0)
-        return self.problem.in_units(mean)
-
-    def network(self, states: Sequence[State]) -> Network:
-        """Return the mean of some networks, for inputs and outputs in original units."""
-        if isinstance(states[0], Line):
-            return states[0].network(self.problem)
-        return self._network(states)
-
-    @abstractmethod
-    def _network(self, states: Sequence[State]) -> Network: ...
-
-    def carried(self, state: State, inputs: InputScaling) -> State:
-        """Return a network of other rows, which were scaled by `inputs`, on these rows."""
-        if isinstance(state, Line):
-            return self.line(LINE if state.linear.any() else MEAN)
-        return self._carried(state, inputs)
-
-    @abstractmethod
-    def _carried(self, state: State, inputs: InputScaling) -> State: ...
-
-    def loss(self, state: State) -> float:
-        """Return what a network minimises, on these rows; by it folds are compared."""
-        return 0.0 if isinstance(state, Line) else self._loss(state)
-
-    @abstractmethod
-    def _loss(self, state: State) -> float: ...
-
-    def training_error(self, states: Sequence[State]) -> float:
-        """Return the relative error of the mean of some networks on these rows."""
-        rows = self.problem.rows
-        mean = np.mean([self.outputs(state, rows.X) for state in states], axis=0)
-        return safe_norm(rows.weighted(rows.Y - mean)) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
-
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
-        """Return the ridge of refitted networks, their mean; None without neurons."""
-        return self._ridge(states) if candidate.width else None
-
-    def _ridge(self, states: Sequence[State]) -> float | None:
-        if states[0].ridge is None:
-            return None
-        return float(np.mean([state.ridge for state in states]))
-
-    def packed(self, state: State) -> list[Any]:
-        """Return the fields of a state, as a checkpoint keeps them."""
-        return [type(state).__name__, *state]
-
-    def unpacked(self, values: Sequence[Any]) -> State:
-        """Return a state from its fields."""
-        name, *fields = values
-        return (Line if name == Line.__name__ else self.state_type)(*fields)
-
-
-class Objective(ABC):
-    """What a network minimises."""
+class Objective:
+    """The squares, or another loss, of the residuals of a regression."""
 
     # Whether outputs are classes.
     classes = False
-    # Whether a narrower network consists of the first neurons of a wider one.
-    nested = False
-    # What is predicted if no row can be held out.
-    without_rows = Candidate(MEAN)
 
-    @abstractmethod
     def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
         """Return the losses of held-out rows, by which candidates are compared."""
+        if is_squared(plan.loss):
+            return Squares(held_out, n_rows)
+        return OfLoss(held_out, n_rows, plan.loss)
 
-    @abstractmethod
     def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
-        """Return the coordinates in which networks on rows are constructed."""
+        """Return the coordinates in which networks on rows are constructed.
 
-    @abstractmethod
+        With few rows beside the inputs, the affine term of a corrected network is the constant and
+        a line with a ridge.
+        """
+        found = coordinates_of(rows, plan, input_range)
+        many = plan.settings.ladder.rows_per_input * (rows.n_features + 1)
+        is_free = plan.linear_term and plan.shape is None and not singles_out_rows(plan.loss)
+        if len(rows) >= many or not is_free or not plan.correct:
+            return found
+        scaled = found.apply(rows)
+        is_square = is_squared(plan.loss)
+        # With any intercept: the constant is a column of its own.
+        line = RidgeLine.of(scaled) if is_square else reweighted_line(scaled, plan.loss)
+        return replace(found, affine=AffineTerm.shrunk(scaled, line))
+
     def growth(self, problem: Problem, turn: int = 0) -> Growth:
         """Return the networks on the rows of a problem."""
+        plan = problem.plan
+        if not plan.correct:
+            return PlainGrowth(problem, turn)
+        if is_squared(plan.loss):
+            return SquaresGrowth(problem, turn)
+        return (ExtremeGrowth if singles_out_rows(plan.loss) else LossGrowth)(problem, turn)
 
-    @abstractmethod
     def candidates(
         self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
     ) -> Iterator[Candidate]:
-        """Yield the candidates to try, the simplest first; `scores` has those before.
+        """Yield the candidates to try, the simplest first; `scores` has those before."""
+        if not plan.correct:
+            return every_width(scores, forms, plan, MEAN)
+        plan = plan if is_squared(plan.loss) else replace(plan, n_networks=1)
+        return networks_and_averages(scores, forms, rows, plan)
 
-        Parameters
-        ----------
-        scores : CandidateScores
-            Of all candidates that were yielded before.
-        rows : Rows
-            Training rows of a fold.
-        """
+    def without_rows(self, plan: Plan) -> Candidate:
+        """Return the candidate that is fitted if no row can be held out."""
+        return Candidate(MEAN)
 
     def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
         """Return the relative error of a network on training rows, in original units."""
@@ -202,10 +104,6 @@ class Objective(ABC):
     def line_of(self, scores: CandidateScores) -> Candidate | None:
         """Return the best logistic regression, for classes."""
         return None
-
-    def as_good(self, plan: Plan) -> float:
-        """Return within which factor of the smallest score a smaller network wins."""
-        return plan.settings.ladder.as_good
 
     def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
         """Whether folds are computed in parallel: threads gain in large products only."""
@@ -230,3 +128,58 @@ class Objective(ABC):
             input_range = np.asarray(form.rows(ends).X, dtype=np.float64)
         coordinates = self.coordinates(own, plan, input_range)
         return self.growth(Problem(own, plan, coordinates, context, passes), turn)
+
+
+class LogLoss(Objective):
+    """The mean log-loss of classes; its errors are absolute, not relative."""
+
+    classes = True
+
+    def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
+        """Return the log-losses of held-out rows."""
+        return LogLosses(held_out, n_rows)
+
+    def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
+        """Return coordinates with scaled inputs and unscaled classes."""
+        inputs, t = input_scaling(rows, plan), rows.n_outputs
+        if plan.dictionary is None:
+            inputs = InputScaling.limiting_kurtosis(rows).in_canonical_columns(rows)
+        found = coordinates_of(rows, plan, input_range, inputs)
+        return replace(found, outputs=OutputScaling(np.zeros(t), np.ones(t)))
+
+    def growth(self, problem: Problem, turn: int = 0) -> Growth:
+        """Return the networks on the rows of a problem."""
+        return (ClassGrowth if problem.plan.correct else PlainClassGrowth)(problem, turn)
+
+    def candidates(
+        self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
+    ) -> Iterator[Candidate]:
+        """Yield the candidates to try, the simplest first; `scores` has those before."""
+        if not plan.correct:
+            return every_width(scores, forms, plan, SHARES)
+        return regressions_and_blends(scores, forms, rows, plan)
+
+    def without_rows(self, plan: Plan) -> Candidate:
+        """Return the candidate that is fitted if no row can be held out."""
+        return Candidate(LINE, ridge=0.0) if plan.correct else Candidate(MEAN)
+
+    def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
+        """Return the mean log-loss of training rows."""
+        return log_loss(network.predict(rows.X).reshape(rows.Y.shape), rows.Y, rows.weights)
+
+    def error_in_units(self, network: Network, rows: Rows, plan: Plan) -> float:
+        """Return the same: log-losses have no units."""
+        return self.training_error(network, rows, plan)
+
+    def line_of(self, scores: CandidateScores) -> Candidate | None:
+        """Return the best logistic regression, if there is one with a ridge."""
+        lines = [
+            c
+            for c in scores.candidates
+            if c.kind == LINE and c.form == ONE_LAYER and c.ridge is not None
+        ]
+        return min(lines, key=scores.score_of, default=None)
+
+    def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
+        """Whether folds are computed in parallel."""
+        return rows.X.size >= 2**15 if plan.correct else super().is_large(candidate, rows, plan)

@@ -8,36 +8,58 @@ from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
 from greedynet.correction.all_rows.passes import Passes
-from greedynet.fitting.growth import grow
-from greedynet.fitting.make_search import dependent, input_scaling, make_search
+from greedynet.correction.outer_solver import OuterSolver
+from greedynet.correction.variable_projection import VariableProjection
+from greedynet.fitting.make_search import SearchTask, dependent, input_scaling, make_search
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.settings import FitSettings
+from greedynet.linalg.factor import Factor
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.shape import Shape
-from greedynet.search import Dictionary, Proposal
+from greedynet.search import Dictionary, Proposal, Search
 from greedynet.support.context import FitContext
 from greedynet.support.magnitudes import LARGEST_OUTPUT
 from greedynet.support.types import Float64
 
 
+def grow(factor: Factor, search: Search, n_more: int, context: FitContext) -> list[Proposal]:
+    """Return the next neurons, each the best beside those before (GSN 3).
+
+    The factor, which has the target and the columns so far, is extended in place. Fewer neurons are
+    returned if no others lie outside the span, or if the time is over.
+    """
+    found: list[Proposal] = []
+    while len(found) < n_more:
+        context.check()
+        # A network without any node would be nothing.
+        if factor.size and context.clock.is_over():
+            break
+        proposed = search.propose(factor)
+        if proposed is None:
+            break
+        if factor.append(proposed.column):
+            search.accept(factor)
+            found.append(proposed)
+        else:
+            search.reject()
+    return found
+
+
 class Problem:
     """Scaled rows, and what of them does not depend on the neurons.
 
-    Parameters
+    Attributes
     ----------
     sample : Rows
         Training rows in original units; a sample if there are many.
+    rows : Rows
+        The same in these coordinates.
     passes : Passes or None
         Sums over all rows, if these are a sample.
-
-    Attributes
-    ----------
-    rows : Rows
-        The sample in these coordinates.
     """
 
     def __init__(
@@ -87,6 +109,19 @@ class Problem:
         with np.errstate(over="ignore"):
             return np.nan_to_num(within_reason(outputs) * scaling.scale + scaling.center)
 
+    def constant(self, residuals: Float64) -> Float64:
+        """Return the constant that is best for the loss of residuals."""
+        ones, weights = np.ones((len(self.rows), 1)), self.rows.weights
+        return np.asarray(self.plan.loss.fit(ones, residuals, weights).weights[0])
+
+    def outputs(self, points: Float64, weights: Float64, X: NDArray[np.floating]) -> Float64:
+        """Return the scaled outputs of neurons, with weights of affine columns and neurons."""
+        sigma, affine = self.plan.activation, self.coordinates.affine.evaluate(X)
+        r = affine.shape[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = sigma.value(X @ points[:, :-1].T + points[:, -1])
+            return np.asarray(affine @ weights[:r] + hidden @ weights[r:])
+
     def carried(self, points: Float64, inputs: InputScaling) -> Float64:
         """Return neurons of other rows, which were scaled by `inputs`, on these rows.
 
@@ -106,9 +141,8 @@ class Problem:
         plan = self.plan
         factor = self.coordinates.factor(rows, dependent(plan))
         factor.extend(self.coordinates.neuron_columns(rows, points, plan.activation))
-        search = make_search(
-            rows, plan, 2 + turn, learned=points[:, :-1], shape=self.shape, pool=self.context.pool
-        )
+        pool, learned = self.context.pool, points[:, :-1]
+        search = make_search(SearchTask(rows, plan, 2 + turn, learned, self.shape, pool))
         found = grow(factor, search, n_more, self.context)
         for new in found:
             self.check_proposed(new, rows)
@@ -127,16 +161,37 @@ class Problem:
                 "point[-1]`, times `row_scale`. The activation is an argument of `begin`."
             )
 
+    def projection(
+        self, rows: Rows, affine: Float64, points: Float64, ridge: float | None
+    ) -> VariableProjection:
+        """Return neurons on scaled rows, to be corrected jointly."""
+        return VariableProjection(
+            rows,
+            affine,
+            points,
+            ridge,
+            self.plan.activation,
+            context=self.context,
+            max_block=self.settings.correction.max_block,
+        )
+
+    def outer_solver(self, alpha: float | None) -> OuterSolver:
+        """Return the solver for outer weights on all rows."""
+        return OuterSolver(
+            self.solving,
+            self.rows,
+            self.plan.activation,
+            self.plan.single_output,
+            alpha,
+            self.passes,
+            self.shape,
+        )
+
     def network(self, inner: Float64, outer: Float64, affine: Float64) -> Network:
         """Return a network of scaled rows for inputs and outputs in original units.
 
-        Parameters
-        ----------
-        inner : ndarray of shape (k, d + 1)
-            Inner weights, bias last.
-        outer : ndarray of shape (k, n_outputs)
-        affine : ndarray of shape (d + 1, n_outputs)
-            Weights of the affine term, constant last.
+        Biases are the last inner weights of `(k, d + 1)`, constants the last row of the affine term
+        of `(d + 1, n_outputs)`.
         """
         present = self.plan.linear_term
         network = Network(

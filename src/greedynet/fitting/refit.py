@@ -12,17 +12,12 @@ import numpy as np
 from greedynet.correction.all_rows.passes import Passes
 from greedynet.fitting.climb import Climb, FoldFit
 from greedynet.fitting.forms import Form
-from greedynet.fitting.objective import Growth, Objective, State
+from greedynet.fitting.growth import Growth, State
+from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.split import Folds
 from greedynet.model.bounds import widened
-from greedynet.model.candidate import (
-    LINE,
-    NETWORK,
-    TWO_LAYERS,
-    Candidate,
-    Ladder,
-)
+from greedynet.model.candidate import LINE, NETWORK, TWO_LAYERS, Candidate, Ladder
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath, StopReason
 from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions
@@ -53,27 +48,19 @@ class Fitted:
     ridge: float | None = None
 
 
-def refit(
-    folds: Folds,
-    found: Climb,
-    chosen: Candidate,
-    plan: Plan,
-    objective: Objective,
-    context: FitContext,
-) -> Fitted:
+def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext) -> Fitted:
     """Return the chosen candidate on all rows, and the other widths of its growth.
 
-    Parameters
-    ----------
-    context : FitContext
-        Its journal has the network of an earlier run.
+    The journal of the context has the network of an earlier run.
     """
-    rungs, form = _rungs(chosen, found), found.forms[chosen.form]
+    plan, chosen, form = found.plan, found.chosen, found.forms[found.chosen.form]
     if folds.is_final:
         fit, final = found.fits[0], found.fits[0].growth(chosen)
         growth, states = final, _refitted(fit, chosen, final, context)
+        by_box, error = [[p] for p in fit.predict(chosen, states)], final.training_error(states)
         # A network that was asked for does not depend on the rows that tell its error.
-        if not found.replaced(chosen, states, only_if_better=not plan.takes_last):
+        by_score = not plan.takes_last
+        if not found.scores.replaced(chosen, by_box, error, only_if_better=by_score):
             states = fit.states(chosen)
     else:
         growth = _growth(folds, form, plan, objective, context)
@@ -85,22 +72,24 @@ def refit(
         states = _refitted(fit, chosen, final, context)
         if plan.takes_last and folds.samples is None:
             of_fold = found.scores.training_error_of(chosen)
-            states = _to_tolerance(states, chosen, of_fold, final, objective)
-    kept = form.network(final.network(states))
+            states = _to_tolerance(states, chosen, of_fold, final)
+    rungs, kept = _rungs(chosen, found), form.network(final.network(states))
     networks = [
         kept if rung == chosen else form.network(growth.network(_carried(fit, rung, growth)))
         for rung in rungs
     ]
     reach = np.inf if plan.extrapolate else found.scores.reach_of(chosen)
     finished = [replace(network, bounds=plan.bounds, reach=reach) for network in networks]
-    fitted = _fitted(folds, found, rungs, chosen, finished, plan, objective, context, growth)
-    return replace(fitted, ridge=final.ridge(chosen, states, fit.growth(chosen).problem))
+    ridge = final.ridge(chosen, states, fit.growth(chosen).problem)
+    fitted = _with_errors(folds, found, rungs, finished, objective, context)
+    path = replace(fitted.path, indices=getattr(growth, "indices", fitted.path.indices))
+    return replace(fitted, path=path, ridge=ridge)
 
 
 def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitContext) -> Fitted:
     """Return the simplest network, where no row can be held out."""
     growth = _growth(folds, Form(), plan, objective, context)
-    candidate = objective.without_rows
+    candidate = objective.without_rows(plan)
     if not plan.linear_term and plan.limits.max_neurons:
         candidate = Candidate(NETWORK, 1, ridge=candidate.ridge)
     reach = np.inf if plan.extrapolate else 0.0
@@ -188,7 +177,7 @@ def _refitted(fit: FoldFit, chosen: Candidate, growth: Growth, context: FitConte
 
 
 def _to_tolerance(
-    states: list[State], chosen: Candidate, of_fold: float, growth: Growth, objective: Objective
+    states: list[State], chosen: Candidate, of_fold: float, growth: Growth
 ) -> list[State]:
     """Return a wider network, if the last one has reached the tolerance only on a fold."""
     plan = growth.problem.plan
@@ -197,7 +186,7 @@ def _to_tolerance(
     if of_fold > tol or others or chosen.width == 0:
         return states
     width, before = chosen.width, replace(chosen, pruned=False)
-    factor = 1.0 if objective.nested else plan.settings.ladder.growth
+    factor = plan.settings.ladder.growth if plan.correct else 1.0
     while growth.training_error([state]) > tol and width < most:
         width = min(most, max(width + 1, round(factor * width)))
         wider = growth.fitted(replace(before, width=width), {before: state})
@@ -207,26 +196,23 @@ def _to_tolerance(
     return [state]
 
 
-def _fitted(
+def _with_errors(
     folds: Folds,
     found: Climb,
     rungs: Sequence[Candidate],
-    chosen: Candidate,
     networks: Sequence[Network],
-    plan: Plan,
     objective: Objective,
     context: FitContext,
-    growth: Growth,
 ) -> Fitted:
-    """Return the result, with what held-out rows say of every width."""
-    scores = found.scores
+    """Return the result, with the errors of every width on held-out rows."""
+    plan, scores, chosen = found.plan, found.scores, found.chosen
     kept = networks[rungs.index(chosen)]
-    told, errors_of_all = scores.told(kept.reach), scores.errors(kept.reach)
+    of_all, errors_of_all = scores.predictions(kept.reach), scores.errors(kept.reach)
 
-    def told_of(candidate: Candidate) -> Float64:
-        return told[scores.candidates.index(candidate)]
+    def predictions_of(candidate: Candidate) -> Float64:
+        return of_all[scores.candidates.index(candidate)]
 
-    held_out = _held_out(folds, told_of(chosen), kept)
+    held_out = _held_out(folds, predictions_of(chosen), kept)
     expected = scores.measure.error(held_out.predictions)
     if context.clock.ran_out.is_set():
         # The network may be worse than those of the folds, whose error is then too small.
@@ -237,29 +223,29 @@ def _fitted(
     widths = {network.n_nodes: i for i, network in reversed(list(enumerate(networks)))}
     widths[kept.n_nodes] = rungs.index(chosen)
     at = [widths[n_nodes] for n_nodes in sorted(widths)]
-    predictions = [told_of(rungs[i]) for i in at]
+    predictions = [predictions_of(rungs[i]) for i in at]
     errors = np.array([scores.measure.error(p) for p in predictions])
     errors[sorted(widths).index(kept.n_nodes)] = expected
     unit = float(errors_of_all[0]) or 1.0 if scores.measure.power > 1 else 1.0
     on_path = tuple(networks[i] for i in at)
-    error = objective.training_error(kept, folds.rows, plan)
-    # A constant is not the beginning of a growth, which starts from the affine term.
-    nested = objective.nested and not chosen.is_constant
+    # The widths of a growth without corrections are one network. A constant is not the beginning of
+    # it: that is the affine term.
+    is_one = not plan.correct and not chosen.is_constant
     path = SelectionPath(
         n_nodes=np.array(sorted(widths), dtype=np.intp),
         training_errors=np.array([objective.training_error(n, folds.rows, plan) for n in on_path]),
         held_out_errors=errors / unit,
-        networks=on_path[-1:] if nested else on_path,
+        networks=on_path[-1:] if is_one else on_path,
         best_n_nodes=kept.n_nodes,
-        stop_reason=_reason(found, chosen, error, kept, plan, context),
+        stop_reason=_reason(found, objective.training_error(kept, folds.rows, plan), kept, context),
         seconds=np.array([found.seconds[scores.candidates.index(rungs[i])] for i in at]),
-        indices=getattr(growth, "indices", np.empty(0, dtype=np.intp)),
+        indices=np.empty(0, dtype=np.intp),
         unit=unit,
     )
     plain = tuple(candidate.plain() for candidate in scores.candidates)
     ladder = Ladder(plain, errors_of_all, scores.candidates.index(chosen))
     line = objective.line_of(scores)
-    held_out = replace(held_out, line=None if line is None else told_of(line))
+    held_out = replace(held_out, line=None if line is None else predictions_of(line))
     evidence = CalibrationData(
         folds.rows, held_out, tuple(predictions), expected, tuple(folds.splits)
     )
@@ -283,15 +269,9 @@ def _held_out(folds: Folds, predictions: Float64, network: Network) -> HeldOutPr
     )
 
 
-def _reason(
-    found: Climb,
-    chosen: Candidate,
-    error: float,
-    network: Network,
-    plan: Plan,
-    context: FitContext,
-) -> StopReason:
+def _reason(found: Climb, error: float, network: Network, context: FitContext) -> StopReason:
     """Return why the network has its width."""
+    plan, chosen = found.plan, found.chosen
     if found.is_stopped:
         return StopReason.CALLBACK
     if error <= ZERO_RESIDUAL and found.scores.measure.power > 1:

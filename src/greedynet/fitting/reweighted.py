@@ -1,4 +1,4 @@
-"""`Reweighted`: other losses, by iteratively reweighted least squares.
+"""`LossGrowth`: networks for other losses, by iteratively reweighted least squares.
 
 At its minimum, a loss `sum_i L(r_i)` has the derivatives of `sum_i v_i r_i^2`, up to a factor, with
 
@@ -14,7 +14,7 @@ A robust loss is meant for data with outliers. Rows beyond ten robust standard d
 only the intercept, as little as the loss permits: neurons and ridge are chosen without them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,33 +23,31 @@ from numpy.typing import NDArray
 
 from greedynet.correction.outer_solver import DEPENDENT
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting.forms import Form
-from greedynet.fitting.measures import Measure, OfLoss
-from greedynet.fitting.objective import Growth, Line, State
-from greedynet.fitting.plan import Plan
-from greedynet.fitting.problem import Problem, coordinates_of
-from greedynet.fitting.scores import CandidateScores
+from greedynet.fitting.growth import Line, State
+from greedynet.fitting.problem import Problem
 from greedynet.fitting.squares import (
+    MET,
+    QUICK,
+    TO_CONVERGE,
     CorrectedGrowth,
-    LeastSquares,
     Neurons,
     SquaresGrowth,
-    has_few_rows,
 )
 from greedynet.linalg.weights import outer_weights
 from greedynet.losses import Loss
-from greedynet.losses.base import LossFactor, is_robust, singles_out_rows
+from greedynet.losses.base import LossFactor, is_robust
+from greedynet.losses.huber import NORMAL
 from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 from greedynet.model.candidate import LINE, MEAN, Candidate, widths_up_to
-from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
-from greedynet.rows.affine import AffineTerm, RidgeLine
+from greedynet.rows.affine import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.types import Float64
 
-# Ratio of the standard deviation to the median absolute value, for normal numbers.
-_DEVIATION = 1.4826
+# Residuals below their median are raised to it in the first round of weights, and to these
+# fractions of it in the next: rows that happen to be met would not move again.
+FLOORS = tuple(np.geomspace(1.0, 0.2, 5).tolist())
 
 
 class Weighted(NamedTuple):
@@ -68,16 +66,14 @@ class LossGrowth(CorrectedGrowth):
 
     def line(self, kind: str) -> Line:
         """Return the best constant, or a line with a ridge, for the loss."""
-        rows, plan = self.problem.rows, self.problem.plan
+        rows, plan, line = self.problem.rows, self.problem.plan, super().line(MEAN)
         if not plan.linear_term:
-            return Line(np.zeros((rows.n_features, 1)), np.zeros(1))
-        if kind == MEAN:
-            linear, intercept = np.zeros((rows.n_features, 1)), np.zeros(1)
-        else:
-            line = reweighted_line(rows, self.problem.plan.loss, plan)
-            linear, intercept = line.linear, line.intercept
-        shift = self._shift(rows.Y - rows.X @ linear - intercept)
-        return Line(linear, intercept + shift)
+            return line
+        if kind == LINE:
+            found = reweighted_line(rows, plan.loss)
+            line = Line(found.linear, found.intercept)
+        shift = self.problem.constant(rows.Y - rows.X @ line.linear - line.intercept)
+        return line._replace(intercept=line.intercept + shift)
 
     def _none(self) -> Weighted:
         """Return the line, from whose residuals the first neurons follow."""
@@ -117,36 +113,34 @@ class LossGrowth(CorrectedGrowth):
     ) -> Weighted:
         assert state.ridge is not None
         wider = state._replace(points=points, ridge=state.ridge if is_first else state.ridge / 10)
-        near, floor = self._near(first.residuals), self.problem.settings.reweighting.last_floor
-        return self._shifted(self._with_state(wider, self._at(wider, near, floor)))
+        found = self._at(wider, self._near(first.residuals), FLOORS[-1])
+        return self._shifted(self._with_state(wider, found))
 
     def _near(self, residuals: Float64) -> NDArray[np.bool_]:
         """Whether rows are not outliers; all are kept unless the loss is robust."""
-        size, settings = np.abs(residuals[:, 0]), self.problem.settings.reweighting
-        if not is_robust(self.problem.plan.loss) or len(size) < settings.min_rows:
+        size, settings = np.abs(residuals[:, 0]), self.problem.settings.correction
+        # The deviation of a few rows is not known.
+        if not is_robust(self.problem.plan.loss) or len(size) < 20:
             return np.ones(len(size), dtype=bool)
         median = weighted_median(size, self.problem.rows.weights)
-        far = size > settings.outlier * _DEVIATION * median
+        far = size > settings.outlier * NORMAL * median
         return ~far if np.mean(far) < settings.max_outliers else np.ones_like(far)
 
     def _corrected(self, state: Weighted) -> Weighted:
-        """Correct all neurons while the row weights follow from the residuals."""
-        settings, near = self.problem.settings.reweighting, self._near(state.residuals)
-        for floor in np.geomspace(1.0, settings.last_floor, settings.n_rounds):
-            found = self._at(state, near, float(floor)).settle(settings.steps_a_round)
-            state = self._with_state(state, found)
+        """Correct all neurons, two steps at a time, while the weights follow from the residuals."""
+        near = self._near(state.residuals)
+        for floor in FLOORS:
+            state = self._with_state(state, self._at(state, near, floor).settle(2))
         return self._converged(self._shifted(state))
 
     def _converged(self, state: Weighted) -> Weighted:
         """Correct by squares to convergence if rows are met: all losses have the same minimum."""
-        settings, rows = self.problem.settings.correction, self.problem.rows
-        is_met = self.loss(state) < settings.converged_below * self.problem.plan.loss.size(
-            rows.Y, rows.weights
-        )
-        if not is_met or state.points.size > settings.always_converged:
+        rows = self.problem.rows
+        is_met = self.loss(state) < MET * self.problem.plan.loss.size(rows.Y, rows.weights)
+        if not is_met or state.points.size > QUICK:
             return state
         found = self._on(rows, state, self._near(state.residuals))
-        tried = self._shifted(self._with_state(state, found.settle(settings.steps_to_converge)))
+        tried = self._shifted(self._with_state(state, found.settle(TO_CONVERGE)))
         return tried if self.loss(tried) < self.loss(state) else state
 
     def _at(self, state: Weighted, near: NDArray[np.bool_], floor: float) -> VariableProjection:
@@ -156,16 +150,9 @@ class LossGrowth(CorrectedGrowth):
 
     def _on(self, rows: Rows, state: Weighted, near: NDArray[np.bool_]) -> VariableProjection:
         """Return the neurons on rows that are not outliers."""
-        problem, rows = self.problem, rows if near.all() else rows.take(np.flatnonzero(near))
-        return VariableProjection(
-            rows,
-            problem.coordinates.affine_columns(rows),
-            state.points,
-            state.ridge,
-            problem.plan.activation,
-            context=problem.context,
-            max_block=problem.settings.correction.max_block,
-        )
+        rows = rows if near.all() else rows.take(np.flatnonzero(near))
+        affine = self.problem.coordinates.affine_columns(rows)
+        return self.problem.projection(rows, affine, state.points, state.ridge)
 
     def _with_state(self, state: Weighted, found: VariableProjection) -> Weighted:
         rows = self.problem.rows
@@ -174,18 +161,11 @@ class LossGrowth(CorrectedGrowth):
         points = np.ascontiguousarray(found.points)
         return Weighted(points, float(found.ridge), found.weights.copy(), residuals)
 
-    def _shift(self, residuals: Float64) -> Float64:
-        """Return the constant that is best for the loss of residuals."""
-        rows = self.problem.rows
-        return np.asarray(
-            self.problem.plan.loss.fit(np.ones((len(rows), 1)), residuals, rows.weights).weights[0]
-        )
-
     def _shifted(self, state: Weighted) -> Weighted:
         """Return a network with the intercept that is best for the loss, if it has one."""
         if not self.problem.plan.linear_term:
             return state
-        by, weights = self._shift(state.residuals), state.weights.copy()
+        by, weights = self.problem.constant(state.residuals), state.weights.copy()
         # The first affine column is a constant.
         weights[0] += by / self.problem.coordinates.affine.to_weights[-1, 0]
         return state._replace(weights=weights, residuals=state.residuals - by)
@@ -205,102 +185,77 @@ class LossGrowth(CorrectedGrowth):
         return self.fitted(candidate, known)
 
     def _outputs(self, state: Weighted, X: NDArray[np.floating]) -> Float64:
-        sigma, r = self.problem.plan.activation, self.problem.coordinates.n_affine
-        affine = self.problem.coordinates.affine.evaluate(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            hidden = sigma.value(X @ state.points[:, :-1].T + state.points[:, -1])
-            return np.asarray(affine @ state.weights[:r] + hidden @ state.weights[r:])
+        return self.problem.outputs(state.points, state.weights, X)
 
     def _network(self, states: Sequence[Weighted]) -> Network:
-        (state,) = states
-        r, coordinates = self.problem.coordinates.n_affine, self.problem.coordinates
-        # The best weight of a neuron may be zero: it stays only if the number was asked for.
-        kept = state.weights[r:].any(axis=1) | self.problem.plan.needs_all(len(state.points))
-        affine = coordinates.affine.to_weights @ state.weights[:r]
-        return self.problem.network(state.points[kept], state.weights[r:][kept], affine)
+        return _network_of(self.problem, states[0].points, states[0].weights)
 
     def _carried(self, state: Weighted, inputs: InputScaling) -> Weighted:
         """Return a network of other rows on these rows, with outer weights for them."""
         points = self.problem.carried(state.points, inputs)
         start = self._none()._replace(points=points, ridge=state.ridge)
-        settings = self.problem.settings.reweighting
-        for floor in np.geomspace(1.0, settings.last_floor, settings.n_rounds):
+        for floor in FLOORS:
             near = self._near(start.residuals)
-            start = self._with_state(start, self._at(start, near, float(floor)))
+            start = self._with_state(start, self._at(start, near, floor))
         return self._shifted(start)
 
-    def _loss(self, state: Weighted) -> float:
+    def loss(self, state: Weighted) -> float:
+        """Return the loss of these rows."""
         return self.problem.plan.loss.size(state.residuals, self.problem.rows.weights)
 
 
 class ExtremeGrowth(SquaresGrowth):
     """Networks for a loss that singles out rows: least squares, then the loss itself."""
 
-    def _outputs(self, state: Neurons, X: NDArray[np.floating]) -> Float64:
-        points, weights = self._solved(state)
-        coordinates, sigma = self.problem.coordinates, self.problem.plan.activation
-        F = np.hstack(
-            [coordinates.affine.evaluate(X), sigma.value(X @ points[:, :-1].T + points[:, -1])]
-        )
-        return np.asarray(F @ weights)
+    _solution: tuple[Neurons, Float64, Float64] | None = None
 
     def line(self, kind: str) -> Line:
         """Return the best constant, or the best line, for the loss."""
-        rows, loss = self.problem.rows, self.problem.plan.loss
-        A = self.problem.coordinates.affine.evaluate(rows.X)
-        if kind == MEAN or not A.shape[1]:
-            found = loss.fit(np.ones((len(rows), 1)), rows.Y, rows.weights).weights
-            zeros = np.zeros((rows.n_features, rows.n_outputs))
-            return Line(zeros, found[0] if A.shape[1] else 0.0 * found[0])
-        affine = (
-            self.problem.coordinates.affine.to_weights @ loss.fit(A, rows.Y, rows.weights).weights
-        )
-        return Line(affine[:-1], affine[-1])
+        rows, plan, affine = self.problem.rows, self.problem.plan, self.problem.coordinates.affine
+        mean = super().line(MEAN)
+        if not plan.linear_term:
+            return mean
+        if kind == MEAN:
+            return mean._replace(intercept=self.problem.constant(rows.Y))
+        found = plan.loss.fit(affine.evaluate(rows.X), rows.Y, rows.weights).weights
+        weights = affine.to_weights @ found
+        return Line(weights[:-1], weights[-1])
+
+    def _outputs(self, state: Neurons, X: NDArray[np.floating]) -> Float64:
+        points, weights = self._solved(state)
+        hidden = self.problem.plan.activation.value(X @ points[:, :-1].T + points[:, -1])
+        F = np.hstack([self.problem.coordinates.affine.evaluate(X), hidden])
+        return np.asarray(F @ weights)
 
     def _network(self, states: Sequence[Neurons]) -> Network:
-        (state,) = states
-        points, weights = self._solved(state)
-        as_weighted = Weighted(points, state.ridge, weights, np.empty((0, 1)))
-        return LossGrowth(self.problem).network([as_weighted])
+        return _network_of(self.problem, *self._solved(states[0]))
 
     def _solved(self, neurons: Neurons) -> tuple[Float64, Float64]:
         """Return the neurons, corrected with weights on large residuals, and their outer weights.
 
-        Of the corrections, the one with the smallest loss is taken.
+        Corrected or not, whichever has the smaller loss; but first of all none may be missing, if
+        all were asked for, because it became dependent.
         """
         if self._solution is None or self._solution[0] is not neurons:
-            found = [self._by_loss(points) for points in (neurons.points, self._extreme(neurons))]
-            # Neurons that became dependent are missing.
-            n_missed = [len(neurons.points) - len(points) for points, _, _ in found]
-            if not self.problem.plan.needs_all(len(neurons.points)):
-                n_missed = [0, 0]
-            best = min(zip(n_missed, found, strict=True), key=lambda both: (both[0], both[1][2]))[1]
+            needs_all = self.problem.plan.needs_all(len(neurons.points))
+            found = map(self._by_loss, (neurons.points, self._extreme(neurons)))
+            best = min(found, key=lambda each: (-needs_all * len(each[0]), each[2]))
             self._solution = neurons, best[0], best[1]
         return self._solution[1], self._solution[2]
 
-    _solution: tuple[Neurons, Float64, Float64] | None = None
-
     def _extreme(self, neurons: Neurons) -> Float64:
         """Return the neurons after steps with weights that grow with the residuals."""
-        problem, settings = self.problem, self.problem.settings.reweighting
-        rows, weighting = problem.rows, reweighting(problem.plan.loss)
-        affine = problem.coordinates.affine.evaluate(rows.X)
-        state = self.at(neurons)
+        problem, rows, state = self.problem, self.problem.rows, self.at(neurons)
+        affine, weighting = problem.coordinates.affine, reweighting(problem.plan.loss)
         best = (np.inf, state.points)
-        for _ in range(2 * settings.n_rounds):
-            residuals = (rows.Y - state.predict(rows.X, affine))[:, 0]
+        for _ in range(10):
+            residuals = (rows.Y - state.predict(rows.X, affine.evaluate(rows.X)))[:, 0]
             best = min(best, (float(np.abs(residuals).max()), state.points), key=lambda b: b[0])
             if not residuals.any():
                 break
             weighted = Rows(rows.X, rows.Y, weighting(residuals, rows.weights))
-            state = VariableProjection(
-                weighted,
-                problem.coordinates.affine_columns(weighted),
-                state.points,
-                state.ridge,
-                problem.plan.activation,
-                context=problem.context,
-            ).settle(settings.steps_a_round)
+            columns = problem.coordinates.affine_columns(weighted)
+            state = problem.projection(weighted, columns, state.points, state.ridge).settle(2)
             if state.dof > len(rows) / 2:
                 break  # residuals are not those of a fit any more
         return np.ascontiguousarray(best[1])
@@ -317,44 +272,25 @@ class ExtremeGrowth(SquaresGrowth):
         return points[kept], weights, plan.loss.size(factor.fit.residuals, rows.weights)
 
 
-class Reweighted(LeastSquares):
-    """The sum of a loss over rows, for one output."""
+def _network_of(problem: Problem, points: Float64, weights: Float64) -> Network:
+    """Return the network of some neurons, with weights of affine columns and neurons.
 
-    def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
-        """Return the losses of held-out rows."""
-        return OfLoss(held_out, n_rows, plan.loss)
-
-    def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
-        """Return the coordinates; for few rows beside the inputs, with the line of the loss."""
-        found = coordinates_of(rows, plan, input_range)
-        if not has_few_rows(rows, plan) or singles_out_rows(plan.loss):
-            return found
-        scaled = found.apply(rows)
-        # With any intercept: the constant is a column of its own.
-        line = reweighted_line(scaled, plan.loss, plan)
-        return replace(found, affine=AffineTerm.shrunk(scaled, line))
-
-    def candidates(
-        self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
-    ) -> Iterator[Candidate]:
-        """Yield the same candidates as for least squares, without averages."""
-        return super().candidates(scores, forms, rows, replace(plan, n_networks=1))
-
-    def growth(self, problem: Problem, turn: int = 0) -> Growth:
-        """Return the networks on the rows of a problem."""
-        if singles_out_rows(problem.plan.loss):
-            return ExtremeGrowth(problem, turn)
-        return LossGrowth(problem, turn)
+    The best weight of a neuron may be zero: it stays only if the number was asked for.
+    """
+    r = problem.coordinates.n_affine
+    kept = weights[r:].any(axis=1) | problem.plan.needs_all(len(points))
+    affine = problem.coordinates.affine.to_weights @ weights[:r]
+    return problem.network(points[kept], weights[r:][kept], affine)
 
 
-def reweighted_line(rows: Rows, loss: Loss, plan: Plan) -> RidgeLine:
+def reweighted_line(rows: Rows, loss: Loss) -> RidgeLine:
     """Return the line with a ridge on rows weighted by its own residuals.
 
     Residuals below their median are raised to it: rows that a line happens to meet would otherwise
     determine its ridge.
     """
     line = RidgeLine.of(rows)
-    for _ in range(2 * plan.settings.reweighting.n_rounds):
+    for _ in range(10):
         line = RidgeLine.of(weighted_rows(rows, rows.Y - line.predict(rows.X), loss))
     return line
 

@@ -11,26 +11,21 @@ import numpy as np
 
 from greedynet.fitting.measures import Measure
 from greedynet.fitting.plan import Plan, Select
-from greedynet.fitting.settings import FitSettings
-from greedynet.model.bounds import REACHES, OutputBounds
+from greedynet.model.bounds import REACHES
 from greedynet.model.candidate import RAMPS, Candidate, single_networks
 from greedynet.support.types import Float64
 
-# A wider network than a sample supports is taken for all rows within this factor of the error.
-WIDER_WITHIN = 0.98
+# With so many times the rows of a sample, more neurons are supported than the sample supports; a
+# wider network is then taken within this factor of the error.
+MANY_MORE, WIDER_WITHIN = 4, 0.98
 # A box that reaches beyond the training rows must lower the error on held-out rows by this factor.
-CLEARLY_BETTER = 0.98
+FARTHER_BELOW = 0.98
 # Relative errors on training and on held-out rows below which a candidate is the law behind them.
 REPRODUCED, PREDICTED = 1e-7, 1e-3
 
 
 class CandidateScores:
     """Candidates, their predictions of held-out rows, and the scores of these.
-
-    Parameters
-    ----------
-    as_good : float
-        A smaller network wins within this factor of the smallest score.
 
     Attributes
     ----------
@@ -41,14 +36,15 @@ class CandidateScores:
         inputs clipped to boxes of each of `REACHES`.
     training_errors : list of float
         Relative errors on the training rows of the first fold.
+    as_good : float
+        A smaller network wins within this factor of the smallest score. Of networks as grown, the
+        best is taken, as in the paper.
     """
 
-    def __init__(self, measure: Measure, plan: Plan, as_good: float) -> None:
-        self.measure, self.as_good = measure, as_good
-        self._settings: FitSettings = plan.settings
-        self._bounds: OutputBounds | None = plan.bounds
+    def __init__(self, measure: Measure, plan: Plan) -> None:
+        self.measure, self._plan, self._settings = measure, plan, plan.settings
+        self.as_good = plan.settings.ladder.as_good if plan.correct else 1.0
         self._least = min(plan.limits.tol, 1.0) ** 2
-        self._asked = plan.n_networks
         self.candidates: list[Candidate] = []
         self.by_box: list[list[Float64]] = []
         self.scores: list[float] = []
@@ -57,15 +53,7 @@ class CandidateScores:
     def add(
         self, candidate: Candidate, by_box: Sequence[Sequence[Float64]], training_error: float
     ) -> None:
-        """Add a candidate.
-
-        Parameters
-        ----------
-        by_box : sequence of sequences of ndarray
-            Predictions with inputs clipped to boxes of each of `REACHES`, fold by fold.
-        training_error : float
-            On the first fold.
-        """
+        """Add a candidate, with predictions fold by fold, for boxes of each of `REACHES`."""
         self.candidates.append(candidate)
         self.by_box.append(self._joined(by_box))
         self.scores.append(self._score(self.by_box[-1]))
@@ -99,7 +87,8 @@ class CandidateScores:
         return max(min(map(self.measure.score, by_box[1:])), self._least)
 
     def _bounded(self, predictions: Float64) -> Float64:
-        return predictions if self._bounds is None else self._bounds.apply(predictions)
+        bounds = self._plan.bounds
+        return predictions if bounds is None else bounds.apply(predictions)
 
     def of(self, candidate: Candidate) -> Float64:
         """Return the predictions of a candidate."""
@@ -118,11 +107,11 @@ class CandidateScores:
             return REACHES[-1]
         at = 0
         for i, score in enumerate(scores):
-            if score < CLEARLY_BETTER**self.measure.power * scores[at]:
+            if score < FARTHER_BELOW**self.measure.power * scores[at]:
                 at = i
         return REACHES[-1] if at and candidate.width == 0 else REACHES[at]
 
-    def told(self, reach: float) -> list[Float64]:
+    def predictions(self, reach: float) -> list[Float64]:
         """Return the predictions of all candidates with boxes of such a reach."""
         # Without a box, all are the same.
         at = REACHES.index(reach) if reach in REACHES else 0
@@ -143,7 +132,7 @@ class CandidateScores:
 
     def errors(self, reach: float) -> Float64:
         """Return errors in the units of the outputs, with boxes of such a reach."""
-        return np.array([self.measure.error(p) for p in self.told(reach)])
+        return np.array([self.measure.error(p) for p in self.predictions(reach)])
 
     def stops(
         self, form: str, n_inputs: int, n_supported: float, patience: int | None = None
@@ -170,17 +159,32 @@ class CandidateScores:
             return since_best > 0
         return since_best >= patience and width >= settings.min_width(n_inputs, best_width)
 
-    def best(self, select: Select = "best", form: str | None = None) -> Candidate:
-        """Return the candidate that is chosen.
+    def choice(self, times_rows: float) -> Candidate:
+        """Return the candidate that is the result, where there are so many times the rows tried.
 
-        Parameters
-        ----------
-        select : {"best", "1se", "last"} or float
-            "best": the best one, or a simpler one that ties with it. "1se": the simplest within one
-            standard error of the best. A share such as 0.05: the simplest with an error within 5 %
-            of it. "last": the widest network.
-        form : str or None
-            Among the candidates of a form only.
+        Many more rows than a sample support more neurons than it does: the widest network is taken
+        that ties with the choice. It fails where the sample is as good as all rows: the network is
+        then wider than it need be.
+        """
+        chosen = self.best(self._plan.choice)
+        if times_rows < MANY_MORE or self._plan.choice != "best":
+            return chosen
+        if not chosen.width or chosen.n_networks > 1:
+            return chosen
+        most = self.score_of(chosen) / WIDER_WITHIN**self.measure.power
+        wide = [
+            c
+            for c in single_networks(self.candidates, chosen.form)
+            if c.width >= chosen.width and self.score_of(c) <= most
+        ]
+        return max(wide, key=lambda c: c.width, default=chosen)
+
+    def best(self, select: Select = "best", form: str | None = None) -> Candidate:
+        """Return the best candidate, or a simpler one, among all or among those of a form.
+
+        "best": the best one, or a simpler one that ties with it. "1se": the simplest within one
+        standard error of the best. A share such as 0.05: the simplest with an error within 5 % of
+        it. "last": the widest network.
         """
         forms = list(dict.fromkeys(c.form for c in self.candidates if not c.is_constant))
         if form is not None or len(forms) < 2:
@@ -192,22 +196,6 @@ class CandidateScores:
                 chosen = rival
         return self.candidates[chosen]
 
-    def widened(self, chosen: Candidate) -> Candidate:
-        """Return the widest network that ties with the choice of a sample.
-
-        Many more rows than the sample has support more neurons than it does. It fails where the
-        sample is as good as all rows: the network is then wider than it need be.
-        """
-        if not chosen.width or chosen.n_networks > 1:
-            return chosen
-        most = self.score_of(chosen) / WIDER_WITHIN**self.measure.power
-        wide = [
-            c
-            for c in single_networks(self.candidates, chosen.form)
-            if c.width >= chosen.width and self.score_of(c) <= most
-        ]
-        return max(wide, key=lambda c: c.width, default=chosen)
-
     def _best_of(self, select: Select, form: str | None) -> int:
         """Return the position of the choice among the candidates of a form."""
         among = [
@@ -215,9 +203,9 @@ class CandidateScores:
             for i, c in enumerate(self.candidates)
             if form is None or c.form == form or c.is_constant
         ]
-        asked = [i for i in among if self.candidates[i].n_networks == self._asked]
-        if self._asked is not None and self._asked > 1 and asked:
-            among = asked
+        if (self._plan.n_networks or 1) > 1:
+            asked = [i for i in among if self.candidates[i].n_networks == self._plan.n_networks]
+            among = asked or among
         if select == "last":
             return self._last(among)
         lowest = min(among, key=self.scores.__getitem__)
@@ -274,17 +262,15 @@ class CandidateScores:
 
     def _is_clearly_better(self, i: int, other: int) -> bool:
         """Whether a candidate of a less simple form is clearly better than the best so far."""
-        depth = self._settings.depth
         # Neurons that level off are no less simple than others.
         is_simple = self.candidates[i].form == RAMPS
-        clearly = 1.0 if is_simple else depth.clearly_better**self.measure.power
+        clearly = 1.0 if is_simple else self._settings.depth.clearly_better**self.measure.power
         if self.scores[i] >= clearly * self.scores[other]:
             return False
         if self.measure.power > 1:
             return True
         less = self._losses(other) - self._losses(i)
-        below = depth.standard_errors * self.measure.standard_error(less)
-        return self.measure.mean(less) > below
+        return self.measure.mean(less) > self.measure.standard_error(less)
 
     def _losses(self, i: int) -> Float64:
         return self.measure.losses(min(self.by_box[i][1:], key=self.measure.score))

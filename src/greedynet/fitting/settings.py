@@ -1,4 +1,4 @@
-"""Settings: the constants of a fit that decide something, each with how it fails.
+"""Settings: the constants of a fit that decide something for a user, each with how it fails.
 
 They are not parameters of the estimators: users need not know them. Tests inject other values.
 Tuned on even seeds of `benchmarks/judgement.py`, judged on odd ones.
@@ -21,19 +21,15 @@ class LadderSettings:
 
     Attributes
     ----------
-    n_folds : int
-        Each fold holds out one row in this many.
     used : tuple of pairs
-        From each number of rows, how many folds are used: repeats where rows are few, since single
-        folds are a lottery there; one where rows are many. It fails where a few rows decide: their
-        fold may not be among those used.
+        From each number of rows, how many folds are used, of which each holds out a fifth of the
+        rows: repeats where rows are few, since single folds are a lottery there; one where rows are
+        many. It fails where a few rows decide: their fold may not be among those used.
     min_rows : int
         With fewer rows, only the constant and the line are compared: no network can be told from
         noise.
     growth : float
         Factor between successive widths. The best width may lie between two of them.
-    overgrowth : float
-        Factor to which a network grows in an exchange of neurons, before it is reduced again.
     patience : int
         Number of wider networks without a better score after which no wider ones are tried; twice
         as many for losses that single out rows. A target that only many neurons can begin to fit is
@@ -62,11 +58,9 @@ class LadderSettings:
         Number of inner weights from which folds are computed in parallel.
     """
 
-    n_folds: int = 5
     used: tuple[tuple[int, int], ...] = ((0, 12), (60, 8), (200, 5), (400, 3), (1000, 2), (2000, 1))
     min_rows: int = 10
     growth: float = 1.5
-    overgrowth: float = 1.2
     patience: int = 3
     min_widths: tuple[int, int] = (4, 50)
     min_weights: int = 250
@@ -96,43 +90,27 @@ class CorrectionSettings:
 
     Attributes
     ----------
-    ridge_kept : float
-        Fraction of the ridge with which a wider network begins. The ridge rises again with the
-        evidence; from above, it would take what a narrow network lacks for noise, and new neurons
-        die.
     steps : int
-        Maximum number of steps after each width.
-    enough : float
-        No more steps are taken after one that lowers the objective by less than this fraction.
-    n_exchanges, worth_exchange : int, float
-        Maximum number of exchanges of neurons; another one follows one that lowers the squared
-        error by this factor, as where there is little noise.
-    steps_of_exchange : int
-        Number of steps after each part of an exchange of neurons.
-    smooth_times : int
-        Factor of the number of steps for smooth activations, whose objective has no kinks.
-    converged_below, steps_to_converge : float, int
-        Relative training error below which neurons are corrected to convergence, by so many steps.
-    always_converged : int
-        Number of inner weights up to which this is done though there are fewer rows.
+        Maximum number of steps after each width. A narrow valley takes more.
+    n_exchanges : int
+        Maximum number of exchanges of neurons; another one follows only one that was worth it, as
+        where there is little noise.
     max_block : int
         Maximum number of inner weights that are corrected in one system; more in turn, in blocks.
     n_tries_on_all_rows : int
         Maximum number of steps of the final correction where the growth has seen a sample.
+    outlier, max_outliers : float
+        For robust losses, a row is an outlier beyond this number of robust standard deviations,
+        unless more than this share of the rows are: then they are a second population, and decide
+        about neurons like other rows.
     """
 
-    ridge_kept: float = 0.01
     steps: int = 12
-    enough: float = 0.02
     n_exchanges: int = 8
-    worth_exchange: float = 0.9
-    steps_of_exchange: int = 3
-    smooth_times: int = 4
-    converged_below: float = 1e-3
-    steps_to_converge: int = 20
-    always_converged: int = 200
     max_block: int = MAX_BLOCK
     n_tries_on_all_rows: int = 12
+    outlier: float = 10.0
+    max_outliers: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -148,56 +126,21 @@ class DepthSettings:
     max_inputs, min_rows : int
         With more inputs or fewer rows, no second layer is tried unless it is asked for: folds could
         not tell.
-    least_work, times_work : float
-        Two layers may take this many times the work of one, and so many multiplications in any
-        case.
-    max_block : int
-        See `CorrectionSettings`: neurons over ramps have many weights, and smaller systems are
-        solved faster.
+    times_work : float
+        Two layers may take this many times the work of one. They are missed where only wide ones
+        are better.
     clearly_better : float
-        Two layers win if their expected error is below this fraction of that of one.
-    standard_errors : float
-        And if log-losses of the same rows are lower by this many standard errors: a few rows of an
-        unlikely class decide them.
+        Two layers win if their expected error is below this fraction of that of one, and if
+        log-losses of the same rows are lower by a standard error: a few rows of an unlikely class
+        decide them.
     """
 
     share: float = 0.5
     most_ramps: int = 8
     max_inputs: int = 30
     min_rows: int = 50
-    least_work: float = 4e8
     times_work: float = 0.5
-    max_block: int = 200
     clearly_better: float = 0.99
-    standard_errors: float = 1.0
-
-
-@dataclass(frozen=True)
-class ReweightingSettings:
-    """How a network is corrected for another loss, by reweighted least squares.
-
-    Attributes
-    ----------
-    n_rounds : int
-        Number of reweighting rounds after each width, and of a line.
-    steps_a_round : int
-        Number of correction steps in each.
-    outlier, max_outliers : float
-        For robust losses, a row is an outlier beyond this number of robust standard deviations,
-        unless more than this share of the rows are: then they are a second population.
-    min_rows : int
-        With fewer different rows, none is an outlier: their deviation is not known.
-    last_floor : float
-        Residuals below the median are raised to it in the first round, and to this fraction of it
-        in the last: rows that happen to be met would not move again.
-    """
-
-    n_rounds: int = 5
-    steps_a_round: int = 2
-    outlier: float = 10.0
-    max_outliers: float = 0.2
-    min_rows: int = 20
-    last_floor: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -210,42 +153,21 @@ class LogisticSettings:
         Candidates for networks, in ascending order; they grow with the third.
     line_ridges : tuple of float
         Candidates for the logistic regression, in descending order.
-    line_steps : int
-        Steps of L-BFGS of a logistic regression.
     patience : int
         Number of successive ridges that are not better after which no further one is tried.
-    n_blends : int
-        Number of steps of the weights with which logits are blended.
-    first_stage, stage_steps : int
-        Number of neurons of the first stage, and steps of L-BFGS before each. Other stages are
-        wider by the factor `growth` of the ladder, and narrower by it where a network is pruned.
-    negligible : float
-        Neurons below this fraction of the largest are removed at once.
-    most_smaller : int
-        Maximum number of additional smaller ridges, for very rare classes.
+    first_stage : int
+        Number of neurons of the first stage. Other stages are wider by the factor `growth` of the
+        ladder, and narrower by it where a network is pruned.
     fold_steps, final_steps : int
         Steps of L-BFGS on a fold, and on all rows.
-    fold_enough, final_enough : float
-        They end earlier where a few of them together lower the objective by less than this
-        fraction.
-    parallel_from : int
-        Number of inputs of all rows of a fold from which folds are computed in parallel.
     """
 
     ridges: tuple[float, ...] = tuple(np.geomspace(1e-4, 3e-2, 6).tolist())
     line_ridges: tuple[float, ...] = tuple(np.geomspace(10.0, 1e-5, 13).tolist())
-    line_steps: int = 100
     patience: int = 2
-    n_blends: int = 10
     first_stage: int = 8
-    stage_steps: int = 10
-    negligible: float = 1e-3
-    most_smaller: int = 6
     fold_steps: int = 50
     final_steps: int = 200
-    fold_enough: float = 1e-3
-    final_enough: float = 1e-4
-    parallel_from: int = 2**15
     folds: FoldSettings = FoldSettings(max_repeats=3)
 
 
@@ -265,6 +187,5 @@ class FitSettings:
     ladder: LadderSettings = LadderSettings()
     correction: CorrectionSettings = CorrectionSettings()
     depth: DepthSettings = DepthSettings()
-    reweighting: ReweightingSettings = ReweightingSettings()
     logistic: LogisticSettings = LogisticSettings()
     merged_up_to: int = CANONICAL_ROWS

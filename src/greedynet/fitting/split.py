@@ -19,6 +19,7 @@ from greedynet.rows.rows import Rows, class_numbers
 from greedynet.rows.sampling import ClassSamples, RandomSamples, Sampling, at_most
 from greedynet.rows.scaling import canonical_columns
 from greedynet.rows.splitting import (
+    N_FOLDS,
     Split,
     folds_of,
     repeated_folds,
@@ -65,34 +66,41 @@ class Folds:
 
 
 def split(data: TrainingData, plan: Plan, context: FitContext, *, classes: bool) -> Folds:
-    """Divide the rows of a fit.
+    """Divide the rows of a fit; of classes, folds preserve the shares."""
+    folds = (_of_classes if classes else _of_numbers)(data, plan, context)
+    _check_same_rows(folds, context)
+    return folds
 
-    Parameters
-    ----------
-    classes : bool
-        Whether outputs are classes, whose shares folds preserve.
-    """
-    if classes:
-        return _of_classes(data, plan, context)
+
+def _of_numbers(data: TrainingData, plan: Plan, context: FitContext) -> Folds:
+    """Divide the rows of a regression."""
     if not data.has_folds and isinstance(data.rows, Rows):
         data = replace(data, rows=data.rows.of_positive_weight())
     sampling = data.sampling(plan) if plan.dictionary is None else None
     if data.has_folds:
         rows = _in_memory(data.rows, plan)
-        folds = _asked_for(rows, data, plan, classes=False)
-        if sampling is not None:
-            folds = [(_some(train, sampling.size, plan), held) for train, held in folds]
-            samples = _samples(data.rows, sampling, plan, context, 0.0)
-            return Folds(folds, samples.sample(), samples)
-        return Folds(folds, _merged(rows, plan))
+        folds = _asked_for(rows, data, plan, stratified=False)
+        if sampling is None:
+            return Folds(folds, _merged(rows, plan))
+        folds = [(_some(train, sampling.size, plan), held) for train, held in folds]
+        samples = _samples(data.rows, sampling, plan, context, 0.0)
+        return Folds(folds, samples.sample(), samples)
     if data.validation is not None:
-        return _validated(data, plan, sampling, context)
-    if len(data.rows) <= plan.settings.merged_up_to and sampling is None:
-        return _by_number(_merged(_in_memory(data.rows, plan), plan), plan)
-    return _held_out(data.rows, sampling, plan, context)
+        if sampling is not None:
+            samples = _samples(data.rows, sampling, plan, context, 0.0)
+            return Folds([(samples.sample(), data.validation)], samples.sample(), samples)
+        rows = _merged(_in_memory(data.rows, plan), plan)
+        return Folds([(rows, _validation(data.validation, rows, plan))], rows, is_final=True)
+    if len(data.rows) > plan.settings.merged_up_to or sampling is not None:
+        return _held_out(data.rows, sampling, plan, context)
+    rows, copies = _merged(_in_memory(data.rows, plan), plan), plan.settings.logistic.folds
+    if len(rows) < 2:
+        return Folds([], rows)
+    n_folds = plan.settings.ladder.n_folds_of(round(rows.n_independent))
+    return Folds(repeated_folds(rows, plan.random_state, N_FOLDS, n_folds, copies), rows)
 
 
-def check_same_rows(folds: Folds, context: FitContext) -> None:
+def _check_same_rows(folds: Folds, context: FitContext) -> None:
     """Raise an error if rows or folds are not those of an earlier run: sums do not show it."""
     parts = [folds.rows, *(part for split in folds.splits for part in split)]
     known, digests = context.journal.known(), [part.digest for part in parts]
@@ -110,28 +118,9 @@ def check_same_rows(folds: Folds, context: FitContext) -> None:
         )
 
 
-def _validated(
-    data: TrainingData, plan: Plan, sampling: Sampling | None, context: FitContext
-) -> Folds:
-    """Return one fold: all rows, or a sample, and the validation rows."""
-    assert data.validation is not None
-    if sampling is not None:
-        samples = _samples(data.rows, sampling, plan, context, 0.0)
-        return Folds([(samples.sample(), data.validation)], samples.sample(), samples)
-    rows = _merged(_in_memory(data.rows, plan), plan)
-    validation = replace(data.validation, columns=rows.columns)
-    validation = validation.canonical(plan.settings.merged_up_to)
-    return Folds([(rows, validation)], rows, is_final=True)
-
-
-def _by_number(rows: Rows, plan: Plan) -> Folds:
-    """Return as many folds as suit the number of rows."""
-    settings, copies = plan.settings.ladder, plan.settings.logistic.folds
-    if len(rows) < 2:
-        return Folds([], rows)
-    n_folds = settings.n_folds_of(round(rows.n_independent))
-    splits = repeated_folds(rows, plan.random_state, settings.n_folds, n_folds, copies)
-    return Folds(splits, rows)
+def _validation(held: Rows, train: Rows, plan: Plan) -> Rows:
+    """Return validation rows with the columns of training rows."""
+    return replace(held, columns=train.columns).canonical(plan.settings.merged_up_to)
 
 
 def _held_out(
@@ -169,19 +158,17 @@ def _samples(
 def _of_classes(data: TrainingData, plan: Plan, context: FitContext) -> Folds:
     """Return stratified folds of a sample that preserves rare classes, or of all rows."""
     sampling, settings = data.sampling(plan), plan.settings.logistic.folds
-    asked, rows = data.has_folds, data.rows
-    if sampling is None or asked:
-        rows = _in_memory(rows, plan)
     splits: Sequence[Split] | None = None
-    if asked:
-        assert isinstance(rows, Rows)
-        splits = _asked_for(rows, data, plan, classes=True)
+    rows = data.rows
+    if sampling is None or data.has_folds:
+        rows = _in_memory(rows, plan)
     if isinstance(rows, Rows):
+        if data.has_folds:
+            splits = _asked_for(rows, data, plan, stratified=True)
         rows = rows.canonical(plan.settings.merged_up_to)
     samples = ClassSamples.of(rows, sampling, plan.random_state)
     if data.validation is not None:
-        held = replace(data.validation, columns=samples.few.columns)
-        held = held.canonical(plan.settings.merged_up_to)
+        held = _validation(data.validation, samples.few, plan)
         found = _usable(samples.few, held, plan, sampling)
         return Folds(found, samples.many, is_final=samples.many is samples.few and bool(found))
     if splits is None:
@@ -206,10 +193,10 @@ def _usable(train: Rows, held: Rows, plan: Plan, sampling: Sampling | None) -> l
     return [(train.canonical(), held)] if len(known) > 1 and len(held) else []
 
 
-def _asked_for(rows: Rows, data: TrainingData, plan: Plan, *, classes: bool) -> list[Split]:
+def _asked_for(rows: Rows, data: TrainingData, plan: Plan, *, stratified: bool) -> list[Split]:
     """Return the folds of `cv` and of groups."""
     merged_up_to = plan.settings.merged_up_to
-    return folds_of(rows, data.cv, plan.random_state, merged_up_to, stratified=classes)
+    return folds_of(rows, data.cv, plan.random_state, merged_up_to, stratified=stratified)
 
 
 def _some(rows: Rows, size: int, plan: Plan) -> Rows:
@@ -237,5 +224,4 @@ def _in_memory(data: Rows | Blocks, plan: Plan) -> Rows:
 
 def _merged(rows: Rows, plan: Plan) -> Rows:
     """Return canonical rows that know how many copies they stand for."""
-    canonical = rows.canonical(plan.settings.merged_up_to)
-    return with_copies(canonical, plan.settings.logistic.folds)
+    return with_copies(rows.canonical(plan.settings.merged_up_to), plan.settings.logistic.folds)

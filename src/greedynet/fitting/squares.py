@@ -1,4 +1,4 @@
-"""`LeastSquares`: the objective of the paper, with all neurons corrected after every width.
+"""`SquaresGrowth`: networks of least squares, with all neurons corrected after every width.
 
 The plain growth never revises a neuron. Here new neurons are searched on the residual of a network
 that has been corrected jointly, and the width grows by a factor, so that all widths together cost
@@ -7,8 +7,7 @@ are *exchanged*: more are grown, and as many removed that early ones were needed
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,21 +16,15 @@ from numpy.typing import NDArray
 
 from greedynet.activations import ReLU, degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
-from greedynet.correction.outer_solver import OuterSolver
 from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting.candidates import networks_and_averages
-from greedynet.fitting.forms import Form
+from greedynet.fitting.growth import Growth, Line, State
 from greedynet.fitting.make_search import dependent, least_active, unit
-from greedynet.fitting.measures import Measure, Squares
-from greedynet.fitting.objective import Growth, Line, Objective, State
-from greedynet.fitting.plan import Plan
-from greedynet.fitting.problem import Problem, coordinates_of
-from greedynet.fitting.scores import CandidateScores
+from greedynet.fitting.problem import Problem
 from greedynet.model.candidate import MEAN, NETWORK, Candidate
-from greedynet.model.coordinates import Coordinates, in_shape
+from greedynet.model.coordinates import in_shape
 from greedynet.model.network import Network
-from greedynet.rows.affine import AffineTerm, RidgeLine
+from greedynet.rows.affine import RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
 from greedynet.search.batch import SignedSearch
@@ -41,8 +34,9 @@ from greedynet.support.types import Float64
 
 # More than a growth has widths: turns of different networks do not meet.
 TURNS = 1_000
-# How often dead neurons are replaced by new ones.
-N_TRIES = 10
+# Rows are met, and worth a correction to convergence, below this relative error, by so many steps;
+# so many inner weights take no time.
+MET, TO_CONVERGE, QUICK = 1e-3, 20, 200
 
 
 class Neurons(NamedTuple):
@@ -80,7 +74,7 @@ class CorrectedGrowth(Growth):
         problem, first = self.problem, state
         if not problem.plan.needs_all(n_neurons):
             return state
-        for turn in range(N_TRIES):
+        for turn in range(10):
             points = self._useful(state)
             if len(points) >= n_neurons:
                 break
@@ -108,10 +102,7 @@ class SquaresGrowth(CorrectedGrowth):
     """Networks of least squares on the rows of a problem."""
 
     state_type = Neurons
-
-    def __init__(self, problem: Problem, turn: int = 0) -> None:
-        super().__init__(problem, turn)
-        self._last: tuple[Neurons, VariableProjection] | None = None
+    _last: tuple[Neurons, VariableProjection] | None = None
 
     @cached_property
     def _affine(self) -> Float64:
@@ -133,10 +124,11 @@ class SquaresGrowth(CorrectedGrowth):
         points = self._with_more(state, n_neurons - state.n_neurons, turn)
         if points is None:
             return self._filled(before, n_neurons)
-        # The ridge of the affine term alone says nothing about neurons.
-        # The penalty of smoother neurons grows with higher powers of their weights.
-        power = degree_of(self.problem.plan.activation) or 1
-        kept = self.problem.settings.correction.ridge_kept**power
+        # A wider network begins with a hundredth of the ridge, which rises again with the evidence:
+        # from above, it would take what a narrow network lacks for noise, and new neurons die. The
+        # penalty of smoother neurons grows with higher powers of their weights. The ridge of the
+        # affine term alone says nothing about neurons.
+        kept = 0.01 ** (degree_of(self.problem.plan.activation) or 1)
         wider = self._new(Neurons(points, kept * state.ridge if state.n_neurons else None))
         found = self._neurons(self._converged(self._settled(wider)))
         return self._filled(found, n_neurons)
@@ -151,13 +143,14 @@ class SquaresGrowth(CorrectedGrowth):
         problem.context.tell(f"correcting {len(state.points)} neurons on all rows")
         if problem.passes is not None:
             return self._filled(self._on_all_rows(state), candidate.width)
-        found, settings = self._settled(self._new(state)), problem.settings.correction
-        for turn in range(settings.n_exchanges):
+        found = self._settled(self._new(state))
+        for turn in range(problem.settings.correction.n_exchanges):
             if problem.context.clock.is_over():
                 break
             before, tried = found, self._exchanged(found, TURNS - 1 - turn)
             found = tried if self._score(tried) < self._score(found) else found
-            if self._score(tried) > settings.worth_exchange * self._score(before):
+            # Another one follows where there is little noise: one that is worth it.
+            if self._score(tried) > 0.9 * self._score(before):
                 break
         return self._filled(self._neurons(self._converged(found)), candidate.width)
 
@@ -174,15 +167,13 @@ class SquaresGrowth(CorrectedGrowth):
         return self._neurons(state)
 
     def _exchanged(self, state: VariableProjection, turn: int) -> VariableProjection:
-        """Grow more neurons, and remove as many of all, in two steps."""
-        n, settings = state.n_neurons, self.problem.settings
-        n_more = max(1, int((settings.ladder.overgrowth - 1) * n))
-        more = self._with_more(state, n_more, turn)
+        """Grow a fifth more neurons, and remove as many of all, in two steps."""
+        n = state.n_neurons
+        more = self._with_more(state, max(1, (n - 1) // 5), turn)
         if more is None:
             return state
-        n_steps = self._times * settings.correction.steps_of_exchange
-        tried = state.at(more).settle(n_steps)
-        return tried.without(n).settle(n_steps)
+        tried = state.at(more).settle(3 * self._times)
+        return tried.without(n).settle(3 * self._times)
 
     def _score(self, state: VariableProjection) -> float:
         """Return by what networks of the same width are compared on their training rows.
@@ -205,8 +196,9 @@ class SquaresGrowth(CorrectedGrowth):
         self, points: Float64, state: Neurons, first: Neurons, *, is_first: bool
     ) -> Neurons:
         ridge = self.at(state).ridge
-        ridge = ridge if is_first else min(ridge / 10, 1.0)
-        return self._neurons(self._new(Neurons(points, ridge)))
+        return self._neurons(
+            self._new(Neurons(points, ridge if is_first else min(ridge / 10, 1.0)))
+        )
 
     def _with_more(self, state: VariableProjection, n_more: int, turn: int) -> Float64 | None:
         """Return the neurons of a network and new ones; None if there are none."""
@@ -237,22 +229,18 @@ class SquaresGrowth(CorrectedGrowth):
 
     def _new(self, neurons: Neurons) -> VariableProjection:
         """Return the network of some neurons; without a ridge, it has a small initial one."""
-        problem, (points, ridge) = self.problem, neurons
-        rows, sigma, context = problem.rows, problem.plan.activation, problem.context
-        max_block = problem.settings.correction.max_block
-        if problem.shape is not None:
-            return ShapedProjection(
-                rows,
-                self._affine,
-                points,
-                problem.shape,
-                ridge,
-                sigma,
-                context=context,
-                max_block=max_block,
-            )
-        return VariableProjection(
-            rows, self._affine, points, ridge, sigma, context=context, max_block=max_block
+        problem = self.problem
+        if problem.shape is None:
+            return problem.projection(problem.rows, self._affine, *neurons)
+        return ShapedProjection(
+            problem.rows,
+            self._affine,
+            neurons.points,
+            problem.shape,
+            neurons.ridge,
+            problem.plan.activation,
+            context=problem.context,
+            max_block=problem.settings.correction.max_block,
         )
 
     def _neurons(self, state: VariableProjection) -> Neurons:
@@ -260,13 +248,12 @@ class SquaresGrowth(CorrectedGrowth):
 
     @property
     def _times(self) -> int:
-        """Factor of the number of steps: a smooth objective benefits from more."""
-        smooth = degree_of(self.problem.plan.activation) != 1
-        return self.problem.settings.correction.smooth_times if smooth else 1
+        """Factor of the number of steps: a smooth objective, without kinks, benefits from more."""
+        return 4 if degree_of(self.problem.plan.activation) != 1 else 1
 
     def _settled(self, state: VariableProjection) -> VariableProjection:
-        settings = self.problem.settings.correction
-        return state.settle(self._times * settings.steps, settings.enough)
+        """Correct, until a step lowers the objective by less than 2 %."""
+        return state.settle(self._times * self.problem.settings.correction.steps, 0.02)
 
     def _converged(self, state: VariableProjection) -> VariableProjection:
         """Correct to convergence if the training error is tiny.
@@ -274,15 +261,13 @@ class SquaresGrowth(CorrectedGrowth):
         Not where there are more weights than rows, unless it takes no time: rows that any network
         of the width can meet deserve none.
         """
-        settings, rows = self.problem.settings.correction, self.problem.rows
-        if state.points.size > max(rows.n_independent, settings.always_converged):
+        rows = self.problem.rows
+        if state.points.size > max(rows.n_independent, QUICK):
             return state
         size = safe_norm(rows.weighted(rows.Y)) or 1.0
-        if np.sqrt(state.error) / size > settings.converged_below:
+        if np.sqrt(state.error) / size > MET or self.problem.context.clock.is_over():
             return state
-        if self.problem.context.clock.is_over():
-            return state
-        further = state.at(state.points).settle(settings.steps_to_converge)
+        further = state.at(state.points).settle(TO_CONVERGE)
         return further if further.gcv < state.gcv else state
 
     def _outputs(self, state: Neurons, X: NDArray[np.floating]) -> Float64:
@@ -298,27 +283,22 @@ class SquaresGrowth(CorrectedGrowth):
 
     def _network(self, states: Sequence[Neurons]) -> Network:
         """Return the mean of some networks, outer weights solved on all rows."""
-        problem, plan = self.problem, self.problem.plan
-        solver = OuterSolver(
-            problem.solving,
-            problem.rows,
-            plan.activation,
-            plan.single_output,
-            plan.alpha,
-            problem.passes,
-            problem.shape,
-        )
+        plan = self.problem.plan
+        solver = self.problem.outer_solver(plan.alpha)
         network = solver.network([self.at(state) for state in states])
         return network if plan.shape is None else in_shape(network, plan.shape)
 
-    def _ridge(self, states: Sequence[State]) -> float | None:
-        given = self.problem.plan.alpha
-        return super()._ridge(states) if given is None else given
+    def ridge(
+        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
+    ) -> float | None:
+        """Return the ridge that was given, or that of the corrections; None without neurons."""
+        found, given = super().ridge(candidate, states, of_fold), self.problem.plan.alpha
+        return found if given is None or candidate.width == 0 else given
 
     def _carried(self, state: Neurons, inputs: InputScaling) -> Neurons:
         return Neurons(self.problem.carried(state.points, inputs), state.ridge)
 
-    def _loss(self, state: Neurons) -> float:
+    def loss(self, state: Neurons) -> float:
         """Return the squared error on these rows and the penalty."""
         return self._new(state).objective
 
@@ -328,38 +308,3 @@ class SquaresGrowth(CorrectedGrowth):
             return super().training_error(states)
         rows = self.problem.rows
         return float(np.sqrt(self.at(states[0]).error)) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
-
-
-class LeastSquares(Objective):
-    """`|| Y - F c ||^2`, over rows and outputs."""
-
-    def measure(self, held_out: Sequence[Rows], n_rows: int, plan: Plan) -> Measure:
-        """Return the squared errors of held-out rows."""
-        return Squares(held_out, n_rows)
-
-    def coordinates(self, rows: Rows, plan: Plan, input_range: Float64 | None) -> Coordinates:
-        """Return the coordinates in which networks on rows are constructed.
-
-        With few rows beside the inputs, the affine term is the constant and a line with a ridge.
-        """
-        found = coordinates_of(rows, plan, input_range)
-        if not has_few_rows(rows, plan):
-            return found
-        scaled = found.apply(rows)
-        return replace(found, affine=AffineTerm.shrunk(scaled, RidgeLine.of(scaled)))
-
-    def growth(self, problem: Problem, turn: int = 0) -> Growth:
-        """Return the networks on the rows of a problem."""
-        return SquaresGrowth(problem, turn)
-
-    def candidates(
-        self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan
-    ) -> Iterator[Candidate]:
-        """Yield the mean, a line, and for each form networks and averages."""
-        return networks_and_averages(scores, forms, rows, plan)
-
-
-def has_few_rows(rows: Rows, plan: Plan) -> bool:
-    """Whether there are few rows beside the inputs of a network without a given shape."""
-    least = plan.settings.ladder.rows_per_input * (rows.n_features + 1)
-    return len(rows) < least and plan.linear_term and plan.shape is None

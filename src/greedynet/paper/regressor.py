@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from greedynet.fitting.construct import construct, objective_of
+from greedynet.fitting.construct import construct
+from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary
@@ -132,7 +133,7 @@ class GreedyShallowNetwork(RegressorMixin, BaseEstimator):
         )
         with deterministic_threads(None) as pool:
             data, context = TrainingData(rows, validation), FitContext(pool)
-            self.path_ = construct(data, plan, objective_of(plan), context=context).path
+            self.path_ = construct(data, plan, Objective(), context=context).path
         self.network_, self.training_ = self.path_.kept, None
         self.n_nodes_, self.stop_reason_ = self.network_.n_nodes, self.path_.stop_reason
         if self.epochs:

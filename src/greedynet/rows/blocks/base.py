@@ -8,10 +8,10 @@ network and a few samples; the rows stay where they are, and their holder only n
 sum.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Protocol, TypeVar
+from functools import cached_property, reduce
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,3 +264,62 @@ def as_blocks(
 def in_memory(rows: Rows | Blocks) -> Rows:
     """Return all rows in memory, for small data."""
     return rows if isinstance(rows, Rows) else rows.take(np.arange(len(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class _ChangedWork(Generic[T]):
+    """The `Work` of a sum over changed rows, for the holder of the rows."""
+
+    work: Work[T]
+    change: Callable[[Rows], Rows]
+    n_features: int
+
+    @property
+    def width(self) -> int:
+        """Number of intermediate values per row."""
+        return self.work.width + self.n_features
+
+    def of(self, rows: Rows) -> T:
+        """Return the sum over some rows."""
+        return self.work.of(self.change(rows))
+
+    def join(self, one: T, other: T) -> T:
+        """Return the sum of two sums."""
+        return self.work.join(one, other)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedBlocks:
+    """Rows in blocks, changed wherever they are summed, and never held at once.
+
+    Whoever holds the rows, this machine, a file or the workers of a cluster, changes a block when a
+    sum over it is formed: `change` can be pickled. A changed row has `n_features` inputs.
+    """
+
+    blocks: Blocks
+    change: Callable[[Rows], Rows]
+    n_features: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.blocks.n_outputs
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def survey(self) -> Survey:
+        """Return the survey of all changed rows."""
+        return self._survey
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return self.total(Surveyed())
+
+    def take(self, positions: NDArray[np.intp]) -> Rows:
+        """Return the rows at some positions, in ascending order."""
+        return self.change(self.blocks.take(positions))
+
+    def total(self, work: Work[T]) -> T:
+        """Return the sum over all rows."""
+        return self.blocks.total(_ChangedWork(work, self.change, self.n_features))
