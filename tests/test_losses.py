@@ -20,7 +20,7 @@ from greedynet.losses import (
     can_be_corrected,
     get_loss,
 )
-from greedynet.losses.base import Reweightable, exponent, information
+from greedynet.losses.base import Reweightable, exponent
 from greedynet.losses.huber import threshold
 from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 
@@ -376,13 +376,6 @@ def test_a_round_of_lawson_multiplies_by_the_residual():
     # Another fit begins anew.
     one = np.abs(r) / np.abs(r).mean()
     np.testing.assert_allclose(reweighting(Chebyshev())(r, None), one, rtol=1e-12)
-
-
-def test_rows_tell_less_of_a_quantile_far_out():
-    for quantile in (0.1, 0.5, 0.7, 0.9):
-        loss = Quantile(quantile)
-        assert information(loss) == pytest.approx(4 * quantile * (1 - quantile), rel=1e-15)
-    assert {information(loss) for loss in LOSSES if loss.name != "quantile"} == {1.0}
 
 
 # Huber, at thresholds that residuals exceed

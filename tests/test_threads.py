@@ -213,37 +213,6 @@ def test_sums_over_parts_are_added_in_their_order():
     assert threads[1] == [5_000]
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_two_tasks_run_beside_each_other(n_threads):
-    here = threading.get_ident()
-    pool = Pool(n_threads)
-    first, second = pool.beside(threading.get_ident, threading.get_ident)
-    assert first == here
-    assert (second == here) == (n_threads == 1)
-    pool.close()
-
-
-def test_a_task_that_fails_ends_the_one_beside_it():
-    started = threading.Event()
-
-    def fails():
-        started.wait(60)
-        raise ZeroDivisionError("of the first")
-
-    def long_work(context):
-        started.set()
-        until = time.monotonic() + 60  # so that a failing test ends
-        while time.monotonic() < until:
-            context.check()
-            time.sleep(1e-3)
-        ended.append("late")
-
-    ended = []
-    with pytest.raises(ZeroDivisionError, match="of the first"), deterministic_threads(2) as pool:
-        pool.beside(fails, lambda: long_work(context_of(pool)))
-    assert not ended
-
-
 def test_a_network_and_its_trial_at_once_change_no_bit():
     """With a requested number of nodes, a fold tells the expected error meanwhile."""
     rng = np.random.default_rng(0)

@@ -114,7 +114,6 @@ class Reweightable(Protocol):
 
     Optional attributes, with their defaults:
 
-    * `information = 1.0`: effective sample size that a row contributes;
     * `exponent = 2.0`: the `p` of the l_p norm that the loss is, or resembles most;
     * `is_robust = False`: whether it is meant for data with outliers, which then affect neither
       the choice of neurons nor width and ridge;
@@ -144,11 +143,6 @@ def is_robust(loss: Loss) -> bool:
 def singles_out_rows(loss: Loss) -> bool:
     """Whether outer weights must be solved by the loss itself, not by reweighted least squares."""
     return bool(getattr(loss, "singles_out_rows", False))
-
-
-def information(loss: Loss) -> float:
-    """Return the effective sample size that a row contributes."""
-    return float(getattr(loss, "information", 1.0))
 
 
 def exponent(loss: Loss) -> float:

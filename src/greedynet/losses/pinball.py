@@ -129,14 +129,6 @@ class Quantile(Pinball):
         """What residuals below and above the fit count."""
         return 1.0 - self.quantile, self.quantile
 
-    @property
-    def information(self) -> float:
-        """Effective sample size of a row, `4 q (1 - q)`; it is 1 for the median.
-
-        Few rows lie beyond an extreme quantile, and both sides are needed to locate it.
-        """
-        return 4.0 * self.quantile * (1.0 - self.quantile)
-
 
 def _guessed_residuals(
     columns: Float64, y: Float64, low: Float64, high: Float64, start: Float64 | None

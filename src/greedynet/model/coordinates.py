@@ -87,12 +87,6 @@ class Coordinates:
         """Number of affine columns."""
         return int(self.affine.to_weights.shape[1])
 
-    def of_scaled_rows(self) -> "Coordinates":
-        """Return the coordinates in which networks stay networks of scaled rows."""
-        d, t = len(self.inputs.center), len(self.outputs.center)
-        outputs = OutputScaling(np.zeros(t), np.ones(t))
-        return replace(self, inputs=InputScaling.identity(d), outputs=outputs)
-
     def in_original_units(self, network: Network) -> Network:
         """Return a network of scaled rows for inputs and outputs in their original units."""
         outputs, present = self.outputs, network.linear_weights is not None

@@ -17,7 +17,6 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     StratifiedKFold,
     check_cv,
-    train_test_split,
 )
 
 from greedynet.rows.rows import CANONICAL_ROWS, Rows, class_numbers
@@ -44,32 +43,6 @@ class FoldSettings:
     few_distinct: int = 250
     least_copies: float = 4.0
     most_copies: int = 2_000
-
-
-def hold_out(
-    rows: Rows,
-    fraction: float,
-    seed: int,
-    *,
-    stratified: bool = False,
-    merged_up_to: int = CANONICAL_ROWS,
-) -> Split:
-    """Return training and held-out rows, drawn from the canonical ones."""
-    rows = rows.canonical(merged_up_to)
-    n_held = int(np.ceil(fraction * len(rows)))
-    if len(rows) - n_held < 1:
-        raise ValueError(
-            f"`validation_fraction`={fraction} leaves no training rows, got "
-            f"n_samples={len(rows)}: omit it to choose the width without held-out rows."
-        )
-    with named("validation_fraction"):
-        train, held = train_test_split(
-            np.arange(len(rows)),
-            test_size=n_held,
-            random_state=seed,
-            stratify=class_numbers(rows.Y) if stratified else None,
-        )
-    return _in_own_columns(rows.take(np.sort(train)), rows.take(np.sort(held)))
 
 
 def folds_of(

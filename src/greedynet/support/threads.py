@@ -92,22 +92,6 @@ class Pool:
         """
         return [reduce(add, arrays) for arrays in zip(*self.map(function, blocks), strict=True)]
 
-    def beside(self, first: Callable[[], T], second: Callable[[], S]) -> tuple[T, S]:
-        """Return the results of two tasks; the second one has a thread of the pool to itself.
-
-        The first one runs in this thread and may use the others. It must not need the second.
-        """
-        if self._executor is None:
-            return first(), second()
-        future = self._executor.submit(second)
-        try:
-            return first(), _result(future)
-        except BaseException:
-            # A thread cannot be stopped from outside: it looks at this event.
-            self.cancelled.set()
-            future.cancel()
-            raise
-
     def close(self) -> None:
         """End the threads."""
         if self._executor is not None:
