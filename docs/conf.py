@@ -29,6 +29,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     "command_help",
+    "parameter_list",
     "demo_report",
     "no_network",
     "own_members",

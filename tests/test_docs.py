@@ -15,6 +15,7 @@ import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, activations, fit_table
 from greedynet.cli.demo_data import daylight_path
+from greedynet.support.parameters import parameters_of
 from pages import PAGES, ROOT
 
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -67,11 +68,16 @@ def test_every_activation_is_on_the_api_page():
 
 
 @pytest.mark.parametrize("estimator", [GreedyNetRegressor, GreedyNetClassifier])
-def test_every_parameter_is_on_the_page_of_parameters(estimator):
-    page = (DOCS / "parameters.md").read_text(encoding="utf-8")
-    rows = {name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in row.split(", ")}
-    missing = [name for name in estimator().get_params() if f"`{name}`" not in rows]
-    assert not missing
+def test_the_table_of_parameters_is_that_of_the_constructor(estimator):
+    """In the same order; the page, docstrings, checks and options come from the table."""
+    kind = estimator.__name__.removeprefix("GreedyNet").lower()
+    names = [parameter.name for parameter in parameters_of(kind)]
+    assert names == list(inspect.signature(estimator).parameters)
+    assert len(names) <= {"regressor": 20, "classifier": 17}[kind]
+    assert list(estimator._parameter_constraints) == names
+    entries = re.findall(r"^    (\w+) : .*, default=.*$", estimator.__doc__, re.M)
+    assert entries == names
+    assert "```{parameter-list}" in (DOCS / "parameters.md").read_text(encoding="utf-8")
 
 
 # Files

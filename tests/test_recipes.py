@@ -188,6 +188,58 @@ def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
     assert copy.python("-c", fit + "print(model.n_nodes_)") == "8\n"
 
 
+# A parameter
+
+
+def test_parameter_is_written_in_three_places(copy: Copy):
+    section = section_of("A parameter of an estimator")
+    entry, default, assignment, use = re.findall(
+        r"```\{code-block\} python\n(.*?)^```$", section, re.M | re.S
+    )
+    table = copy.folder / "src" / "greedynet" / "support" / "parameters.py"
+    estimator = copy.folder / "src" / "greedynet" / "estimators" / "regressor.py"
+    change(table, r"^(PARAMETERS = \(\n.*?)(?=^\)$)", entry)
+    change(estimator, r"(    def __init__\(\n.*?)(?=^    \) -> None:$)", default)
+    change(estimator, r"(    def __init__\(\n.*?        self\.n_jobs = n_jobs\n)", assignment)
+    text = estimator.read_text(encoding="utf-8")
+    assert text.count("            return self._outputs(X)\n") == 1
+    estimator.write_text(
+        text.replace("            return self._outputs(X)\n", use), encoding="utf-8"
+    )
+
+    fit = FIT + "model = GreedyNetRegressor(8, decimals=1).fit(X, y)\nmodel.save('m.safetensors')\n"
+    fit += "model = load('m.safetensors')\nprint(model.predict(X[:3]), model.get_params())"
+    said = copy.python("-c", fit)
+    assert re.match(r"\[[- ]*\d\.\d? +-?\d\.\d? +-?\d\.\d?\]", said)
+    assert "'decimals': 1" in said
+    wrong = copy.python("-c", fit.replace("decimals=1", "decimals=-1"), code=1)
+    assert (
+        "'decimals' parameter of GreedyNetRegressor must be an int in the range [0, inf)" in wrong
+    )
+    shown = copy.python("-c", "import greedynet; help(greedynet.GreedyNetRegressor)")
+    assert "decimals : int or None, default=None" in shown
+
+    lines = [f"{a},{y},{'yes' if a > 0 else 'no'}" for a, y in noisy()[0].tolist()]
+    (copy.folder / "t.csv").write_text("\n".join(["a,y,sign", *lines]))
+    command = ["fit", "t.csv", "--out", "m.safetensors", "--target", "y", "--decimals"]
+    assert "--decimals N" in copy.program("fit", "--help")
+    copy.program(*command, 1)
+    copy.program("predict", "m.safetensors", "t.csv", "--out", "p.csv")
+    assert re.fullmatch(r"prediction\n(-?\d+\.\d\n)+", (copy.folder / "p.csv").read_text())
+    copy.program(*command, -1, code=2)
+    of_classes = copy.program(*command, 1, "--target", "sign", code=2)
+    assert of_classes.startswith("greedynet: --decimals applies to a target of numbers")
+
+
+def change(path: Path, place: str, lines: str) -> None:
+    """Add lines after a place that there is once."""
+    text, n = re.subn(
+        place, lambda m: m[1] + lines, path.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    assert n == 1
+    path.write_text(text, encoding="utf-8")
+
+
 # An exporter
 
 

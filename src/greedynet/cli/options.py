@@ -1,5 +1,6 @@
 """Arguments and options shared by several commands; imports only click."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import click
 
 from greedynet.cli.files import STANDARD, check_standard_output, standard_input
 from greedynet.cli.shell import FilePath, StreamPath
+from greedynet.support.parameters import OF_TABLES, PARAMETERS, Names, Number, Option, Whole
 
 # Input and output files.
 INPUT = FilePath(exists=True, dir_okay=False, path_type=Path)
@@ -38,20 +40,120 @@ def _printed(context: click.Context, parameter: click.Parameter, value: bool) ->
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, callback=_printed, help="Print JSON.")
 
-# The network
+# Options that are parameters, by the table of these
 
 
-def _layers(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-    return int(value) if value in ("1", "2") else value
+def _number_or_name(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
-HIDDEN_LAYERS = click.option(
-    "--hidden-layers",
-    type=click.Choice(["1", "2", "auto"]),
-    callback=_layers,
-    help="One hidden layer, two, of which the first bends single columns, or auto, two where they "
-    "are clearly better on held-out rows; one by default, and auto with --increasing.",
-)
+def _loss(text: str) -> Any:
+    """Return a name, a power, or the loss of a quantile such as quantile=0.9."""
+    name, _, number = text.partition("=")
+    if name != "quantile" or not number:
+        return _number_or_name(text)
+    from greedynet.losses import Quantile
+
+    return Quantile(_number_or_name(number))
+
+
+def _class_weight(values: tuple[str, ...]) -> Any:
+    """Return "balanced", or weights by the names of the classes; None if there are none."""
+    if not values or values == ("balanced",):
+        return values[0] if values else None
+    found = {}
+    for value in values:
+        name, sign, number = value.rpartition("=")
+        weight = _number_or_name(number) if sign else None
+        if not isinstance(weight, float) or not 0 <= weight < float("inf"):
+            raise click.BadParameter(
+                f"write balanced, or a class and a number, such as yes=3, got {value!r}."
+            )
+        found[name.strip()] = weight
+    return found
+
+
+# How the texts of some options are read.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "number": _number_or_name,
+    "loss": _loss,
+    "class_weight": _class_weight,
+    "layers": lambda text: int(text) if text.isdigit() else text,
+}
+
+
+def option_of(option: Option) -> Any:
+    """Return the option of the table as one of click."""
+    kinds: dict[str, Any] = {"float": float, "end": float, "int": int, "file": INPUT}
+    how: dict[str, Any] = {"metavar": option.metavar, "help": option.help}
+    match option.values:
+        case Whole(low, high):
+            how["type"] = click.IntRange(low, high)
+        case Number(low, is_open):
+            how["type"] = click.FloatRange(low, min_open=is_open)
+        case Names(names):
+            how["type"] = click.Choice(names)
+        case "flag":
+            how |= {"is_flag": True, "default": None}
+        case kind:
+            how["type"] = kinds.get(kind, str)
+    if option.reader in _READERS:
+        read = _READERS[option.reader]
+        how["callback"] = lambda _, __, value: None if value is None else read(value)
+    return click.option(option.flag, option.variable, multiple=option.is_repeatable, **how)
+
+
+def fit_options(command: Any) -> Any:
+    """Decorate a command with the options that are parameters of `fit_table`."""
+    of_estimators = [option for p in PARAMETERS for option in p.options]
+    for option in reversed([*OF_TABLES, *of_estimators]):
+        command = option_of(option)(command)
+    return command
+
+
+def parameter_option(name: str) -> Any:
+    """Return the option of a parameter of the estimators."""
+    return next(option_of(p.options[0]) for p in PARAMETERS if p.name == name)
+
+
+def estimator_parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the parameters of the estimators from the options of a command, but for those unset."""
+    found: dict[str, Any] = {}
+    for parameter in PARAMETERS:
+        given = {option: options.pop(option.variable) for option in parameter.options}
+        value = _value_of(parameter.options, given)
+        if value is not None:
+            found[parameter.name] = value
+    return found
+
+
+def _value_of(options: tuple[Option, ...], given: dict[Option, Any]) -> Any:
+    """Return the value of a parameter that one option spells, or several."""
+    if len(options) < 2:
+        return next(iter(given.values()), None)
+    if options[0].means is not None:
+        return _shape(given)
+    ends = tuple(value for option, value in given.items() if option.values == "end")
+    (name,) = (value for option, value in given.items() if option.values != "end")
+    if name is None or ends == (None, None):
+        return name if ends == (None, None) else ends
+    raise click.UsageError("--bounds must be given without --at-least and --at-most.")
+
+
+def _shape(given: dict[Option, tuple[str, ...]]) -> dict[str, int] | None:
+    """Return the numbers of columns that are named by options of a shape."""
+    found: dict[str, int] = {}
+    for option, columns in given.items():
+        for column in columns:
+            if found.get(column, option.means) != option.means:
+                flags = " and ".join(o.flag for o in given)
+                raise click.UsageError(f"{flags} must name other columns, got {column} in both.")
+            found[column] = option.means or 0
+    return found or None
+
 
 # The format of text files
 

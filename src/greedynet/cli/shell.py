@@ -13,6 +13,7 @@ import click
 
 from greedynet.cli.files import STANDARD
 from greedynet.support.errors import TableWarning
+from greedynet.support.parameters import spelled
 from greedynet.support.phrases import plural, score_name
 
 __all__ = ["either", "plural", "score_name", "scores", "wrote"]
@@ -38,11 +39,9 @@ def wrote(page: Path) -> str:
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
-# Parameters in Python that are options of the same names, but for `n_nodes`.
-_PARAMETERS = (
-    "hold_out|hold_out_by|hold_out_last|groups|weights|time|cv|class_weight|validate|n_nodes|"
-    "max_nodes|select"
-)
+# Parameters that have options, with these; of several options, a value is not one of them.
+_SPELLED = spelled()
+_SINGLE = "|".join(name for name, flag in _SPELLED.items() if " " not in flag)
 
 
 @contextmanager
@@ -84,18 +83,13 @@ def as_options(message: str) -> str:
     message = re.sub(r"(--(?:missing|unknown|dates)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
-    message = re.sub(rf"`({_PARAMETERS})`", lambda m: _option(m[1]), message)
     message = re.sub(r"`?bounds=\((.+?), (.+?)\)`?", _bounds, message)
-    message = message.replace("`bounds`", "--at-least and --at-most")
-    message = message.replace("`encoding=`", "--encoding")
-    message = message.replace("`monotonic_cst`", "--increasing or --decreasing")
-    message = message.replace("`convex`", "--convex or --concave")
+    message = re.sub(rf"\b({_SINGLE})=(?!None\b)(?=[\w.+-])", r"`\1` ", message)
+    message = re.sub(r"The '(\w+)' parameter of \w+", r"`\1`", message)
+    message = re.sub(rf"`({'|'.join(_SPELLED)})`", lambda m: _SPELLED[m[1]], message)
+    message = message.replace("`encoding=`", "--encoding").replace("`classes=True`", "--classes")
     message = message.replace("`memory_limit`", "--memory-limit")
-    return message.replace("`classes=True`", "--classes").replace("give `target`", "give --target")
-
-
-def _option(parameter: str) -> str:
-    return "--nodes" if parameter == "n_nodes" else "--" + parameter.replace("_", "-")
+    return message.replace("give `target`", "give --target")
 
 
 def _bounds(found: re.Match[str]) -> str:

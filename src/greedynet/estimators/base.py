@@ -1,17 +1,15 @@
 """The common base of the estimators: held-out rows, limits, progress, storage of the path."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from copy import copy
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.checkpoint import (
@@ -32,7 +30,6 @@ from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.estimators.shapes import check_shape, layers_of
 from greedynet.fitting.climb import OnStep
 from greedynet.fitting.construct import construct
-from greedynet.fitting.make_search import SEARCHES
 from greedynet.fitting.objective import LogLoss, Objective
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
@@ -43,7 +40,6 @@ from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.outside import TrainingSample, share_ahead
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import go_forward
-from greedynet.search import Dictionary
 from greedynet.search.sphere import RandomState
 from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
 from greedynet.support.checks import check_float
@@ -73,24 +69,6 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     convex: Any
     extrapolate: bool
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "hidden_layers": [Options(Integral, {1, 2}), StrOptions({"auto"}), None],
-        "select": [StrOptions({"best", "1se", "last"}), Interval(Real, 0, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods("split"), Iterable, None],
-        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
-        "search": [StrOptions(set(SEARCHES)), Dictionary, HasMethods("begin")],
-        "correct": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "activation": [object],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "missing": [StrOptions({"error", "learn"})],
-        "monotonic_cst": ["array-like", dict, None],
-        "convex": ["array-like", dict, None],
-        "extrapolate": ["boolean"],
-    }
     _most_nodes: int
     path_: SelectionPath
     expectation_: Expectation

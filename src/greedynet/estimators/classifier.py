@@ -1,16 +1,16 @@
 """`GreedyNetClassifier`."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils._param_validation import StrOptions
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
+from greedynet.estimators.described import constraints_of, documented
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
@@ -31,6 +31,7 @@ from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
 
+@documented("classifier")
 class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNet):
     """A small classification network, built neuron by neuron, that chooses its own width.
 
@@ -49,65 +50,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
 
     Parameters
     ----------
-    n_nodes : int or None, default=None
-        Exact number of nodes (neurons plus two for the affine term); None to choose it.
-    max_nodes : int or None, default=None
-        Maximum number of nodes (neurons plus two for the affine term); None for 100.
-    select : {"best", "1se", "last"} or float, default="best"
-        Which network is kept: the one with the smallest log-loss on held-out rows, or a smaller one
-        that ties with it; the smallest within a standard error of the best; the last one, with all
-        nodes; or, for a share such as 0.05, the smallest whose log-loss is within 5 % of the best.
-    cv : int, splitter, iterable or None, default=None
-        Cross-validation to choose ridge and width: the number of folds, a scikit-learn splitter, or
-        pairs of training and test positions. None for stratified folds, repeated if there are few
-        rows.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes. "balanced" gives every class the same total weight.
-    missing : {"error", "learn"}, default="error"
-        How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
-        gaps say something about `y` becomes two inputs of the network, its value, or the mean where
-        it is missing, and an indicator of the gap, which gives every neuron a filling value of its
-        own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
-        better with indicators than without. In other columns the mean is inserted, with a warning
-        if there was no NaN in `fit`; one without any value is ignored.
-    monotonic_cst : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Shape of the log-odds of the second class, for two classes, along each column, all others
-        being equal: 1 for increasing, -1 for
-        decreasing, 0 for any. A dict names columns of a data frame. It holds for all rows, not only
-        near the data: the weights prove it. Needs an activation with slopes between 0 and 1, as
-        "relu" and "tanh" have. See *Shapes* in the documentation.
-    convex : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Likewise: 1 for convex, -1 for concave, 0 for any; with "relu" or "softplus", and one hidden
-        layer.
-    extrapolate : bool, default=False
-        Whether log-odds go on as straight lines beyond the training rows. By default every input is
-        clipped to the box of the training rows, from the smallest to the largest value of its
-        column, before the first layer. Where held-out rows are clearly better predicted that way,
-        the box is widened by its own width on both sides. With `convex`, inputs are never clipped.
-    hidden_layers : {1, 2, "auto"} or None, default=None
-        Number of hidden layers. With two, the first one consists of hinges along single columns,
-        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
-        builds both, and keeps two layers where they are clearly better on held-out rows. None for
-        one, or "auto" with `monotonic_cst`, where two are more flexible.
-    activation : str or Activation, default="relu"
-        Activation of the neurons; see `GreedyNetRegressor`.
-    alpha : float or "auto", default="auto"
-        Ridge: `alpha / 2` times the sum of squared weights, for scaled inputs, is added to the mean
-        log-loss. "auto" chooses it by cross-validation.
-    max_seconds : float or None, default=None
-        About how long the fit may take. Where this is not enough, wider networks are left out and
-        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
-        result then depends on the machine; a fit that ends in time is the same as without a limit.
-    search : {"continuous", "dictionary"}, Dictionary or SearchFactory, default="continuous"
-        How neurons are searched; see `GreedyNetRegressor`.
-    correct : bool, default=True
-        Whether to correct all weights jointly at the end, with the ridge chosen by
-        cross-validation, and to remove neurons that do not help. False keeps the network as grown,
-        at the width with the smallest log-loss on a validation set, or by Akaike's criterion.
-    random_state : int, RandomState or None, default=0
-        Seed of the directions and of the folds. By default, every fit is reproducible.
-    n_jobs : int or None, default=None
-        Number of threads; None or -1 for all cores. The result does not depend on it.
+    {parameters}
 
     Attributes
     ----------
@@ -171,10 +114,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     """
 
     _most_nodes = 100
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseGreedyNet._parameter_constraints,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-    }
+    _parameter_constraints = constraints_of("classifier")
 
     def __init__(
         self,

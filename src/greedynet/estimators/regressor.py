@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.bounds import number_bounds
+from greedynet.estimators.described import constraints_of, documented
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
 from greedynet.estimators.parameters import check_cv, in_groups
@@ -25,7 +24,6 @@ from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
 from greedynet.fitting.refit import Fitted
 from greedynet.losses import Loss
-from greedynet.model.candidate import MOST_NETWORKS
 from greedynet.model.uncertainty.expectation import Expectation, errors_by_output
 from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.search import Dictionary, SearchFactory
@@ -36,6 +34,7 @@ from greedynet.support.threads import deterministic_threads
 from greedynet.support.types import Float64
 
 
+@documented("regressor")
 class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreedyNet):
     """A small regression network, built neuron by neuron, that chooses its own width.
 
@@ -53,86 +52,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
     Parameters
     ----------
-    n_nodes : int or None, default=None
-        Exact number of nodes (neurons plus two for the affine term); None to choose it.
-    max_nodes : int or None, default=None
-        Maximum number of nodes (neurons plus two for the affine term); None for 200.
-    select : {"best", "1se", "last"} or float, default="best"
-        Which network is kept: the one with the smallest error on held-out rows, or a smaller one
-        that ties with it; the smallest within a standard error of the best; the last one, with all
-        nodes up to `max_nodes` or `tol`; or, for a share such as 0.05, the smallest whose error is
-        within 5 % of the best.
-    cv : int, splitter, iterable or None, default=None
-        Folds by which to choose: their number, a scikit-learn splitter, or pairs of training and
-        test positions. None for folds that suit the number of rows.
-    loss : str, float or Loss, default="squared_error"
-        The loss to minimise: "squared_error", "absolute_error", "huber" (quadratic for small
-        errors, linear for large ones), `greedynet.losses.Quantile(0.9)` (the pinball loss;
-        "quantile" is the median), "chebyshev" (the largest error), or the l_p norm for a number p
-        above 1. It determines the choice of neurons, their outer weights, and the width.
-    missing : {"error", "learn"}, default="error"
-        How to treat missing inputs, NaN: as an error, or by learning what to insert. A column whose
-        gaps say something about `y` becomes two inputs of the network, its value, or the mean where
-        it is missing, and an indicator of the gap, which gives every neuron a filling value of its
-        own (`greedynet.rows.missing` has the proof, and the test), if held-out rows are predicted
-        better with indicators than without. In other columns the mean is inserted, with a warning
-        if there was no NaN in `fit`; one without any value is ignored.
-    monotonic_cst : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Shape of predictions along each column, all others being equal: 1 for increasing, -1 for
-        decreasing, 0 for any. A dict names columns of a data frame. It holds for all rows, not only
-        near the data: the weights prove it. Needs an activation with slopes between 0 and 1, as
-        "relu" and "tanh" have, squared errors and one output. See *Shapes* in the documentation.
-    convex : array-like of shape (n_features,), dict of str to int, or None, default=None
-        Likewise: 1 for convex, -1 for concave, 0 for any; with "relu" or "softplus", and one hidden
-        layer.
-    bounds : (low, high), "seen" or None, default=None
-        What predictions may not leave, anywhere, in the units of `y`; None for an open end, as in
-        `(0, None)`. The network predicts `min(max(g(x), low), high)`, and candidates are compared
-        with their predictions within the bounds; intervals end there. Outputs outside them are an
-        error. One pair holds for all outputs. "seen" stands for the smallest and the largest value
-        of each output in the training rows. See *Shapes* in the documentation.
-    extrapolate : bool, default=False
-        Whether predictions go on as straight lines beyond the training rows. By default every input
-        is clipped to the box of the training rows, from the smallest to the largest value of its
-        column, before the first layer: one cell that is mistyped cannot make a prediction absurd.
-        Where held-out rows are clearly better predicted that way, the box is widened by its own
-        width on both sides.
-        With `convex`, inputs are never clipped: a convex function would not be convex at the edge.
-    hidden_layers : {1, 2, "auto"} or None, default=None
-        Number of hidden layers. With two, the first one consists of hinges along single columns,
-        each of which counts as a node, and neurons are over the columns and their hinges. "auto"
-        builds both, and keeps two layers where they are clearly better on held-out rows. None for
-        one, or "auto" with `monotonic_cst`, where two are more flexible.
-    n_networks : int or "auto", default="auto"
-        Number of networks that are grown apart and averaged into one, which share the nodes; at
-        most 10, for squared errors. "auto" compares one, two and four on held-out rows. One column
-        always has one network.
-    activation : str or Activation, default="relu"
-        Activation of the neurons: "relu", "relu2", "relu3", "leaky_relu", "abs", "tanh", "sigmoid",
-        "gelu", "softplus", "sin", "gaussian", or a user-defined object with `name`, `value(z)`,
-        `slope(z)` and either `degree` (positively homogeneous) or `scales` (inner weights to try).
-    alpha : float or "auto", default="auto"
-        Ridge on the outer weights of the normalised neurons; 0 is least squares. "auto" chooses it
-        from the data if the network is corrected, and is 0 otherwise.
-    max_seconds : float or None, default=None
-        About how long the fit may take. Where this is not enough, wider networks are left out and
-        corrections end early; the best network so far is kept, and `stop_reason_` says so. The
-        result then depends on the machine; a fit that ends in time is the same as without a limit.
-    tol : float, default=1e-8
-        Stop when the relative residual on the training data falls below this value.
-    search : {"continuous", "dictionary"}, Dictionary or SearchFactory, default="continuous"
-        How neurons are searched. "continuous" evaluates every threshold along many directions and
-        refines the best neurons locally. `greedynet.search.Dictionary` is the paper's dictionary of
-        sampled points, whose networks are kept as grown; "dictionary" is the one with default
-        parameters. Or an object of your own with `begin(X, row_scale, activation, seed)`; see
-        `greedynet.search`.
-    correct : bool, default=True
-        Whether to correct all neurons jointly after every width, and to try averages. With False, a
-        dictionary, or a user-defined loss without `row_weights`, networks are kept as grown.
-    random_state : int, RandomState or None, default=0
-        Seed of the sampled points and of the held-out rows. By default, every fit is reproducible.
-    n_jobs : int or None, default=None
-        Number of threads; None or -1 for all cores. The result does not depend on it.
+    {parameters}
 
     Attributes
     ----------
@@ -198,13 +118,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     """
 
     _most_nodes = 200
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseGreedyNet._parameter_constraints,
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_networks": [Interval(Integral, 1, MOST_NETWORKS, closed="both"), StrOptions({"auto"})],
-        "loss": [object],
-        "bounds": ["array-like", StrOptions({"seen"}), None],
-    }
+    _parameter_constraints = constraints_of("regressor")
 
     def __init__(
         self,

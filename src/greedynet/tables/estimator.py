@@ -9,6 +9,7 @@ import numpy as np
 
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.shapes import SHAPES
+from greedynet.support.parameters import NUMBERS, PARAMETERS
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.hold_out import guess_of
@@ -24,8 +25,8 @@ def estimator_of(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     if types.classes is None:
         _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)
-    of_numbers = ("loss", "tol", "n_networks", "bounds")
-    wrong = next((name for name in of_numbers if name in parameters), None)
+    of_numbers = {parameter.name for parameter in PARAMETERS if parameter.of == NUMBERS}
+    wrong = next((name for name in parameters if name in of_numbers), None)
     if wrong is not None:
         raise TableError(
             f"`{wrong}` applies to a target of numbers, but {types.target!r} contains classes: "

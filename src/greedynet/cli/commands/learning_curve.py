@@ -13,11 +13,11 @@ from greedynet.cli.options import (
     DATES,
     DECIMAL,
     ENCODING,
-    HIDDEN_LAYERS,
     MISSING,
     OUTPUT,
     SEPARATOR,
     THOUSANDS,
+    parameter_option,
 )
 from greedynet.cli.progress import reporter
 
@@ -39,8 +39,8 @@ from greedynet.cli.progress import reporter
 )
 @MISSING
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
-@click.option("--max-nodes", type=click.IntRange(1), metavar="N", help="Maximum number of nodes.")
-@HIDDEN_LAYERS
+@parameter_option("max_nodes")
+@parameter_option("hidden_layers")
 @click.option(
     "--plot", type=OUTPUT, metavar="FILE", help="Also draw the curve, such as curve.png or .svg."
 )
