@@ -264,8 +264,8 @@ def test_path_of_a_truncated_network_ends_there():
 
 
 def test_path_without_held_out_rows():
-    path = GreedyNetRegressor().fit([[0.0]], [1.0]).path_
-    display = PathDisplay.from_path(path)
+    model = GreedyNetRegressor().fit([[0.0]], [1.0])
+    display, path = PathDisplay.from_estimator(model), model.path_
     assert display.held_out_line_ is None
     assert display.legend_.get_texts()[0].get_text() == "training"
     assert display.best_marker_.get_xdata().tolist() == [path.best_n_nodes]
@@ -749,11 +749,6 @@ def fitted(n_features):
             lambda: PathDisplay.from_estimator(GreedyNetRegressor()),
             NotFittedError,
             "not fitted yet",
-        ),
-        (
-            lambda: PathDisplay.from_path(fitted(1)[0]),
-            TypeError,
-            "`path` .* must be a SelectionPath, got GreedyNetRegressor: .* `from_estimator`",
         ),
         (
             lambda: PathDisplay([0, 1], [1, 0.5], best_n_nodes=7),

@@ -52,8 +52,12 @@ class Optimum:
         return f"{self._value()} at {row_text(self.row)}{aside(self.outside)}"
 
     def _value(self) -> str:
-        doubt = "" if self.proven else f" (not proven: time ran out at the bound {self.bound:.6g})"
-        return f"{self.value:.6g}{doubt}"
+        doubt = (
+            ""
+            if self.proven
+            else f" (not proven: time ran out at the bound {number(self.bound, 6)})"
+        )
+        return f"{number(self.value, 6)}{doubt}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +98,7 @@ class Difference(Optimum):
 
     def _value(self) -> str:
         a, b = self.predictions
-        return f"{super()._value()}: {a:.6g} and {b:.6g}"
+        return f"{super()._value()}: {number(a, 6)} and {number(b, 6)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +151,19 @@ class Monotone:
         """Return the answer with its proof or its counterexample."""
         never, wrong = ("fall", "falls") if self.increasing else ("rise", "rises")
         if self.holds is None:
+            assert self.bound is not None
             return (
                 f"not decided in the time allowed: no rows were found between which predictions "
                 f"{never} as {self.column} grows, and no slope in that direction is steeper than "
-                f"{self.bound:.4g}"
+                f"{number(self.bound, 4)}"
             )
         if self.holds or self.rows is None or self.predictions is None:
             return f"yes, proven: predictions never {never} as {self.column} grows"
         (first, second), (a, b) = self.rows, self.predictions
         rest = {name: value for name, value in first.items() if name != self.column}
         return (
-            f"no: the prediction {wrong} from {a:.6g} to {b:.6g} as {self.column} goes from "
-            f"{cell_text(first[self.column], 6)} to {cell_text(second[self.column], 6)}"
+            f"no: the prediction {wrong} from {number(a, 6)} to {number(b, 6)} as {self.column} "
+            f"goes from {cell_text(first[self.column], 6)} to {cell_text(second[self.column], 6)}"
             + (f", at {row_text(rest)}" if rest else "")
             + aside(self.outside)
         )
@@ -202,8 +207,10 @@ class Change:
     def __str__(self) -> str:
         """Return both slopes."""
         low, high = self.bounds
-        doubt = "" if self.proven else f" (not proven: bounds {low:.4g} and {high:.4g})"
-        slopes = f"{self.steepest_fall:.4g} to {self.steepest_rise:.4g}"
+        doubt = (
+            "" if self.proven else f" (not proven: bounds {number(low, 4)} and {number(high, 4)})"
+        )
+        slopes = f"{number(self.steepest_fall, 4)} to {number(self.steepest_rise, 4)}"
         return f"{self.column}: {slopes}{doubt}{aside(self.outside)}"
 
 

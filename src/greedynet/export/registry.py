@@ -72,12 +72,7 @@ EXPORTERS = (
         more=("from_keras",),
     ),
     Exporter(
-        "jax",
-        "JAX",
-        home="jax_function",
-        libraries=("jax",),
-        extra="train",
-        more=("from_jax",),
+        "jax", "JAX", home="jax_function", libraries=("jax",), extra="train", more=("from_jax",)
     ),
     Exporter(
         "c",

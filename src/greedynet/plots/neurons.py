@@ -20,8 +20,14 @@ from greedynet.plots.style import (
 )
 from greedynet.support.checks import check_columns, check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.views.models import check_features, check_kind, fitted, input_names, pick_output
-from greedynet.views.sphere import neurons_on_sphere
+from greedynet.views.models import (
+    check_features,
+    check_kind,
+    fitted,
+    input_names,
+    neurons_on_sphere,
+    pick_output,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from greedynet.model.path import SelectionPath
 from greedynet.plots.style import BLUE, RED, merged, one_axes, style_axes
 from greedynet.support.checks import check_same_length
-from greedynet.views.models import check_kind, estimator_of, fitted
+from greedynet.views.models import estimator_of, fitted
 
 
 class PathDisplay:
@@ -79,38 +79,22 @@ class PathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "PathDisplay":
-        """Draw the path of a fitted estimator; see `from_path`."""
-        path = fitted(estimator, "path_", SelectionPath, "PathDisplay.from_estimator")
-        name = "log-loss" if is_classifier(estimator_of(estimator)) else "relative error"
-        return cls.from_path(path, error_name=name, ax=ax, **kwargs)
-
-    @classmethod
-    def from_path(
-        cls,
-        path: SelectionPath,
-        *,
-        error_name: str = "relative error",
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> "PathDisplay":
-        """Draw a selection path.
+        """Draw the path of a fitted estimator.
 
         Parameters
         ----------
-        path : SelectionPath
-            The path, such as `model.path_`.
-        error_name : {"relative error", "log-loss"}, default="relative error"
-            Name of its errors: "log-loss" for the path of a classifier.
+        estimator : GreedyNetRegressor, GreedyNetClassifier or TableModel
+            A fitted model.
         ax, **kwargs
             Passed to `plot`.
         """
-        check_kind(path, SelectionPath, "path", "PathDisplay.from_path")
+        path = fitted(estimator, "path_", SelectionPath, "PathDisplay.from_estimator")
         display = cls(
             path.n_nodes,
             path.training_errors,
             path.held_out_errors,
             best_n_nodes=path.best_n_nodes,
-            error_name=error_name,
+            error_name="log-loss" if is_classifier(estimator_of(estimator)) else "relative error",
         )
         return display.plot(ax, **kwargs)
 

@@ -29,8 +29,7 @@ from greedynet.search.ridgelet import (
 from greedynet.search.sphere import sample_sphere
 from greedynet.support.checks import check_columns, check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.views.models import check_features
-from greedynet.views.sphere import upper_half
+from greedynet.views.models import check_features, upper_half
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

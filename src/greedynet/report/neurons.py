@@ -23,8 +23,7 @@ from greedynet.search.ridgelet import (
 )
 from greedynet.search.sphere import circle
 from greedynet.support.types import Float64
-from greedynet.views.models import kinks_of_neurons
-from greedynet.views.sphere import neurons_on_sphere, places_on_disc, upper_half
+from greedynet.views.models import kinks_of_neurons, neurons_on_sphere, places_on_disc, upper_half
 
 MOST_NEURONS, MOST_WEIGHTS, MOST_OUTPUTS = 300, 40, 12
 
