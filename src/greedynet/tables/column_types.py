@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from greedynet.rows.rows import most_levels
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input, Missing
+from greedynet.tables.columns import Columns, Input, Missing, target_input
 from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.categories import are_truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
-from greedynet.tables.readers import Table, TableError, is_text
+from greedynet.tables.notices import reasons_in_words, useless_columns
+from greedynet.tables.readers import Marks, Table, TableError, is_text
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of_target
 
@@ -40,6 +41,10 @@ class ColumnTypes:
         What the target holds unless it has classes: numbers or durations.
     assumed : tuple of str
         How cells were read that could be meant otherwise, a line each.
+    left_out : tuple of str
+        Columns that are no inputs because they say nothing, a line each.
+    target_gaps : tuple of str
+        Texts of the target such as "n/a" that are empty cells.
     """
 
     inputs: Columns
@@ -47,6 +52,13 @@ class ColumnTypes:
     classes: NDArray[Any] | None
     target_kind: Kind = Numbers()
     assumed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    target_gaps: tuple[str, ...] = ()
+
+    @property
+    def target_input(self) -> Input:
+        """The column of the target."""
+        return target_input(self.target, self.classes, self.target_kind, self.target_gaps)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,32 +77,50 @@ def column_types(
     target: str,
     text: Sequence[str] = (),
     *,
+    use: Sequence[str] = (),
     classes: bool = False,
     missing: Missing = None,
     dates: str | None = None,
-    decimal: str = ".",
 ) -> ColumnTypes:
-    """Decide what the columns hold, or raise an error for what cannot be learned from.
+    """Decide what the columns hold, or raise one error for all that cannot be learned from.
 
-    `text` names columns of numbers to treat as text; `dates` is the order of day and month, if it
-    is known; `decimal` is the decimal mark of the table, for messages. Each column with empty cells
-    has an indicator, which may turn out to be useless, if `missing` is "learn".
+    `text` names columns of numbers to treat as text, `use` columns to use although they seem to say
+    nothing; `dates` is the order of day and month, if it is known. Each column with empty cells has
+    an indicator, which may turn out to be useless, if `missing` is "learn".
     """
     _check_rows(table, target, surveys[target])
-    if missing is None:
-        _refuse_empty(table, surveys)
-    assumed: list[str] = []
-    inputs = []
+    problems, assumed, inputs = [], [], []
+    left_out = useless_columns(surveys, target, {*use, *text})
     for name, found in surveys.items():
-        if name != target:
-            kind, said = _input(table, name, found, name in text, dates, decimal)
-            inputs.append(Input(name, kind, gaps=missing == "learn" and found.empty > 0))
-            assumed += [f"column {name!r}: {said}"] if said else []
+        if name == target or name in left_out:
+            continue
+        try:
+            kind, said = _input(table, name, found, name in text, dates)
+        except TableError as error:
+            problems.append(str(error))
+            continue
+        gaps, na = missing == "learn" and found.empty > 0, tuple(found.gaps)
+        inputs.append(Input(name, kind, gaps=gaps, na=na))
+        assumed += [f"column {name!r}: {said}"] if said else []
+    try:
+        labels, kind, said = _target(table, target, surveys[target], classes)
+        assumed += [f"target {target!r}: {said}"] if said else []
+    except TableError as error:
+        problems.append(str(error))
+    if problems:
+        raise TableError("\n".join(problems))
+    if missing is None:
+        _refuse_empty(table, {n: s for n, s in surveys.items() if n not in left_out})
     taken = [column.name for column in inputs]
-    inputs += [Input.indicator(column.name, taken) for column in inputs if column.gaps]
-    labels, kind, said = _target(table, target, surveys[target], classes, decimal)
-    assumed += [f"target {target!r}: {said}"] if said else []
-    return ColumnTypes(Columns(tuple(inputs)), target, labels, kind, tuple(assumed))
+    inputs += [
+        replace(Input.indicator(column.name, taken), na=column.na)
+        for column in inputs
+        if column.gaps
+    ]
+    lines, gaps_of_target = reasons_in_words(left_out), tuple(surveys[target].gaps)
+    return ColumnTypes(
+        Columns(tuple(inputs)), target, labels, kind, tuple(assumed), lines, gaps_of_target
+    )
 
 
 # Names
@@ -173,7 +203,6 @@ def _input(
     found: Survey,
     as_category: bool,
     dates: str | None,
-    decimal: str,
 ) -> tuple[Kind, str]:
     """Return what a column holds, and what was assumed about it."""
     if found.empty == found.rows:
@@ -185,8 +214,8 @@ def _input(
     if not as_category and are_truths(found.distinct):
         return Truths(), ""
     if not as_category:
-        words = wording_of_input(table.label, name, decimal)
-        kind, said = decide(found, words, dates)
+        words = wording_of_input(table.label, name)
+        kind, said = decide(found, words, dates, table.marks)
         if kind is not None:
             return kind, said
     levels = _few(found)
@@ -229,20 +258,18 @@ def _few(found: Survey) -> tuple[str, ...] | None:
 
 
 def _target(
-    table: Table, target: str, found: Survey, classes: bool, decimal: str
+    table: Table, target: str, found: Survey, classes: bool
 ) -> tuple[NDArray[Any] | None, Kind, str]:
     """Return the classes of the target or None, what it holds then, and what was assumed."""
     if classes:
         return _classes(table, target, found), Numbers(), ""
-    kind, said = target_kind(table.label, target, found, decimal)
+    kind, said = target_kind(table.label, target, found, table.marks)
     return (_classes(table, target, found), Numbers(), "") if kind is None else (None, kind, said)
 
 
-def target_kind(
-    label: str, target: str, found: Survey, decimal: str = "."
-) -> tuple[Kind | None, str]:
+def target_kind(label: str, target: str, found: Survey, marks: Marks) -> tuple[Kind | None, str]:
     """Return what numbers the target holds, None for text, and what was assumed."""
-    kind, said = decide(found, wording_of_target(label, target, decimal), DAY_FIRST)
+    kind, said = decide(found, wording_of_target(label, target), DAY_FIRST, marks)
     if isinstance(kind, Dates):
         raise TableError(
             f"{label}: the target {target!r} holds dates, such as {kind.example(())!r}: write a "

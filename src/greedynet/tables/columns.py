@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from greedynet.rows.missing import indicator_name
 from greedynet.support.types import Float64
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.kinds import Kind, Numbers, Part, from_state
-from greedynet.tables.readers import Block, Column, Table, TableError, is_in_parts
-from greedynet.tables.readers.base import empty_mask
+from greedynet.tables.kinds import Categories, Kind, Numbers, Part, from_state
+from greedynet.tables.memory import means_of
+from greedynet.tables.readers import Block, Column, Marks, Table, TableError, is_in_parts
+from greedynet.tables.readers.base import AsNumbers, empty_mask, without
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Input:
         Whether cells of the column were empty in training, with `missing="learn"`.
     gaps_of : str or None
         The column whose empty cells this input indicates by 1; None for a column itself.
+    na : tuple of str
+        Texts such as "n/a" that are empty cells of this column.
     """
 
     name: str
@@ -43,11 +46,18 @@ class Input:
     means: tuple[float, ...] = ()
     gaps: bool = False
     gaps_of: str | None = None
+    na: tuple[str, ...] = ()
 
     @staticmethod
     def indicator(name: str, taken: Collection[str]) -> "Input":
         """Return the input that says whether a cell of a column is empty, with a new name."""
         return Input(indicator_name(name, taken), gaps_of=name)
+
+    @property
+    def as_numbers(self) -> AsNumbers | None:
+        """How its cells become numbers in DuckDB, if they are nothing else."""
+        found = None if self.gaps_of is not None else self.kind.expression
+        return None if found is None else AsNumbers(found, self.na)
 
     @property
     def source(self) -> str:
@@ -81,8 +91,15 @@ class Input:
             return (Part(self.name, (0,), np.array([[0.0], [1.0]]), ("no", "yes")),)
         return self.kind.parts(self.name)
 
+    def written(self, marks: Marks) -> "Input":
+        """Return the column with numbers that are written with these marks."""
+        if not isinstance(self.kind, Numbers) or self.gaps_of is not None:
+            return self
+        return replace(self, kind=self.kind.written(marks))
+
     def encode(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
         """Write the features of the cells to `out`, zeros, NaN for empty cells; record problems."""
+        cells = without(cells, self.na)
         if self.gaps_of is not None:
             out[:, 0] = empty_mask(cells)
             return
@@ -97,7 +114,7 @@ class Input:
 
     def state(self) -> dict[str, Any]:
         """Return plain values for a file; `from_state` is the inverse."""
-        return {**vars(self), "kind": self.kind.state()}
+        return {**vars(self), "kind": self.kind.state(), "na": list(self.na)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Input":
@@ -109,6 +126,7 @@ class Input:
             tuple(map(float, state["means"])),
             bool(state["gaps"]),
             None if gaps_of is None else str(gaps_of),
+            tuple(map(str, state["na"])),
         )
 
 
@@ -144,6 +162,11 @@ class Columns:
         return tuple(name for column in self.inputs for name in column.features)
 
     @property
+    def n_features(self) -> int:
+        """Number of features of all columns."""
+        return sum(column.n_features for column in self.inputs)
+
+    @property
     def means(self) -> Float64:
         """Means of the features over the training rows."""
         return np.array([mean for column in self.inputs for mean in column.means])
@@ -168,15 +191,19 @@ class Columns:
             first = last
         return X
 
+    def written(self, marks: Marks) -> "Columns":
+        """Return the columns with numbers that are written with these marks, if any."""
+        if not marks:
+            return self
+        return Columns(tuple(column.written(marks) for column in self.inputs))
+
     def zeros(self, n_rows: int) -> Float64:
         """Return a matrix for the features of some rows."""
-        return np.zeros((n_rows, sum(column.n_features for column in self.inputs)))
+        return np.zeros((n_rows, self.n_features))
 
     def with_means(self, X: Float64) -> "Columns":
         """Return the columns with the means of these rows, ignoring empty cells."""
-        full = np.isfinite(X)
-        means = np.where(full, X, 0.0).sum(axis=0) / np.maximum(full.sum(axis=0), 1)
-        return self.holding(means)
+        return self.holding(means_of(X))
 
     def holding(self, means: Float64) -> "Columns":
         """Return the columns with these means of all features."""
@@ -214,19 +241,34 @@ def encoded(
     findings: Findings,
     also: Sequence[str] = (),
     out: Float64 | None = None,
+    target: Input | None = None,
 ) -> Iterator[tuple[Float64, Block]]:
     """Yield the rows of a table as matrices, parts of `out` if it is given, each with its block.
 
     After the first serious problem, the remaining rows are only inspected; then all problems are
-    raised as one error. The blocks include the columns `also`.
+    raised as one error. The blocks include the columns `also`, as they are written, and the target.
     """
+    columns = columns.written(table.marks)
+    inputs = [*columns.of_table, *([] if target is None else [target])]
+    known = {one.name: one.as_numbers for one in inputs if one.name not in also}
+    numbers = {name: number for name, number in known.items() if number is not None}
+    names = list(dict.fromkeys((*(one.name for one in inputs), *also)))
     start = 0
-    for block in table.blocks(list(dict.fromkeys((*columns.names, *also)))):
+    for block in table.blocks(names, numbers):
         X = columns.encode(block, findings, start, out)
         start += len(X)
         if not findings.serious:
             yield X, block
     findings.check()
+
+
+def target_input(
+    name: str, classes: NDArray[Any] | None, kind: Kind, na: Sequence[str] = ()
+) -> Input:
+    """Return the column of the target: of numbers, or of classes, whose texts stay as they are."""
+    if classes is None or classes.dtype.kind in "iuf":
+        return Input(name, Numbers() if classes is not None else kind, na=tuple(na))
+    return Input(name, Categories(tuple(map(str, classes.tolist()))))
 
 
 _Ways = Literal["learn", "drop", "mean"]
@@ -286,6 +328,7 @@ def encode_blocks(
     missing: Missing = None,
     unknown: Unknown = "error",
     also: Sequence[str] = (),
+    target: Input | None = None,
 ) -> Iterator[tuple[Float64, NDArray[np.bool_], Block]]:
     """Yield the rows of a table in order, several thousand at a time.
 
@@ -298,7 +341,9 @@ def encode_blocks(
     unknown : {"error", "zero"}
         How to treat levels of a category that the training data did not contain.
     also : sequence of str
-        Further columns to include in the blocks.
+        Columns to include in the blocks as they are written.
+    target : Input or None
+        A column to include as it is read.
 
     Yields
     ------
@@ -309,7 +354,8 @@ def encode_blocks(
     block : dict
         Columns by name.
     """
-    check_present(table, (*columns.names, *also), "column")
+    beside = also if target is None else (*also, target.name)
+    check_present(table, (*columns.names, *beside), "column")
     fill = missing in ("learn", "mean")
     means = columns.means
     if missing == "mean" and len(means) != len(columns.features):
@@ -323,7 +369,7 @@ def encode_blocks(
         learned_gaps=columns.learned_gaps if missing == "learn" else None,
         unknown_is_fine=unknown == "zero",
     )
-    for X, block in encoded(columns, table, findings, also):
+    for X, block in encoded(columns, table, findings, also, target=target):
         empty = np.isnan(X)
         if fill and empty.any():
             X, empty = np.where(empty, means, X), np.zeros_like(empty)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.tables.kinds.marks import read_marked
 from greedynet.tables.readers import Column, Table, TableError, is_text
-from greedynet.tables.readers.marks import read_marked
 
 Mask = NDArray[np.bool_]
 

@@ -14,23 +14,15 @@ from greedynet.estimators.gap_choice import expects_less
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
 from greedynet.tables.columns import Missing, check_choices
-from greedynet.tables.estimator import (
-    estimator_of,
-    fitted,
-    name_features,
-    scores_aside,
-    scores_on,
-)
+from greedynet.tables.estimator import fitted, scores_aside, scores_on
 from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import HoldOut, held_out_record
 from greedynet.tables.kinds.date_texts import ORDERS
-from greedynet.tables.large_fit import check_large, fit_large, with_telling_gaps
-from greedynet.tables.large_rows import LargeRows
-from greedynet.tables.memory import MOST_BYTES, TwoPasses, limit_of, matrix_bytes
+from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
 from greedynet.tables.readers import Table, TableError, open_table, reading_record
-from greedynet.tables.roles import NO_ROLES, Roles
+from greedynet.tables.roles import Roles
 from greedynet.tables.survey import survey
 from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows
 
@@ -51,10 +43,14 @@ def fit_table(
     ignore: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
     separator: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     thousands: str | None = None,
     dates: str | None = None,
     encoding: str | None = None,
+    na: str | Sequence[str] = (),
+    use: str | Sequence[str] = (),
+    sheet: str | None = None,
+    query: str | None = None,
     memory_limit: float | None = None,
     progress: Callable[[int, float], None] | None = None,
     on_stage: Callable[[str], None] | None = None,
@@ -75,8 +71,9 @@ def fit_table(
     Parameters
     ----------
     source : str, path, data frame, Arrow table, mapping, Table, or iterable of these
-        A CSV, TSV, Parquet or NPZ file, or a folder of Parquet files; columns in memory; or parts
-        with the same columns, such as a list of files, which can be read repeatedly.
+        A file of CSV, TSV (also compressed), JSON lines, Parquet, Excel, DuckDB or NPZ; a folder of
+        Parquet files; several files by `*`; columns in memory; or parts with the same columns,
+        such as a list of files, which can be read repeatedly.
     target : str
         The column to predict; all others are inputs.
     validate : like `source`, or None, default=None
@@ -113,8 +110,9 @@ def fit_table(
         Columns of numbers to treat as text, such as codes.
     separator : str or None, default=None
         Separator of the cells of a text file; None to detect it.
-    decimal : {".", ","}, default="."
-        Decimal mark of numbers in text. The model remembers it for files to predict from.
+    decimal : {".", ","} or None, default=None
+        Decimal mark of numbers in text; None to detect it for each column. The model remembers it
+        for files to predict from.
     thousands : {",", ".", " ", "'"} or None, default=None
         Mark between groups of three digits in text, which is remembered too; None to detect it
         where it cannot be meant otherwise.
@@ -123,9 +121,19 @@ def fit_table(
     encoding : str or None, default=None
         Encoding of a text file, such as "cp1252"; None to detect it. The model remembers it for
         files that do not tell theirs.
+    na : str or sequence of str, default=()
+        Texts that stand for an empty cell, beside "NA" and the like. "n/a", "-", "?" and "." do so
+        in any case where the other cells of a column are numbers or dates.
+    use : str or sequence of str, default=()
+        Columns to use although they look like keys or count the rows.
+    sheet : str or None, default=None
+        Sheet of an Excel file, or table of a DuckDB file.
+    query : str or None, default=None
+        What to select from a DuckDB file, such as "select * from sales where year > 2020".
     memory_limit : float or None, default=None
         Bytes that the table may take in memory as numbers, 8 for each feature and target of a row;
-        a larger one is read in blocks. None for a sixth of the memory.
+        a larger one is kept in a temporary file, and fitted in blocks. None for a sixth of the
+        memory.
     progress : callable or None, default=None
         Called after each network that is tried with its number of nodes and its error.
     on_stage : callable or None, default=None
@@ -147,24 +155,34 @@ def fit_table(
     _check_dates(dates)
 
     def opened(given: Any) -> Table:
-        return open_table(given, separator, decimal, thousands=thousands, encoding=encoding)
-
-    table = opened(source)
-    target, ignore, text = str(target), as_names(ignore), as_names(text)
-    names = input_names(table, target, ignore, text, roles)
+        return open_table(
+            given,
+            separator,
+            decimal,
+            thousands=thousands,
+            encoding=encoding,
+            na=na,
+            sheet=sheet,
+            query=query,
+            memory_limit=memory_limit,
+        )
 
     limit = limit_of(memory_limit)
-    rows = TwoPasses(table, min(MOST_BYTES, limit))
-    found = survey(rows, [*names, target])
+    table = opened(source)
+    target, ignore, text, use = str(target), as_names(ignore), as_names(text), as_names(use)
+    check_present(table, use, "column")
+    names = input_names(table, target, ignore, text, roles)
+
+    found = survey(table, [*names, target])
     types = column_types(
         table,
         found,
         target,
         text,
+        use=[*use, *roles.names],
         classes=classes,
         missing=missing,
         dates=dates,
-        decimal=decimal,
     )
     for line in types.assumed:
         warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=2)
@@ -173,19 +191,17 @@ def fit_table(
         "source": table.label,
         "assumed": list(types.assumed),
         "noticed": notices(table, found, types),
-        "reading": reading_record(table, decimal, thousands, types.target_kind.state()),
+        "reading": reading_record(table, types.target_kind.state(), types.target_gaps),
         **roles.record(),
     }
     n_rows = found[target].rows
-    if matrix_bytes(n_rows, len(types.inputs.features)) > limit:
-        estimator = estimator_of(types, parameters)
-        estimator.set_progress(progress, on_stage)
-        check_large(estimator, n_rows, hold_out_by=hold_out_by, **roles.record())
+    is_large = matrix_bytes(n_rows, len(types.inputs.features)) > limit
+    if is_large:
+        _check_large(parameters, n_rows, hold_out_by=hold_out_by, **roles.record())
         if on_stage is not None:
             on_stage(f"reading in blocks: {n_rows:,} rows")
-        valid = None if validate is None else opened(validate)
-        return _fit_in_blocks(estimator, rows, valid, types, missing, hold, known, began)
-    data = read_rows(rows, types, missing, n_rows, roles)
+    data = read_rows(table, types, missing, roles, on_disk=is_large)
+    table.release()
     _check_enough(table, data)
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
@@ -198,7 +214,7 @@ def fit_table(
 
     fit_rows = FitRows(types, data.filled(means), aside, held).with_telling_gaps()
     estimator = fitted(fit_rows, parameters, progress, on_stage)
-    if fit_rows.indicators.any() and parameters.get("max_seconds") is None:
+    if not is_large and fit_rows.indicators.any() and parameters.get("max_seconds") is None:
         by_mean = fit_rows.without_indicators()
         with checkpoint(None):
             other = fitted(by_mean, parameters, progress, on_stage)
@@ -209,6 +225,7 @@ def fit_table(
     about = known | {
         "rows": len(data),
         "left_out": data.n_left_out,
+        "in_blocks": is_large,
         "training": scores_on(estimator, data),
         "validation": None if held is None else scores_on(estimator, held),
         "held_out": None if aside is None else scores_aside(estimator, data, aside),
@@ -224,40 +241,20 @@ def _check_dates(order: str | None) -> None:
         )
 
 
-def _fit_in_blocks(
-    estimator: Any,
-    table: Table,
-    valid: Table | None,
-    types: ColumnTypes,
-    missing: Missing,
-    hold: HoldOut | None,
-    known: dict[str, Any],
-    began: float,
-) -> TableModel:
-    """Fit to a table that is too large for memory."""
-    types = with_telling_gaps(table, types, missing)
-    rows = LargeRows(table, types, missing)
+# Parameters of the estimators that need all rows in memory, and the values that do not.
+_IN_MEMORY = {"cv": (None,), "search": (None, "continuous")}
 
-    def validation(types: ColumnTypes) -> TrainingRows | None:
-        return None if valid is None else _validation_rows(valid, types, missing, NO_ROLES)
 
-    try:
-        found = fit_large(estimator, rows, types, hold, _seed(estimator.get_params()), validation)
-    finally:
-        estimator.set_progress()
-        rows.close()
-    name_features(estimator, types.inputs.features)
-    held = found.validation
-    about = known | {
-        "rows": found.n_rows,
-        "left_out": rows.n_left_out,
-        "in_blocks": True,
-        "training": found.training,
-        "validation": None if held is None else scores_on(estimator, held),
-        "held_out": found.held_out,
-        "seconds": perf_counter() - began,
-    }
-    return TableModel(found.types.inputs, estimator, types.target, missing, about)
+def _check_large(parameters: dict[str, Any], n_rows: int, **columns: str | None) -> None:
+    """Raise an error for what needs all rows in memory, such as columns of groups, by argument."""
+    columns.pop("weights", None)
+    of_estimator = {name: parameters.get(name) for name in _IN_MEMORY}
+    for name, value in {**columns, **of_estimator}.items():
+        if not any(value is fine or value == fine for fine in _IN_MEMORY.get(name, (None,))):
+            raise TableError(
+                f"`{name}` needs all rows in memory, got {name}={value!r} for {n_rows:,} rows that "
+                f"are read in blocks: omit `{name}`, give fewer rows, or raise `memory_limit`."
+            )
 
 
 # Rows
@@ -292,7 +289,7 @@ def _validation_rows(
 ) -> TrainingRows:
     weighted = Roles(weights=roles.weights)
     check_present(table, [*types.names, *weighted.names], "column")
-    held = read_rows(table, types, missing, roles=weighted).filled(types.inputs.means)
+    held = read_rows(table, types, missing, weighted).filled(types.inputs.means)
     if not len(held):
         raise TableError(f"{table.label} has no rows without empty cells.")
     return held

@@ -18,10 +18,10 @@ from greedynet.tables.findings import check_present
 from greedynet.tables.fit import fit_table
 from greedynet.tables.hold_out import HoldOut
 from greedynet.tables.readers import Table, TableError, open_table
-from greedynet.tables.readers.base import cell_texts
-from greedynet.tables.readers.columnar import FrameTable
+from greedynet.tables.readers.base import as_text, without
+from greedynet.tables.readers.doors import FrameTable
 from greedynet.tables.scores import evaluate, measure_of
-from greedynet.tables.survey import Survey
+from greedynet.tables.survey import survey
 
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 _HELD_OUT, _FEWEST = 0.2, 20
@@ -155,7 +155,7 @@ def learning_curve(
         ignored = options.pop("ignore", ())
         ignored = [ignored] if isinstance(ignored, str) else list(ignored)
         options["ignore"] = [*ignored, hold_out_by]
-    groups = None if hold_out_by is None else cell_texts(columns[hold_out_by])
+    groups = None if hold_out_by is None else as_text(columns[hold_out_by])
     hold, found, sizes = HoldOut(_HELD_OUT, hold_out_by), [], np.zeros(0, dtype=np.intp)
     for repeat in range(repeats):
         mask = hold.mask(labels, groups, repeat, classes=classes)
@@ -202,10 +202,7 @@ def _sizes(n: int, label: str) -> NDArray[np.intp]:
 
 
 def _in_memory(table: Table) -> dict[str, NDArray[Any]]:
-    parts = [
-        {name: c if isinstance(c, np.ndarray) else c.texts() for name, c in block.items()}
-        for block in table.blocks(table.names)
-    ]
+    parts = list(table.blocks(table.names))
     if not parts:
         raise TableError(f"{table.label} has no rows below the header.")
     return {name: np.concatenate([part[name] for part in parts]) for name in table.names}
@@ -219,13 +216,14 @@ def _labels(
     table: Table, target: str, columns: dict[str, NDArray[Any]], *, classes: bool
 ) -> tuple[NDArray[Any], bool]:
     """Return targets as numbers or text, and whether they are classes."""
-    cells, found = columns[target], Survey()
-    found.add(cells)
-    kind = None if found.text and classes else target_kind(table.label, target, found)[0]
+    cells, found = columns[target], survey(table, [target])[target]
+    kind = None
+    if not (found.text and classes):
+        kind, _ = target_kind(table.label, target, found, table.marks)
     if kind is None:
-        return cell_texts(cells), True
+        return as_text(cells), True
     numbers = np.zeros((len(cells), 1))
-    kind.encode(cells, numbers)
+    kind.encode(without(cells, tuple(found.gaps)), numbers)
     return numbers[:, 0], classes
 
 

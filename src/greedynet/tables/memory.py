@@ -1,18 +1,23 @@
-"""How much memory a table may take as a matrix of numbers; a larger one is read in blocks.
+"""Where the matrix of a table is: in memory, or, if it is large, in a temporary file.
 
 The matrix of `n` rows and `d` features takes `8 n (d + 1)` bytes. A fit in memory holds it about
 three times (`benchmarks/largetables.py`): as it is read, with empty cells filled, and in parts in
-the work of the fit. So the limit is a sixth of the memory that the process may use.
+the work of the fit. So the limit is a sixth of the memory that the process may use. A larger one
+is a memory map, which estimators read in blocks.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from greedynet.tables.readers import Block, Table, TableError
+from greedynet.support.duck import scratch_folder
+from greedynet.support.types import Float64
+from greedynet.tables.readers import TableError
 
 _SHARE = 1 / 6
 # Where the system does not tell how much memory there is.
@@ -67,52 +72,59 @@ def _of_container(path: str) -> int | None:
         return None
 
 
-# Bytes that are kept at most: of the rows, and of what is known of their cells.
-MOST_BYTES = 2**28
-# The places of a cell in the text, 8 bytes, its number, and whether it is one.
-_OF_CELL = 17
+_STEP = 2**16  # rows
 
 
-class TwoPasses:
-    """A table whose second pass over the same columns yields the blocks of the first one.
+def empty_matrix(n_rows: int, n_features: int, *, on_disk: bool) -> Float64:
+    """Return zeros for some rows; those of a file, which is gone with them, if they are many."""
+    if not on_disk:
+        return np.zeros((n_rows, n_features))
+    with tempfile.TemporaryFile(dir=scratch_folder()) as file:
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=(n_rows, n_features))
 
-    Only text that compiled code has read is kept: it takes little memory, and its numbers are not
-    read twice. The second pass discards the blocks; another one reads the file again. Of a table
-    with more than `most_bytes`, none are kept, and every pass reads it.
-    """
 
-    def __init__(self, table: Table, most_bytes: float = MOST_BYTES) -> None:
-        self._table = table
-        self._most_bytes = most_bytes
-        self._kept: list[Block] | None = None
-        self._is_too_large = False
-        self.label = table.label
-        self.names = table.names
+def is_on_disk(X: Float64) -> bool:
+    """Whether rows are those of a file."""
+    return isinstance(X, np.memmap)
 
-    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows of these columns in order, several thousand at a time."""
-        if self._is_too_large:
-            yield from self._table.blocks(names)
-            return
-        kept, self._kept = self._kept, None
-        if kept and kept[0].keys() >= set(names):
-            for i in range(len(kept)):
-                block, kept[i] = kept[i], {}
-                yield block
-            return
-        kept, n_bytes = [], 0.0
-        for block in self._table.blocks(names):
-            yield block
-            n_bytes += self._size(block)
-            if n_bytes <= self._most_bytes:
-                kept.append(block)
-            else:
-                kept.clear()
-                self._is_too_large = True
-        self._kept = None if self._is_too_large else kept
 
-    def _size(self, block: Block) -> float:
-        cells = next(iter(block.values()))
-        if isinstance(cells, np.ndarray):
-            return self._most_bytes + 1
-        return cells.n_bytes + _OF_CELL * len(block) * len(cells)
+def steps(n_rows: int) -> Iterator[slice]:
+    """Yield parts of rows that fit into memory."""
+    return (slice(start, min(start + _STEP, n_rows)) for start in range(0, n_rows, _STEP))
+
+
+def taken(
+    X: Float64, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool_] | None = None
+) -> Any:
+    """Return some rows or columns of a matrix, where it is."""
+    if not is_on_disk(X):
+        X = X if rows is None else X[rows]
+        return X if columns is None else X[:, columns]
+    n_rows = len(X) if rows is None else int(rows.sum())
+    out = empty_matrix(n_rows, X.shape[1] if columns is None else int(columns.sum()), on_disk=True)
+    at = 0
+    for step in steps(len(X)):
+        part = np.asarray(X[step])
+        part = part if rows is None else part[rows[step]]
+        out[at : at + len(part)] = part if columns is None else part[:, columns]
+        at += len(part)
+    return out
+
+
+def filled(X: Float64, means: Float64) -> Float64:
+    """Return a matrix with empty cells replaced by the means; one in a file is changed."""
+    if not is_on_disk(X):
+        return np.where(np.isnan(X), means, X)
+    for step in steps(len(X)):
+        X[step] = np.where(np.isnan(X[step]), means, X[step])
+    return X
+
+
+def means_of(X: Float64) -> Float64:
+    """Return the means of the columns, ignoring empty cells."""
+    sums, counts = 0.0, 0
+    for part in [slice(None)] if not is_on_disk(X) else steps(len(X)):
+        full = np.isfinite(X[part])
+        sums = sums + np.where(full, X[part], 0.0).sum(axis=0)
+        counts = counts + full.sum(axis=0)
+    return np.asarray(sums / np.maximum(counts, 1))

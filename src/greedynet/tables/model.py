@@ -89,6 +89,11 @@ class TableModel:
         return Numbers() if stored is None else from_state(stored)
 
     @property
+    def target_gaps(self) -> tuple[str, ...]:
+        """Texts of the target such as "n/a" that are empty cells."""
+        return tuple((self.about.get("reading") or {}).get("target_gaps", ()))
+
+    @property
     def expectation(self) -> Expectation | None:
         """The errors to expect on new rows; None if nothing is known about any rows."""
         return expectation_of(self)

@@ -9,17 +9,14 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Input, Missing, Unknown
+from greedynet.tables.columns import Input, Missing, Unknown, encode_blocks, target_input
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.kinds import Kind, Numbers
 from greedynet.tables.readers import Column, Table, TableError
 from greedynet.tables.readers.base import label_text, looked_up, parse_numbers
 from greedynet.tables.roles import check_some_weight, mean_of, read_weights, shares_of
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
-
-_NUMBERS = Numbers()
 
 
 def evaluate(
@@ -92,14 +89,14 @@ def labelled_blocks(
     if target is None:
         raise TableError("The model does not know which column it predicts: give `target`.")
     check_present(table, [target], "target")
-    also = [target] if weights is None else [target, weights]
     missing = missing or model.missing
     findings = Findings(table.label, empty_is_fine=missing is not None)
     start = 0
-    for X, full, block in model.encode_blocks(table, missing=missing, unknown=unknown, also=also):
-        y, has_y = read_target(
-            block[target], target, model.classes_, findings, start, model.target_kind
-        )
+    column = target_input(target, model.classes_, model.target_kind, model.target_gaps)
+    also = [] if weights is None else [weights]
+    how: dict[str, Any] = {"missing": missing, "unknown": unknown, "also": also, "target": column}
+    for X, full, block in encode_blocks(model.columns, table, **how):
+        y, has_y = read_target(block[target], column, model.classes_, findings, start)
         keep, w = full & has_y, None
         if weights is not None:
             w, has_w = read_weights(block[weights], weights, findings, start)
@@ -221,19 +218,19 @@ def loss_of(estimator: Any) -> Loss | None:
 
 def read_target(
     cells: Column,
-    name: str,
+    column: Input,
     classes: NDArray[Any] | None,
     findings: Findings,
     start: int,
-    kind: Kind = _NUMBERS,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the target of a block, and a mask of the rows that have one; record problems.
 
     It has one of the classes; or, if these are None, one feature of its kind.
     """
+    name = column.name
     if classes is None:
         y = np.zeros((len(cells), 1))
-        Input(name, kind).encode(cells, y, findings, start)
+        column.encode(cells, y, findings, start)
         return y[:, 0], ~np.isnan(y[:, 0])
     if classes.dtype.kind in "iuf":
         numbers, text = parse_numbers(cells)

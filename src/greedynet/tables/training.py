@@ -1,21 +1,21 @@
 """Rows of a table to learn from as arrays, with and without indicators of empty cells."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.missing import telling
+from greedynet.rows.missing import ENOUGH_ROWS, telling
 from greedynet.rows.rows import Rows, unit_vectors
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Missing, encoded
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Dates
+from greedynet.tables.memory import empty_matrix, filled, is_on_disk, taken
 from greedynet.tables.readers import Block, Table, TableError
-from greedynet.tables.readers.base import as_text, cell_texts
+from greedynet.tables.readers.base import as_text
 from greedynet.tables.roles import NO_ROLES, Roles, check_some_weight, read_weights, times_of
 from greedynet.tables.scores import read_target
 
@@ -37,82 +37,52 @@ class TrainingRows:
     def taken(self, mask: NDArray[np.bool_]) -> "TrainingRows":
         """Return some of the rows."""
         beside = {"groups": self.groups, "weights": self.weights, "times": self.times}
-        taken: dict[str, Any] = {
+        some: dict[str, Any] = {
             name: values[mask] for name, values in beside.items() if values is not None
         }
-        return replace(self, X=self.X[mask], y=self.y[mask], **taken)
+        return replace(self, X=taken(self.X, mask), y=self.y[mask], **some)
 
     def with_features(self, kept: NDArray[np.bool_]) -> "TrainingRows":
         """Return the rows with some of the inputs."""
-        return self if kept.all() else replace(self, X=self.X[:, kept])
+        return self if kept.all() else replace(self, X=taken(self.X, None, kept))
 
     def filled(self, means: Float64) -> "TrainingRows":
         """Return the rows with empty cells replaced by the means."""
-        return replace(self, X=np.where(np.isnan(self.X), means, self.X))
-
-
-def training_blocks(
-    table: Table,
-    types: ColumnTypes,
-    missing: Missing,
-    beside: "_Beside | None" = None,
-    whole: Float64 | None = None,
-) -> Iterator[TrainingRows]:
-    """Yield inputs and targets of the rows that have a target, without those to be dropped.
-
-    The parameters are those of `read_rows`; `beside` collects what else is known of these rows, and
-    `whole`, if given, holds zeros for all rows of the table, which are written to.
-    """
-    target, labels = types.target, types.classes
-    findings, n_rows = Findings(table.label, empty_is_fine=missing is not None), 0
-    beside = beside or _Beside(NO_ROLES)
-    also = [target, *beside.roles.names]
-    for X, block in encoded(types.inputs, table, findings, also, whole):
-        y, keep = read_target(block[target], target, labels, findings, n_rows, types.target_kind)
-        keep &= beside.weighted(block, findings, n_rows)
-        n_rows += len(X)
-        if missing == "drop":
-            keep = keep & ~np.isnan(X).any(axis=1)
-        beside.add(block, keep)
-        rows = TrainingRows(X, y, int(np.sum(~keep)))
-        rows = rows if keep.all() else rows.taken(keep)
-        yield rows if labels is None else replace(rows, y=rows.y.astype(labels.dtype))
-    findings.check()
+        return replace(self, X=filled(self.X, means))
 
 
 def read_rows(
     table: Table,
     types: ColumnTypes,
     missing: Missing,
-    n_expected: int | None = None,
     roles: Roles = NO_ROLES,
+    *,
+    on_disk: bool = False,
 ) -> TrainingRows:
-    """Read the rows that have a target and a weight; drop those with empty cells if asked to.
-
-    If their number `n_expected` is known, they are read into one matrix.
-    """
-    whole = None if n_expected is None else types.inputs.zeros(n_expected)
-    beside = _Beside(roles)
-    parts = list(training_blocks(table, types, missing, beside, whole))
-    if not parts:
+    """Read the rows that have a target and a weight; drop those with empty cells if asked to."""
+    findings = Findings(table.label, empty_is_fine=missing is not None)
+    labels, target, beside = types.classes, types.target_input, _Beside(roles)
+    n_rows = n_kept = 0
+    # Rows are written where they stay, if none before them is left out.
+    matrix = empty_matrix(table.n_rows, types.inputs.n_features, on_disk=on_disk)
+    outputs: list[NDArray[Any]] = []
+    how: dict[str, Any] = {"also": roles.names, "target": target, "out": matrix}
+    for X, block in encoded(types.inputs, table, findings, **how):
+        y, keep = read_target(block[target.name], target, labels, findings, n_rows)
+        keep &= beside.weighted(block, findings, n_rows)
+        if missing == "drop":
+            keep = keep & ~np.isnan(X).any(axis=1)
+        beside.add(block, keep)
+        if n_kept < n_rows or not keep.all():
+            matrix[n_kept : n_kept + int(keep.sum())] = X[keep]
+        n_rows += len(X)
+        n_kept += int(keep.sum())
+        outputs.append(y[keep] if labels is None else y[keep].astype(labels.dtype))
+    findings.check()
+    if not n_rows:
         raise TableError(f"{table.label} has no rows below the header.")
-    y, n_left_out = np.concatenate([p.y for p in parts]), sum(p.n_left_out for p in parts)
     known = beside.arrays(table.label, _date_order(types, roles))
-    if whole is not None and len(whole) == len(y) and not n_left_out:
-        return TrainingRows(whole, y, 0, **known)
-    X = np.concatenate([part.X for part in parts])
-    return TrainingRows(X, y, n_left_out, **known)
-
-
-def first_rows(table: Table, types: ColumnTypes, missing: Missing, n_rows: int) -> TrainingRows:
-    """Return at least so many of the first rows, if there are so many."""
-    parts: list[TrainingRows] = []
-    for part in training_blocks(table, types, missing):
-        parts.append(part)
-        if sum(map(len, parts)) >= n_rows:
-            break
-    X, y = (np.concatenate(a) for a in zip(*((p.X, p.y) for p in parts), strict=True))
-    return TrainingRows(X, y, 0)
+    return TrainingRows(matrix[:n_kept], np.concatenate(outputs), n_rows - n_kept, **known)
 
 
 class _Beside:
@@ -134,7 +104,7 @@ class _Beside:
     def add(self, block: Block, keep: NDArray[np.bool_]) -> None:
         """Add the rows of a block that are kept."""
         if self.roles.groups is not None:
-            self._parts["groups"].append(cell_texts(block[self.roles.groups])[keep])
+            self._parts["groups"].append(as_text(block[self.roles.groups])[keep])
         if self.roles.weights is not None:
             self._parts["weights"].append(self._weights[keep])
         if self.roles.time is not None:
@@ -188,6 +158,10 @@ class FitRows:
         if not of_gaps.any():
             return self
         classes = self.types.classes
+        if is_on_disk(data.X):
+            spread = np.zeros(len(data), dtype=np.bool_)
+            spread[np.linspace(0, len(data) - 1, ENOUGH_ROWS).astype(np.intp)] = True
+            data = replace(data.taken(spread), X=np.array(data.X[spread]))
         Y = data.y[:, None] if classes is None else unit_vectors(data.y, classes)
         kept = ~of_gaps
         kept[of_gaps] = telling(Rows(data.X[:, ~of_gaps], Y, data.weights), data.X[:, of_gaps])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.readers import Column
+from greedynet.tables.readers.base import Column, Expression
 
 Mask = NDArray[np.bool_]
 # Problems of cells by name, "empty", "text" or "unknown", each with a mask of its rows.
@@ -56,6 +56,11 @@ class Kind(Protocol):
         """Number of features."""
         ...
 
+    @property
+    def expression(self) -> Expression | None:
+        """What makes a number of a text cell in SQL, if that is all that `encode` does."""
+        ...
+
     def features(self, name: str) -> tuple[str, ...]:
         """Return the names of the features of a column with this name."""
         ...
@@ -96,21 +101,11 @@ class Wording:
         How to treat its cells as text.
     remedy : str
         What to do about single cells that cannot be read.
-    decimal : {".", ","}
-        The decimal mark of the table, whose numbers are rewritten with points as they are read.
     """
 
     what: str
     as_text: str
     remedy: str
-    decimal: str = "."
-
-    def cell(self, text: str) -> str:
-        """Return a number as it is written in the table, between quotes."""
-        return repr(text.translate(_SWAP) if self.decimal == "," else text)
-
-
-_SWAP = str.maketrans(",.", ".,")
 
 
 class Tally:

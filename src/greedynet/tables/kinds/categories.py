@@ -27,6 +27,7 @@ class Categories:
     levels: tuple[str, ...]
     pooled: bool = False
     wanted = "categories"
+    expression = None
 
     @property
     def n_features(self) -> int:
@@ -90,6 +91,7 @@ class Truths:
 
     wanted = "true and false"
     levels = None
+    expression = None
     n_features = 1
 
     def features(self, name: str) -> tuple[str, ...]:

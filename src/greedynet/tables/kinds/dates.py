@@ -25,8 +25,8 @@ from greedynet.tables.kinds.date_texts import (
     read_moment,
     read_moments,
 )
-from greedynet.tables.readers import Column, TableError
-from greedynet.tables.readers.base import distinct_texts, is_typed
+from greedynet.tables.readers import TableError
+from greedynet.tables.readers.base import Column, distinct_texts, is_typed
 
 CYCLES = ("year", "week", "day")
 UNITS = ("years", "days", "hours")
@@ -64,6 +64,7 @@ class Dates:
     cycles: tuple[str, ...] = ()
     order: str | None = None
     levels = None
+    expression = None
 
     @property
     def wanted(self) -> str:
@@ -176,9 +177,7 @@ def _moments(cells: Column, order: str | None) -> tuple[Moments, Any]:
     if is_typed(cells, "M"):
         moments: Moments = np.asarray(cells)
         return moments, np.isnat(moments)
-    levels = distinct_texts(cells)
-    assert levels is not None  # there is no limit
-    texts, codes = levels
+    texts, codes = distinct_texts(cells)
     full = [text for text in texts if text]
     found = np.full(len(texts), "NaT", dtype="M8[us]")
     found[[i for i, text in enumerate(texts) if text]] = read_moments(full, order)

@@ -14,8 +14,8 @@ import numpy as np
 
 from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import Part, Problems, TextTally, Wording
-from greedynet.tables.readers import Column, TableError
-from greedynet.tables.readers.base import is_typed, looked_up
+from greedynet.tables.readers import TableError
+from greedynet.tables.readers.base import Column, is_typed, looked_up
 
 _CLOCK = re.compile(
     r"(?:(?P<days>-?\d+) ?d(?:ays?)?,? +\+?|(?P<sign>[-+])?)(?P<h>\d+):(?P<m>[0-5]\d)"
@@ -91,6 +91,7 @@ class Durations:
     n_parts: int = 0
     is_clock: bool = False
     levels = None
+    expression = None
 
     @property
     def wanted(self) -> str:

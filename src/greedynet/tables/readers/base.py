@@ -1,11 +1,12 @@
 """The interface of tables: names of columns, rows in blocks, and cells as numbers or texts.
 
 A column of a block is an array of float64 (NaN for empty cells), of datetime64 or timedelta64 (NaT
-for empty cells), an array of texts, or `Cells`, texts that are still bytes of a file.
+for empty cells), or an array of texts.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,52 +16,38 @@ from greedynet.support.types import Float64
 
 # float64, NaN for empty cells; datetime64 or timedelta64 in microseconds, NaT for empty cells; or
 # objects: the text of the cells, including "None" and "nan".
-ArrayColumn = NDArray[Any]
+Column = NDArray[Any]
 Mask = NDArray[np.bool_]
-# Distinct texts, and for each cell the place of its text among them; a text may come twice.
-Levels = tuple[list[str], NDArray[np.intp]]
+Block = dict[str, Column]
+# From the SQL of a text cell to that of its number, null where it has none.
+Expression = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class AsNumbers:
+    """How texts become numbers: by an expression, but for `gaps`, which are empty cells."""
+
+    expression: Expression
+    gaps: tuple[str, ...] = ()
+
 
 # Rows of a block: enough to be fast, few enough to need little memory.
-ROWS = 8192
+ROWS = 2**16
 
 
 class TableError(ValueError):
     """Data that cannot be used; the message gives the reason and the remedy."""
 
 
-class Cells(Protocol):
-    """Text cells that have not become Python strings yet; each does where it is asked for."""
+@dataclass(frozen=True)
+class Marks:
+    """Marks of numbers that the user has promised; None for those that are not known."""
 
-    def __len__(self) -> int: ...
+    decimal: str | None = None
+    thousands: str | None = None
 
-    @property
-    def n_bytes(self) -> int:
-        """Size of the rows that the cells are part of."""
-        ...
-
-    def __getitem__(self, row: int) -> str:
-        """Return the text of a cell."""
-        ...
-
-    def with_commas(self) -> "Cells | None":
-        """Return the cells with decimal points for decimal commas; None if any has a point."""
-        ...
-
-    def texts(self) -> ArrayColumn:
-        """Return the texts of all cells, as a column of objects."""
-        ...
-
-    def numbers(self) -> tuple[Float64, Mask]:
-        """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
-        ...
-
-    def levels(self, most: int | None = None) -> Levels | None:
-        """Return the distinct texts, stripped, "" for empty; None if there are more than `most`."""
-        ...
-
-
-Column = ArrayColumn | Cells
-Block = dict[str, Column]
+    def __bool__(self) -> bool:
+        return self != Marks()
 
 
 class Table(Protocol):
@@ -76,8 +63,32 @@ class Table(Protocol):
         """Names of the columns, in their order."""
         ...
 
-    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
-        """Yield the rows of these columns in order, several thousand at a time."""
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def marks(self) -> Marks:
+        """How numbers in texts are written."""
+        ...
+
+    def blocks(
+        self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
+    ) -> Iterator[Block]:
+        """Yield the rows of these columns in order, several thousand at a time.
+
+        A column of texts may come as numbers if that of `numbers` makes one of each cell that is
+        not empty; all others come as they are.
+        """
+        ...
+
+    def store(self) -> Any:
+        """Return the cells as a `Store`, which answers questions about all rows at once."""
+        ...
+
+    def release(self) -> None:
+        """Forget the cells until they are asked for again."""
         ...
 
 
@@ -90,7 +101,7 @@ def check_names(label: str, names: Sequence[str]) -> None:
         raise TableError(f"{label} has more than one column named {twice[0]!r}: rename them.")
 
 
-def as_column(values: Any) -> ArrayColumn:
+def as_column(values: Any) -> Column:
     """Return any values as a column: numbers, dates and durations typed, all else as text."""
     array = np.asarray(values)
     if array.dtype.kind in "iuf":
@@ -102,54 +113,58 @@ def as_column(values: Any) -> ArrayColumn:
 
 def without_mask(values: Any) -> Any:
     """Return values with empty cells in place of masked ones."""
-    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+    if not isinstance(values, np.ma.MaskedArray):
         return values
     if values.dtype.kind in "iuf":
         return np.ma.filled(values.astype(np.float64), np.nan)
+    if values.dtype.kind in "Mm":
+        return np.ma.filled(values, np.array("NaT", dtype=values.dtype))
     return np.ma.filled(values.astype(object), "")
 
 
-def text_column(cells: Sequence[str]) -> ArrayColumn:
+def text_column(cells: Sequence[str]) -> Column:
     """Return texts as a column."""
     column = np.empty(len(cells), dtype=object)
     column[:] = cells
     return column
 
 
-def sliced(columns: dict[str, ArrayColumn], names: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks of columns in memory."""
-    n_rows = len(next(iter(columns.values()), ()))
-    for start in range(0, n_rows, ROWS):
-        yield {name: columns[name][start : start + ROWS] for name in names}
-
-
 # Texts that stand for an empty cell.
 EMPTY = frozenset(
     ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "NaT")
 )
+# Texts that do so where the other cells of the column are numbers, dates or the like.
+GAPS = frozenset(("n/a", "n.a.", "na", "-", "--", "?", ".", "..", "...", "none", "missing", "*"))
+
+# What DuckDB and Python would take for a number, and tables should not: names such as 1_000.
+_NO_NUMBERS = ("_", "+-", "(")
 
 
-def text_numbers(cells: Iterable[str]) -> tuple[Float64, NDArray[np.bool_]]:
+def plain_number(cell: str) -> float | None:
+    """Return the number in a text such as -1.5e3; None if there is none."""
+    if not cell.isascii() or any(part in cell for part in _NO_NUMBERS):
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def plain_sql(cell: str) -> str:
+    """Return the SQL of `plain_number`."""
+    parts = " or ".join(f"contains({cell}, '{part}')" for part in _NO_NUMBERS)
+    return f"case when {parts} then null else try_cast({cell} as double) end"
+
+
+def text_numbers(cells: Iterable[str]) -> tuple[Float64, Mask]:
     """Return the texts as numbers, NaN where there is none, and a mask of those that are text."""
-    plain = ["nan" if cell in EMPTY else cell for cell in cells]
-    # Python reads 1_000 as a number; in a table it is a name.
-    if not any("_" in cell for cell in plain):
-        try:
-            return np.array(plain, dtype=np.float64), np.zeros(len(plain), dtype=np.bool_)
-        except ValueError:
-            pass
-    values = np.full(len(plain), np.nan)
-    text = np.zeros(len(plain), dtype=np.bool_)
-    for i, cell in enumerate(plain):
-        if cell.strip() in EMPTY:
-            continue
-        try:
-            if "_" in cell:
-                raise ValueError
-            values[i] = float(cell)
-        except ValueError:
-            text[i] = True
-    return values, text
+    texts, codes = text_levels(cells)
+    values, is_text = np.full(len(texts), np.nan), np.zeros(len(texts), dtype=np.bool_)
+    for i, cell in enumerate(stripped(texts)):
+        number = plain_number(cell) if cell else np.nan
+        is_text[i] = number is None
+        values[i] = np.nan if number is None else number
+    return values[codes], is_text[codes]
 
 
 def stripped(cells: Iterable[str]) -> list[str]:
@@ -167,58 +182,51 @@ def text_levels(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
 
 def is_typed(cells: Column, kind: str) -> bool:
     """Whether a column is an array of this kind of NumPy: "f", "M" or "m"."""
-    return isinstance(cells, np.ndarray) and cells.dtype.kind == kind
-
-
-def cell_texts(cells: Column) -> NDArray[Any]:
-    """Return cells as text, without spaces around it; numbers as `number_text` writes them."""
-    column = cells if isinstance(cells, np.ndarray) else cells.texts()
-    if column.dtype == np.float64:
-        return np.array([number_text(value) for value in column.tolist()], dtype=object)
-    return np.array([str(text).strip() for text in column.tolist()], dtype=object)
+    return cells.dtype.kind == kind
 
 
 def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
     """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
-    if not isinstance(cells, np.ndarray):
-        return cells.numbers()
     if cells.dtype == np.float64:
         return cells, np.zeros(len(cells), dtype=np.bool_)
     if cells.dtype.kind in "Mm":
         return np.full(len(cells), np.nan), ~np.isnat(cells)
-    return text_numbers(cells)
+    return text_numbers(cells.tolist())
 
 
 def empty_mask(cells: Column) -> Mask:
     """Return which cells are empty."""
-    values, text = parse_numbers(cells)
-    return np.isnan(values) & ~text
+    if cells.dtype == np.float64:
+        return np.isnan(cells)
+    if cells.dtype.kind in "Mm":
+        return np.isnat(cells)
+    return np.array([not cell for cell in stripped(cells.tolist())], dtype=np.bool_)
 
 
-def as_text(cells: Column) -> NDArray[Any]:
+def as_text(cells: Column) -> Column:
     """Return the cells as stripped text, "" for empty cells."""
-    if not isinstance(cells, np.ndarray):
-        cells = cells.texts()
     if cells.dtype == np.float64:
         return text_column(["" if x != x else number_text(x) for x in cells.tolist()])
     if cells.dtype.kind in "Mm":
         return text_column(["" if x is None else str(x) for x in cells.tolist()])
-    return text_column(stripped(cells))
+    return text_column(stripped(cells.tolist()))
 
 
-def distinct_texts(cells: Column, most: int | None = None) -> Levels | None:
-    """Return the distinct texts, as `Cells.levels` does; None if there are more than `most`."""
-    if not isinstance(cells, np.ndarray):
-        return cells.levels(most)
-    levels = text_levels(as_text(cells))
-    return None if most is not None and len(levels[0]) > most else levels
+def without(cells: Column, gaps: Collection[str]) -> Column:
+    """Return the cells with empty ones in place of some texts."""
+    if not gaps or cells.dtype != object:
+        return cells
+    return text_column(["" if text.strip() in gaps else text for text in cells.tolist()])
+
+
+def distinct_texts(cells: Column) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the distinct texts, stripped, "" for empty, and for each cell the place of its own."""
+    return text_levels(as_text(cells).tolist())
 
 
 def looked_up(cells: Column, find: Callable[[str], int]) -> NDArray[np.intp]:
     """Return for each cell what `find` says of its text, stripped, "" for empty."""
-    levels = distinct_texts(cells)
-    assert levels is not None  # there is no limit
-    texts, codes = levels
+    texts, codes = distinct_texts(cells)
     return np.array([find(text) for text in texts], dtype=np.intp)[codes]
 
 

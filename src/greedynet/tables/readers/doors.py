@@ -1,0 +1,444 @@
+"""Doors: whatever holds a table -> `DuckTable` for files, `FrameTable` for columns in memory."""
+
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greedynet.support.duck import connect, literal, literals, quoted
+from greedynet.support.files import require
+from greedynet.tables.readers.base import (
+    AsNumbers,
+    Block,
+    Column,
+    Marks,
+    TableError,
+    as_column,
+    check_names,
+    text_column,
+    without,
+    without_mask,
+)
+from greedynet.tables.readers.store import Store
+from greedynet.tables.readers.text_files import TextFile, compression_of
+
+FRAME_ROWS = 8192
+
+
+class DuckTable:
+    """Rows that DuckDB reads once, when they are asked for.
+
+    Parameters
+    ----------
+    label : str
+    names : sequence of str
+    fill : callable
+        Adds the rows to a `Store`.
+    is_text : bool
+        Whether it is a text file, whose cells are separated by a character.
+    encoding : str or None
+        That of a text file.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        names: Sequence[str],
+        fill: Callable[[Store], None],
+        *,
+        is_text: bool = False,
+        encoding: str | None = None,
+    ) -> None:
+        check_names(label, names)
+        self.label, self.names, self.fill = label, tuple(names), fill
+        self.is_text, self.encoding = is_text, encoding
+        self.marks = Marks()
+        self.na: tuple[str, ...] = ()
+        self.memory_limit: float | None = None
+        self._store: Store | None = None
+
+    def store(self) -> Store:
+        """Return the cells."""
+        if self._store is None:
+            store = Store(self.label, self.na, self.memory_limit)
+            self.fill(store)
+            self._store = store
+        return self._store
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.store().n_rows
+
+    def release(self) -> None:
+        """Forget the cells until they are asked for again."""
+        self._store = None
+
+    def blocks(
+        self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
+    ) -> Iterator[Block]:
+        """Yield the rows of these columns in order, several thousand at a time."""
+        return self.store().blocks(names, numbers)
+
+
+class FrameTable:
+    """A data frame of any library, or a mapping from names to values."""
+
+    is_text, encoding = False, None
+
+    def __init__(self, frame: Any, label: str = "the table") -> None:
+        self.label = label
+        names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
+        check_names(label, list(map(str, names)))
+        self._columns: dict[str, Column] = {str(name): self._column(frame, name) for name in names}
+        lengths = {name: len(column) for name, column in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise TableError(f"{label} must have columns of equal length, got {lengths}.")
+        self.names = tuple(self._columns)
+        self.marks = Marks()
+        self.na: tuple[str, ...] = ()
+        self.memory_limit: float | None = None
+        self._store: Store | None = None
+
+    def store(self) -> Store:
+        """Return a copy of the cells in DuckDB."""
+        if self._store is None:
+            self._store = Store(self.label, self.na, self.memory_limit)
+            self.fill(self._store)
+        return self._store
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self._columns.values()), ()))
+
+    def release(self) -> None:
+        """Forget the copy in DuckDB."""
+        self._store = None
+
+    def fill(self, store: Store) -> None:
+        """Add the rows to a store."""
+        columns = {f"c{i}": column for i, column in enumerate(self._columns.values())}
+        store.connection.register("frame", columns)
+        store.add("frame", dict(zip(self.names, columns, strict=True)))
+        store.connection.unregister("frame")
+
+    def blocks(
+        self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
+    ) -> Iterator[Block]:
+        """Yield the rows of these columns in order, several thousand at a time."""
+        for start in range(0, self.n_rows, FRAME_ROWS):
+            part = slice(start, start + FRAME_ROWS)
+            yield {name: without(self._columns[name][part], self.na) for name in names}
+
+    def _column(self, frame: Any, name: Any) -> Column:
+        values = np.asarray(without_mask(frame[name]))
+        if values.ndim != 1:
+            got = "one value" if values.ndim == 0 else f"an array of shape {values.shape}"
+            raise TableError(
+                f"{self.label}: column {str(name)!r} must hold a value for each row, got {got}: "
+                "write a list of values."
+            )
+        return as_column(values)
+
+
+# Text
+
+
+def text_table(file: TextFile) -> DuckTable:
+    """Return a CSV or TSV file."""
+    layout = file.layout
+    columns = {name: f"c{i}" for i, name in enumerate(layout.names) if name}
+
+    def read(store: Store, path: Path) -> None:
+        types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
+        kind = compression_of(path)
+        source = (
+            f"read_csv({literal(str(path))}, columns = {{{types}}}, header = true, "
+            f"delim = {literal(layout.separator)}, quote = '\"', escape = '\"', nullstr = '', "
+            f"skip = {layout.n_titles}, compression = '{kind}', auto_detect = false, "
+            "null_padding = false, strict_mode = true)"
+        )
+        store.add(source, columns)
+
+    def fill(store: Store) -> None:
+        import duckdb
+
+        try:
+            if file.is_plain:
+                try:
+                    read(store, file.path)
+                    return
+                except duckdb.Error as error:
+                    # Line breaks of two kinds.
+                    if "state machine" not in str(error):
+                        raise
+            with file.rewritten() as copy:
+                read(store, copy)
+        except duckdb.Error as error:
+            raise _explained(file, str(error)) from None
+
+    return DuckTable(file.label, list(columns), fill, is_text=True, encoding=layout.encoding)
+
+
+def _explained(file: TextFile, message: str) -> TableError:
+    """Return what an error of DuckDB's reader means."""
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    row = int(line[1]) - file.layout.n_titles - 1 if line else 0
+    where = f"data row {row}" if row > 0 else "the first line"
+    found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if found is not None:
+        return TableError(
+            f"{file.label}: {where} has {found[2]} cells, the first line {found[1]}: correct the "
+            f"row; a cell that contains {file.layout.separator!r} needs quotes."
+        )
+    if "unterminated quote" in message:
+        return TableError(
+            f"{file.label} cannot be read as CSV: {where} has a quote that does not end where its "
+            "cell does: write two quotes for one within a cell."
+        )
+    if "nicode" in message or "utf-8" in message.lower():
+        return TableError(
+            f"{file.label} is not UTF-8 text ({where}): save it as CSV in UTF-8, or name its "
+            "encoding, such as `encoding='cp1252'`."
+        )
+    if "Maximum line size" in message:
+        return TableError(f"{file.label}: {where} is longer than 2 MB: is a quote missing?")
+    reason = message.splitlines()[0].partition(": ")[2]
+    return TableError(f"{file.label} cannot be read as CSV ({where}): {reason}")
+
+
+# Typed files
+
+
+def parquet_table(paths: Sequence[Path], label: str, *, folders: bool = False) -> DuckTable:
+    """Return Parquet files with the same columns; names of folders may be columns, too."""
+    listed = literals(map(str, paths))
+    source = (
+        f"read_parquet([{listed}], union_by_name = true, hive_partitioning = "
+        f"{'true' if folders else 'false'})"
+    )
+    return _typed_table(source, label, "Parquet", paths)
+
+
+def json_table(path: Path) -> DuckTable:
+    """Return a file with a JSON object in each line, or a list of them."""
+    source = f"read_json({literal(str(path))}, sample_size = -1, maximum_depth = 1)"
+    return _typed_table(source, path.name, "JSON", [path])
+
+
+def _typed_table(source: str, label: str, what: str, paths: Sequence[Path]) -> DuckTable:
+    import duckdb
+
+    def explained(error: Exception) -> TableError:
+        reason = str(error).splitlines()[0].partition(": ")[2]
+        return TableError(f"{label} cannot be read as {what}: {reason}")
+
+    def fill(store: Store) -> None:
+        try:
+            store.add(source, columns)
+        except duckdb.Error as error:
+            raise explained(error) from None
+
+    connection = connect()
+    try:
+        found = [str(row[0]) for row in connection.execute(f"describe from {source}").fetchall()]
+        if what == "Parquet":
+            _check_parquet_names(connection, paths, label)
+    except duckdb.Error as error:
+        raise explained(error) from None
+    finally:
+        connection.close()
+    columns = {name: quoted(name) for name in found if not is_index_column(name)}
+    return DuckTable(label, list(columns), fill)
+
+
+def _check_parquet_names(connection: Any, paths: Sequence[Path], label: str) -> None:
+    """Raise an error unless all files have the same columns, each once."""
+    rows = connection.execute(
+        "select file_name, name from parquet_schema([" + literals(map(str, paths)) + "]) "
+        "where num_children is null or num_children = 0"
+    ).fetchall()
+    by_file: dict[str, list[str]] = {}
+    for file, name in rows:
+        by_file.setdefault(str(file), []).append(str(name))
+    check_names(label, next(iter(by_file.values()), []))
+    every = set().union(*by_file.values())
+    for file, names in by_file.items():
+        missing = sorted(every - set(names))
+        if missing:
+            raise TableError(
+                f"{label}: columns must be the same in every file of a folder, got {file} without "
+                f"{missing}, which others have: add them, or remove the file."
+            )
+
+
+def is_index_column(name: str) -> bool:
+    """Whether pandas writes an unnamed index under this name: it is not an input."""
+    return re.fullmatch(r"__index_level_\d+__", name) is not None
+
+
+def database_table(path: Path, table: str | None, query: str | None) -> DuckTable:
+    """Return a table of a DuckDB file, or what a query yields from it."""
+    import duckdb
+
+    def attached(connection: Any) -> str:
+        connection.execute(f"attach {literal(str(path))} as source (read_only)").fetchall()
+        connection.execute("use source").fetchall()
+        if query is not None:
+            return f"({query.strip().rstrip(';')})"
+        names = [str(row[0]) for row in connection.execute("show tables").fetchall()]
+        if table is None and len(names) != 1:
+            raise TableError(
+                f"{path.name} has {len(names)} tables, {', '.join(names[:8])}: name one by "
+                "`table`, or write a `query`."
+            )
+        if table is not None and table not in names:
+            raise TableError(f"{path.name} has no table {table!r}: it has {', '.join(names[:8])}.")
+        return quoted(table or names[0])
+
+    def fill(store: Store) -> None:
+        source = attached(store.connection)
+        try:
+            store.add(source, columns)
+        finally:
+            store.connection.execute("use memory").fetchall()
+            store.connection.execute("detach source").fetchall()
+
+    connection = connect()
+    try:
+        source = attached(connection)
+        found = [str(row[0]) for row in connection.execute(f"describe from {source}").fetchall()]
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise TableError(f"{path.name} cannot be read by DuckDB: {reason}") from None
+    finally:
+        connection.close()
+    columns = {name: quoted(name) for name in found}
+    return DuckTable(path.name, found, fill)
+
+
+def arrow_table(source: Any) -> DuckTable:
+    """Return a table or a dataset of pyarrow."""
+    names = [str(name) for name in source.schema.names]
+    check_names("the table", names)
+    columns = {name: quoted(name) for name in names if not is_index_column(name)}
+
+    def fill(store: Store) -> None:
+        store.connection.register("arrow", source)
+        store.add("arrow", columns)
+        store.connection.unregister("arrow")
+
+    return DuckTable("the table", list(columns), fill)
+
+
+# Files that Python reads
+
+
+def npz_table(path: Path) -> FrameTable:
+    """Return an NPZ file; a matrix `X` gives the columns X0, X1 and so on."""
+    columns: list[tuple[str, Column]] = []
+    try:
+        # Opened here, because NumPy does not close a damaged file.
+        with open(path, "rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, Mapping):
+                raise TableError(f"{path.name} contains a single array: write it with `np.savez`.")
+            for name, array in archive.items():
+                columns += _array_columns(path.name, name, array)
+    except (ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, TableError):
+            raise
+        raise TableError(f"{path.name} cannot be read as NPZ: {error}") from error
+    check_names(path.name, [name for name, _ in columns])
+    lengths = {name: len(column) for name, column in columns}
+    if len(set(lengths.values())) > 1:
+        raise TableError(
+            f"{path.name} has arrays of different lengths, {lengths}: all must have the same "
+            "number of rows."
+        )
+    return FrameTable(dict(columns), path.name)
+
+
+def _array_columns(label: str, name: str, array: NDArray[Any]) -> list[tuple[str, Column]]:
+    """Return the columns of an array with their names."""
+    if array.ndim not in (1, 2):
+        raise TableError(
+            f"{label}: the array {name!r} must have one or two dimensions, got {array.ndim}."
+        )
+    if array.ndim == 1:
+        return [(name, as_column(array))]
+    return [(f"{name}{j}", as_column(column)) for j, column in enumerate(array.T)]
+
+
+def excel_table(path: Path, sheet: str | None) -> FrameTable:
+    """Return a sheet of an Excel file, whose first full row names the columns."""
+    calamine = require("python_calamine", "excel", "open_table")
+    try:
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        names = list(book.sheet_names)
+        if sheet is not None and sheet not in names:
+            raise TableError(
+                f"{path.name} has no sheet {sheet!r}: it has {', '.join(map(repr, names))}."
+            )
+        rows = book.get_sheet_by_name(sheet or names[0]).to_python(skip_empty_area=True)
+    except TableError:
+        raise
+    except Exception as error:
+        raise TableError(f"{path.name} cannot be read as an Excel file: {error}") from error
+    rows = [row for row in rows if any(cell != "" for cell in row)]
+    width = max(map(len, rows), default=0)
+    n_titles = next(
+        (i for i, row in enumerate(rows) if sum(cell != "" for cell in row) > width / 2), 0
+    )
+    if not rows:
+        raise TableError(f"{path.name} is empty: its first row must name the columns.")
+    header = [str(cell).strip() for cell in rows[n_titles]]
+    cells = list(zip(*rows[n_titles + 1 :], strict=True)) or [()] * len(header)
+    columns = {name: cells[i] for i, name in enumerate(header) if name}
+    check_names(path.name, [name for name in header if name])
+    return FrameTable({name: _excel_column(of) for name, of in columns.items()}, path.name)
+
+
+def _excel_column(cells: Sequence[Any]) -> Column:
+    """Return cells of Python's types as a column."""
+    full = [cell for cell in cells if cell != ""]
+    if full and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in full):
+        return np.array([np.nan if cell == "" else float(cell) for cell in cells])
+    return text_column([_excel_text(cell) for cell in cells])
+
+
+def _excel_text(cell: Any) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def parts_table(parts: Iterable[Any], opened: Callable[[Any], Any]) -> DuckTable:
+    """Return the rows of all parts, one after the other; one part is opened at a time."""
+    if iter(parts) is parts:
+        raise TypeError(
+            f"`source` must yield its parts again for every pass, got a {type(parts).__name__},"
+            " which is exhausted after one: pass a list, or an object whose `__iter__` starts "
+            "again."
+        )
+    first = next(map(opened, parts), None)
+    if first is None:
+        raise TableError("`source` must yield at least one part, got none.")
+
+    def fill(store: Store) -> None:
+        for number, table in enumerate(map(opened, parts)):
+            absent = sorted(set(first.names) - set(table.names))
+            if absent:
+                raise TableError(
+                    f"Every part must have the columns of the first, but part {number} "
+                    f"({table.label}) has no {absent[0]!r}: add it, or leave the part out."
+                )
+            table.fill(store)
+
+    label = f"{first.label} and the parts after it"
+    return DuckTable(label, first.names, fill, is_text=first.is_text, encoding=first.encoding)

@@ -1,0 +1,266 @@
+"""The cells of a table in DuckDB: questions about all rows, and the rows in blocks.
+
+Its columns are called c0, c1 and so on, so that no name of a user becomes part of a query. They
+hold texts, numbers (float64), moments (timestamps) or spans of time (intervals).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from greedynet.support.duck import connect, literals
+from greedynet.tables.readers.base import (
+    EMPTY,
+    ROWS,
+    AsNumbers,
+    Block,
+    Column,
+    plain_sql,
+    text_column,
+)
+
+TEXT, NUMBER, MOMENT, SPAN = "text", "number", "moment", "span"
+_SQL_TYPES = {TEXT: "varchar", NUMBER: "double", MOMENT: "timestamp", SPAN: "interval"}
+# Of one query: planning takes longer than in proportion to their number.
+_MOST_COLUMNS = 100
+_SPACES = "\t\n\r\v\f \u00a0\u2007\u202f\u3000"
+
+
+class Store:
+    """The rows of a table, in their order, to which parts are added one after the other.
+
+    Parameters
+    ----------
+    label : str
+        The name of the table.
+    na : sequence of str
+        Further texts that stand for an empty cell.
+    memory_limit : float or None
+        Bytes that it may take in memory; what is beyond is written to a temporary folder.
+    """
+
+    def __init__(
+        self, label: str, na: Sequence[str] = (), memory_limit: float | None = None
+    ) -> None:
+        self.label, self.na = label, tuple(na)
+        self.connection = connect(memory_limit=memory_limit)
+        self.names: tuple[str, ...] = ()
+        self.n_rows = 0
+        self._kinds: dict[str, str] = {}
+        self._cells: dict[str, str] = {}
+        self._equal: dict[tuple[str, str], bool] = {}
+
+    # Rows
+
+    def add(self, source: str, columns: Mapping[str, str], parameters: Sequence[Any] = ()) -> None:
+        """Add the rows of a query; `columns` are those that it yields, in SQL, by their names."""
+        listed = ", ".join(f"{sql} as c{i}" for i, sql in enumerate(columns.values()))
+        query = f"select {listed} from {source}"
+        described = self.connection.execute(f"describe {query}", parameters).fetchall()
+        kinds = dict(zip(columns, (_kind(str(row[1])) for row in described), strict=True))
+        if not self.names:
+            self.names, self._kinds = tuple(columns), kinds
+            made = ", ".join(
+                f"{_normal(f'c{i}', str(row[1]))} as c{i}" for i, row in enumerate(described)
+            )
+            self._run(f"create table memory.main.t as select {made} from ({query})", parameters)
+        else:
+            self._insert(query, columns, kinds, described, parameters)
+        [(self.n_rows,)] = self.connection.execute("select count(*) from memory.main.t").fetchall()
+
+    def _insert(
+        self,
+        query: str,
+        columns: Mapping[str, str],
+        kinds: Mapping[str, str],
+        described: Sequence[Any],
+        parameters: Sequence[Any],
+    ) -> None:
+        """Add the rows of another part, whose columns may be in another order."""
+        places = {name: i for i, name in enumerate(columns)}
+        made = []
+        for name in self.names:
+            i = places[name]
+            sql = _normal(f"c{i}", str(described[i][1]))
+            if kinds[name] != self._kinds[name]:
+                sql = _as_text(sql, kinds[name])
+                self._become_text(name)
+            made.append(sql)
+        self._run(f"insert into memory.main.t select {', '.join(made)} from ({query})", parameters)
+
+    def _become_text(self, name: str) -> None:
+        """Make a column of texts of one that is text in another part."""
+        kind, column = self._kinds[name], self._column(name)
+        if kind != TEXT:
+            self._run(
+                f"alter table memory.main.t alter {column} set data type varchar using "
+                f"{_as_text(column, kind)}"
+            )
+            self._kinds[name] = TEXT
+
+    def _run(self, query: str, parameters: Sequence[Any] = ()) -> None:
+        self.connection.execute(query, parameters).fetchall()
+
+    # Cells
+
+    def kind(self, name: str) -> str:
+        """Return what DuckDB holds in a column: texts, numbers, moments or spans."""
+        return self._kinds[name]
+
+    def _column(self, name: str) -> str:
+        return f"c{self.names.index(name)}"
+
+    def cell(self, name: str) -> str:
+        """Return the SQL of a cell without spaces around it, null if it is empty."""
+        return self._cells.get(name, self._column(name))
+
+    def learn(self, names: Sequence[str]) -> None:
+        """Find out which columns of texts have spaces around cells, or words for empty ones."""
+        new = [n for n in names if n not in self._cells]
+        texts = [name for name in new if self._kinds[name] == TEXT]
+        self._cells |= {name: self._column(name) for name in new}
+        counts = self.ask(
+            {
+                name: [f"count({self._column(name)})", f"count({plain_sql(self._column(name))})"]
+                for name in texts
+            }
+        )
+        others = [name for name in texts if self.na or counts[name][0] != counts[name][1]]
+        empty = literals(sorted({*EMPTY, *self.na} - {""}))
+        found = self.ask(
+            {
+                name: [
+                    f"bool_or(regexp_matches({self._column(name)}, '^[{_SPACES}]|[{_SPACES}]$'))",
+                    f"bool_or({self._column(name)} in ({empty}))",
+                ]
+                for name in others
+            }
+        )
+        for name, (has_spaces, has_words) in found.items():
+            sql = self._column(name)
+            if has_spaces:
+                sql = f"regexp_replace({sql}, '^[{_SPACES}]+|[{_SPACES}]+$', '', 'g')"
+            if has_spaces or has_words:
+                words = f"{empty}, ''"
+                self._cells[name] = f"case when {sql} in ({words}) then null else {sql} end"
+
+    def ask(self, aggregates: Mapping[str, Sequence[str]]) -> dict[str, tuple[Any, ...]]:
+        """Return the values of some aggregates over all rows, by the names of the columns."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for part in _parts(aggregates.items()):
+            listed = ", ".join(sql for _, column in part for sql in column)
+            [row] = self.connection.execute(f"select {listed} from memory.main.t").fetchall()
+            values = iter(row)
+            found |= {name: tuple(next(values) for _ in column) for name, column in part}
+        return found
+
+    def query(self, sql: str) -> dict[str, Any]:
+        """Return the arrays of a query, in which `{t}` is the table."""
+        found: dict[str, Any] = self.connection.execute(
+            sql.replace("{t}", "memory.main.t")
+        ).fetchnumpy()
+        return found
+
+    def blocks(
+        self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
+    ) -> Iterator[Block]:
+        """Yield the rows of these columns in order, several thousand at a time."""
+        self.learn(names)
+        columns = [self._read(name, (numbers or {}).get(name)) for name in names]
+        step = max(1024, min(ROWS, 2**23 // max(len(columns), 1))) if ROWS > 1024 else ROWS
+        cursor = self.connection.cursor()
+        for start in range(0, self.n_rows, step):
+            block: Block = {}
+            where = f"rowid >= {start} and rowid < {start + step}"
+            for part in _parts(zip(names, columns, strict=True)):
+                listed = ", ".join(f"{sql} as v{i}" for i, (_, sql) in enumerate(part))
+                arrays = cursor.execute(
+                    f"select {listed} from memory.main.t where {where}"
+                ).fetchnumpy()
+                for (name, _), values in zip(part, arrays.values(), strict=True):
+                    block[name] = as_block_column(values)
+            yield block
+
+    def _read(self, name: str, number: AsNumbers | None) -> str:
+        """Return the SQL of a column of a block."""
+        if self._kinds[name] != TEXT:
+            return self._column(name)
+        cell = self.cell(name)
+        if number is not None:
+            if number.gaps:
+                cell = f"case when {cell} in ({literals(number.gaps)}) then null else {cell} end"
+            sql = number.expression(cell)
+            if self._are_equal(f"count({cell})", f"count({sql})"):
+                return sql
+        # As they are written, for copies and for errors.
+        return f"coalesce({self.cell(name) if self.na else self._column(name)}, '')"
+
+    def _are_equal(self, first: str, second: str) -> bool:
+        """Whether two aggregates are the same, which is remembered."""
+        if (first, second) not in self._equal:
+            self._equal[first, second] = bool(self.ask({"": [f"{first} = {second}"]})[""][0])
+        return self._equal[first, second]
+
+
+def as_block_column(values: Any) -> Column:
+    """Return an array of DuckDB as a column: NaN, NaT or "" for empty cells."""
+    array = np.ma.getdata(values)
+    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    if array.dtype.kind == "f":
+        return np.where(mask, np.nan, array) if mask is not None else array
+    if array.dtype.kind in "Mm":
+        column = array.astype(f"{array.dtype.kind}8[us]")
+        if mask is not None and mask.any():
+            column[mask] = "NaT"
+        return column
+    texts = array.tolist()
+    if mask is not None and mask.any():
+        texts = ["" if gap else text for text, gap in zip(texts, mask.tolist(), strict=True)]
+    return text_column(texts)
+
+
+def _kind(sql_type: str) -> str:
+    """Return what becomes of a type of DuckDB."""
+    head = sql_type.partition("(")[0].strip().upper()
+    if head.endswith("INT") or head in ("INTEGER", "DOUBLE", "FLOAT", "REAL", "DECIMAL", "BIGNUM"):
+        return NUMBER
+    if head in ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"):
+        return MOMENT
+    return SPAN if head == "INTERVAL" else TEXT
+
+
+def _normal(column: str, sql_type: str) -> str:
+    """Return the SQL of a column in the one type of its kind, null for empty cells."""
+    kind, head = _kind(sql_type), sql_type.partition("(")[0].upper()
+    if kind == NUMBER:
+        # Of decimals, the text is rounded once.
+        is_wide = head in ("DECIMAL", "HUGEINT", "UHUGEINT")
+        text = f"cast({column} as varchar)" if is_wide else column
+        number = f"cast({text} as double)"
+        return number if "INT" in head else f"case when isnan({number}) then null else {number} end"
+    if head == "BOOLEAN":
+        return f"case {column} when true then 'True' when false then 'False' end"
+    if kind == TEXT:
+        text = column if head == "VARCHAR" else f"cast({column} as varchar)"
+        return f"nullif({text}, '')"
+    return f"cast({column} as {_SQL_TYPES[kind]})"
+
+
+def _as_text(column: str, kind: str) -> str:
+    """Return the SQL of the text of a cell, as `number_text` writes it."""
+    if kind != NUMBER:
+        return f"cast({column} as varchar)"
+    whole = f"{column} = floor({column}) and abs({column}) < 1e15"
+    return (
+        f"case when {whole} then cast(cast({column} as bigint) as varchar) "
+        f"else cast({column} as varchar) end"
+    )
+
+
+def _parts(columns: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield as many columns at a time as one query may have."""
+    left = iter(columns)
+    while part := list(islice(left, _MOST_COLUMNS)):
+        yield part
